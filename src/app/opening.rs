@@ -36,6 +36,9 @@ pub enum OpenError {
         /// What there is.
         there: String,
     },
+    /// Whoever asked for it gave it up.
+    #[error("it was given up")]
+    GivenUp,
     /// A saved world cannot be read.
     #[error("the saved room cannot be read: {0}")]
     Saved(#[from] serde_json::Error),
@@ -54,6 +57,7 @@ impl OpenError {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
+            Self::GivenUp => "open it again",
             Self::Files(_) => "close other programs, then try again",
             Self::FileService(FileServiceError::Files(_)) => {
                 "check that the folder is there and that you may read and write it"

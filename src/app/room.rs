@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bevy::app::App;
+use bevy::app::{App, SubApp};
 use bevy::ecs::prelude::*;
 
 use super::drive::Driver;
 use super::opening::{OpenError, state_folder};
 use super::recovery;
 use super::unfinished::{Before, drop_unknown};
-use crate::base::{Author, Id, Problem, Seq};
+use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::log::events::RunEnd;
@@ -62,19 +62,48 @@ pub struct Room {
     pub driver: Driver,
 }
 
+/// A room on its way from one thread to another: an `App` stays where it was made, what it consists of does not.
+pub struct MovingRoom {
+    world: SubApp,
+    scene: String,
+    run: Id,
+    driver: Driver,
+}
+
+impl MovingRoom {
+    /// It has come to the thread that it is to live on.
+    pub fn arrive(self) -> Room {
+        let Self { world, scene, run, driver } = self;
+        let mut app = App::empty();
+        *app.main_mut() = world;
+        Room { app, scene, run, driver }
+    }
+}
+
 impl Room {
+    /// Makes it ready to be taken to another thread.
+    pub fn into_moving(mut self) -> MovingRoom {
+        let world = std::mem::take(self.app.main_mut());
+        MovingRoom { world, scene: self.scene, run: self.run, driver: self.driver }
+    }
+
     /// Opens a workspace: what it was when it was last acknowledged, plus what a person changed since. A history that
     /// turns out to be damaged is set aside, and what can be read of it is copied and used.
     pub fn open(options: &OpenOptions) -> Result<(Self, Vec<Problem>), OpenError> {
+        Self::open_watched(options, &JobControl::default())
+    }
+
+    /// The same where somebody watches how far it is and may give it up.
+    pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
         let dir = state_folder(&options.folder);
-        match Self::try_open(options, None) {
+        match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
                 let aside = store::put_away(&dir, &error.to_string())?;
-                match Self::try_open(options, Some(&aside)) {
+                match Self::try_open(options, Some(&aside), control) {
                     // What is wrong may be in what was copied.
                     Err(again) if again.is_damage() => {
                         let copy = store::put_away_whole(&dir, &again.to_string())?;
-                        Self::try_open(options, Some(&copy))
+                        Self::try_open(options, Some(&copy), control)
                     }
                     opened => opened,
                 }
@@ -83,9 +112,14 @@ impl Room {
         }
     }
 
-    fn try_open(options: &OpenOptions, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), OpenError> {
+    fn try_open(
+        options: &OpenOptions,
+        aside: Option<&SetAside>,
+        control: &JobControl,
+    ) -> Result<(Self, Vec<Problem>), OpenError> {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
         let scene = choose_scene(&on_disk, &problems, options)?;
+        reached(control, 0.2)?;
         let (mut store, store_problems) = Store::open_in_place_of(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
         // What is finished now is nobody's edit.
@@ -95,6 +129,7 @@ impl Room {
             on_disk = read_folder(&options.folder).0;
         }
 
+        reached(control, 0.4)?;
         let records = record_heads(&options.folder);
         let carried = if options.fresh {
             None
@@ -112,6 +147,7 @@ impl Room {
             Some(saved) => (saved.files, Some(saved.sections)),
             None => (on_disk.clone(), None),
         };
+        reached(control, 0.7)?;
         let start = RoomStart {
             scene: scene.clone(),
             files: files.clone(),
@@ -122,6 +158,8 @@ impl Room {
         let run = store::new_run_id();
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
+        // From here on it is a run, which is closed and not left.
+        reached(control, 0.8)?;
         let world = app.world_mut();
         store.start_run(RunStart {
             id: run.clone(),
@@ -206,6 +244,12 @@ impl Room {
         }
         Ok(unsaved)
     }
+}
+
+/// Says how far the opening of a room is; goes no further where it was given up.
+fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
+    control.set_progress(share);
+    if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }
 
 /// The scene to open: the one asked for, the starter kit's, or the first there is.

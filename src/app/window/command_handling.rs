@@ -7,6 +7,7 @@ use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
 use super::room_acts::{act_all, do_again, open_soon};
+use super::workspace_opening::{Arrival, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
@@ -18,8 +19,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::workspace::layout::is_workspace;
-use crate::workspace::{order_saves, starter};
+use crate::workspace::order_saves;
 
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
 const FRAMES_BEFORE_OPENING: u32 = 2;
@@ -139,7 +139,7 @@ pub fn perform(
             room.world().into_iter().for_each(order_saves);
             order(room, FileJob::ExportZip { file, name });
         }
-        Command::OpenWorkspace(folder) => open_workspace(room, state, folder),
+        Command::OpenWorkspace(folder) => return open_workspace(room, state, folder),
         Command::ShowRun(run) => {
             panes.shown_run = None;
             if let Some(run) = run {
@@ -176,66 +176,72 @@ fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
     state.dock.show(tab, |path| panes.editors.is_unsaved(path));
 }
 
-/// Opens another workspace once the screen has shown that it will.
-fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) {
-    if !is_workspace(&folder) {
-        let is_empty = std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !is_empty {
-            let what = "this folder is no workspace: it has no settings.yaml";
-            let remedy = "choose a workspace, or an empty folder to begin a new one in";
-            room.notices.push(Problem::warning(folder.display().to_string(), what, remedy));
-            return;
+/// Opens another workspace beside this one; one that was wanted before is given up.
+fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
+    let (job, opening) = OpeningWorkspace::begin(room.options_for(folder), room.folder());
+    room.opening_workspace.replace(opening).iter().for_each(OpeningWorkspace::cancel);
+    state.transfer.dragging = None;
+    Outcome::Service(Box::new(Command::Run(job)))
+}
+
+/// Goes on in another workspace as soon as it is there. Whether it is.
+fn take_in_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
+    let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
+        None | Some(Arrival::Awaited) => return false,
+        Some(Arrival::Never) => {
+            room.opening_workspace = None;
+            return false;
         }
-        if let Err(error) = starter::init(&folder) {
-            let what = format!("no workspace can be made here: {error}");
-            room.notices.push(Problem::error(folder.display().to_string(), what, "choose another folder"));
-            return;
-        }
+        Some(Arrival::Here(opened)) => opened,
+    };
+    room.opening_workspace = None;
+    if let Err(error) = room.move_to(*opened) {
+        room.notices.push(Problem::error("workspace", error.to_string(), error.remedy()));
+        return false;
     }
-    if room.opening.is_none() {
-        room.opening = Some(Opening { folder: Some(folder), scene: None, fresh: false, frames: 0 });
-        state.transfer.dragging = None;
-    }
+    state.forget_room();
+    panes.forget_room();
+    state.tell("The workspace is open", true);
+    true
 }
 
 /// Goes on with what takes more than one frame: takes in what came of file jobs, and opens the scene that was to be
 /// opened. Once a frame, before anything is drawn. Whether another workspace was opened, of which what the window
 /// remembers is still to be taken up.
 pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
-    let mut has_moved = false;
     for finished in room.file_jobs.take_finished() {
         file_results::take_in(room, state, finished);
     }
     for done in room.renames.take_done(&room.recent) {
         follow_rename(&done.from, &done.to, state, panes);
     }
+    let has_moved = take_in_workspace(room, state, panes);
     if let Some(opening) = &mut room.opening {
         opening.frames += 1;
         if opening.frames > FRAMES_BEFORE_OPENING
             && let Some(opening) = room.opening.take()
         {
-            let before = room.notices.len();
-            let told = match (&opening.scene, opening.fresh) {
-                _ if opening.folder.is_some() => "The workspace is open".to_owned(),
-                (_, true) => "The scene begins again, as its file has it".to_owned(),
-                (Some(scene), false) => format!("The scene {scene} is open"),
-                (None, false) => "The scene was opened again".to_owned(),
-            };
-            let is_other = opening.folder.is_some();
-            match opening.folder {
-                Some(folder) => room.move_to(folder),
-                None => room.reopen(opening.scene, opening.fresh),
-            }
-            state.forget_room();
-            panes.forget_room();
-            has_moved = is_other;
-            if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
-                state.tell(told, true);
-            }
+            open_scene(room, state, panes, opening);
         }
     }
-    room.is_astir |= room.opening.is_some() || !room.file_jobs.is_idle();
+    room.is_astir |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
     has_moved
+}
+
+/// Opens another scene of the workspace, or the open one again.
+fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
+    let before = room.notices.len();
+    let told = match (&opening.scene, opening.fresh) {
+        (_, true) => "The scene begins again, as its file has it".to_owned(),
+        (Some(scene), false) => format!("The scene {scene} is open"),
+        (None, false) => "The scene was opened again".to_owned(),
+    };
+    room.reopen(opening.scene, opening.fresh);
+    state.forget_room();
+    panes.forget_room();
+    if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
+        state.tell(told, true);
+    }
 }
 
 fn with_clock(room: &mut OpenRoom, change: impl FnOnce(&mut SimClock)) {

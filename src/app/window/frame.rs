@@ -305,6 +305,8 @@ pub(super) fn close_room(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
@@ -359,15 +361,19 @@ mod tests {
             Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
         screen.shell.panes.editors.restore(vec![draft]);
         let model = RoomModel::default();
-        command_handling::perform(
+        let Outcome::Service(job) = command_handling::perform(
             &mut room,
             &model,
             &mut screen.state,
             &mut screen.shell,
             Command::OpenWorkspace(other.path().to_owned()),
-        );
+        ) else {
+            panic!("it is opened beside the frames")
+        };
         let context = Context::default();
-        for _ in 0..6 {
+        screen.services.perform(&context, &mut room, &model, (&mut screen.state, &screen.shell.panes), *job);
+        let began = Instant::now();
+        while room.folder() != other.path() && began.elapsed() < Duration::from_secs(30) {
             room.live();
             let size = egui::vec2(1280.0, 800.0);
             let screen_rect = Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size));

@@ -9,8 +9,10 @@ pub mod copy;
 pub mod display;
 mod drafts;
 mod file_cache;
+mod file_job_queue;
 mod file_jobs;
 mod file_results;
+mod file_work;
 mod frame;
 mod gpu_errors;
 mod icon;
@@ -28,6 +30,7 @@ mod visibility;
 mod window_jobs;
 pub mod window_services;
 pub mod window_state;
+mod workspace_opening;
 
 use std::path::PathBuf;
 

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::file_cache::FileCache;
-use super::file_jobs::FileJobs;
+use super::file_job_queue::FileJobs;
 use super::renames::Renames;
+use super::workspace_opening::{OpenedWorkspace, OpeningWorkspace};
 use crate::agent::AgentCommand;
 use crate::app::drive::{EventTap, Step};
 use crate::app::naming::RoomNames;
@@ -52,6 +53,8 @@ pub struct OpenRoom {
     pub(super) file_cache: FileCache,
     /// The scene that is to be opened next, once the screen has shown that it will be.
     pub opening: Option<Opening>,
+    /// Another workspace that is being opened meanwhile.
+    pub(super) opening_workspace: Option<OpeningWorkspace>,
     /// Files that are being given another path.
     pub(super) renames: Renames,
 }
@@ -59,8 +62,6 @@ pub struct OpenRoom {
 /// A scene that is about to be opened. Closing one room and opening another takes longer than a frame.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The folder of another workspace; the open one where absent.
-    pub folder: Option<PathBuf>,
     /// Its stem; the open scene's anew where absent.
     pub scene: Option<String>,
     /// Whether it begins as its file says.
@@ -73,7 +74,6 @@ impl Opening {
     /// What is being done, for the person who waits.
     fn label(&self) -> String {
         match self {
-            Self { folder: Some(folder), .. } => format!("Opening {}", folder.display()),
             Self { scene: Some(scene), .. } => format!("Opening {scene}"),
             Self { fresh: true, .. } => "Restarting the scene".to_owned(),
             _ => "Opening the scene again".to_owned(),
@@ -84,7 +84,12 @@ impl Opening {
 impl OpenRoom {
     /// Opens a workspace.
     pub fn open(options: OpenOptions) -> Result<Self, OpenError> {
-        let (mut room, notices) = Room::open(&options)?;
+        let (room, notices) = Room::open(&options)?;
+        Self::of(room, notices, options)
+    }
+
+    /// A room that was opened like this, and what is to be told about that.
+    fn of(mut room: Room, notices: Vec<Problem>, options: OpenOptions) -> Result<Self, OpenError> {
         room.app.world_mut().insert_resource(EventTap::default());
         put_down_everyone(room.app.world_mut());
         let closed = || std::io::Error::other("the thread that has the files has stopped");
@@ -107,14 +112,24 @@ impl OpenRoom {
             file_jobs,
             file_cache,
             opening: None,
+            opening_workspace: None,
             renames: Renames::default(),
         })
     }
 
-    /// Closes this workspace and opens another. If that fails, the old one is opened again.
-    pub fn move_to(&mut self, folder: PathBuf) {
-        let options = OpenOptions { folder, scene: None, fresh: false, ..self.options.clone() };
-        self.open_instead(options, "another workspace was opened");
+    /// How another workspace is opened from here.
+    pub(super) fn options_for(&self, folder: PathBuf) -> OpenOptions {
+        OpenOptions { folder, scene: None, fresh: false, ..self.options.clone() }
+    }
+
+    /// Closes this workspace and goes on in one that was opened. Where that does not work, this one stays open.
+    pub(super) fn move_to(&mut self, opened: OpenedWorkspace) -> Result<(), OpenError> {
+        let OpenedWorkspace { room, problems, options } = opened;
+        let other = Self::of(room.arrive(), problems, options)?;
+        let time = self.time();
+        self.close("another workspace was opened");
+        self.go_on_in(other, time);
+        Ok(())
     }
 
     /// Closes the open scene and opens another, or the same anew. If that fails, the old one is opened again.
@@ -125,10 +140,7 @@ impl OpenRoom {
     }
 
     fn open_instead(&mut self, wanted: OpenOptions, why: &str) {
-        let (speed, paused) = self.world().map_or((Speed::Times(1), false), |world| {
-            let clock = world.resource::<SimClock>();
-            (clock.speed, clock.paused)
-        });
+        let time = self.time();
         self.close(why);
         let before = self.options.clone();
         let opened = Self::open(wanted).or_else(|error| {
@@ -136,18 +148,29 @@ impl OpenRoom {
             Self::open(OpenOptions { fresh: false, ..before })
         });
         match opened {
-            Ok(mut opened) => {
-                opened.notices.splice(0..0, std::mem::take(&mut self.notices));
-                opened.options.fresh = false;
-                // Real time goes on, whatever is opened.
-                opened.began = self.began;
-                *self = opened;
-                if let Some(world) = self.world() {
-                    let mut clock = world.resource_mut::<SimClock>();
-                    (clock.speed, clock.paused) = (speed, paused);
-                }
-            }
+            Ok(opened) => self.go_on_in(opened, time),
             Err(error) => self.notices.push(Problem::error("workspace", error.to_string(), "start the workshop again")),
+        }
+    }
+
+    /// How fast time passes, and whether it stands still.
+    fn time(&mut self) -> (Speed, bool) {
+        self.world().map_or((Speed::Times(1), false), |world| {
+            let clock = world.resource::<SimClock>();
+            (clock.speed, clock.paused)
+        })
+    }
+
+    /// Takes another room in the place of this one, which is closed.
+    fn go_on_in(&mut self, mut other: Self, (speed, paused): (Speed, bool)) {
+        other.notices.splice(0..0, std::mem::take(&mut self.notices));
+        other.options.fresh = false;
+        // Real time goes on, whatever is opened.
+        other.began = self.began;
+        *self = other;
+        if let Some(world) = self.world() {
+            let mut clock = world.resource_mut::<SimClock>();
+            (clock.speed, clock.paused) = (speed, paused);
         }
     }
 

@@ -103,7 +103,7 @@ fn push<T: Input>(world: &mut World, input: T) {
 /// Opens a scene once the screen has shown that it will; until then another wish changes nothing.
 pub(super) fn open_soon(room: &mut OpenRoom, state: &mut UiState, scene: Option<String>, fresh: bool) {
     if room.opening.is_none() {
-        room.opening = Some(Opening { folder: None, scene, fresh, frames: 0 });
+        room.opening = Some(Opening { scene, fresh, frames: 0 });
         state.transfer.dragging = None;
     }
 }

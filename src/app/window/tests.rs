@@ -35,6 +35,8 @@ use crate::view::reading::Wanted;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
+mod opening;
+
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
                      # Ideas of all\n  - id: ideas\n    kind: pinboard\n    position: [200, 100]\n    pins:\n      - { id: p1, text: Buy tea, author: ada-1, up: [bram-1], comments: [{ author: ada-1, text: Green }] }\n      - { id: p2, text: Sing, author: user, time: 3 }\n  \
                      - { id: post, kind: inbox, position: [400, 100], owner: ada-1, items: [{ id: m1, from: bram-1, to: ada-1, subject: Tea, text: At four }] }\n  \

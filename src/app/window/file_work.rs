@@ -1,0 +1,172 @@
+//! What each job with files does, beside the frames.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file_jobs::{FileJob, FileJobDone};
+use crate::app::importing::{self, Destination, NewFiles};
+use crate::app::opening::state_folder;
+use crate::base::{JobControl, Problem, numbered};
+use crate::safe_fs;
+use crate::store::{self, ExportError, Reader};
+use crate::ui::state::{DropPlace, ImportQuestion};
+use crate::workspace::archive::{self, ArchiveError};
+use crate::workspace::vfs::{FileHistory, NewFile};
+
+/// Of what an archive leaves out so much is named; the rest is counted.
+const NAMED_AT_MOST: usize = 10;
+
+/// Does a job. Takes as long as it takes.
+pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobControl) -> FileJobDone {
+    if control.is_cancelled() {
+        return FileJobDone::Cancelled { label: job.label() };
+    }
+    let label = job.label();
+    match job {
+        FileJob::TakeIn { paths, place, is_seen: false } if has_folder(&paths) => {
+            FileJobDone::ImportFound(question(workspace, paths, None, Some(place)))
+        }
+        FileJob::Import { paths, folder, is_seen: false } if has_folder(&paths) => {
+            FileJobDone::ImportFound(question(workspace, paths, folder, None))
+        }
+        FileJob::TakeIn { paths, place, .. } => {
+            let plan = importing::plan(workspace, &paths, Destination::Room);
+            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
+        }
+        FileJob::Import { paths, folder, .. } => {
+            let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
+            FileJobDone::Imported(importing::carry_out(workspace, files, &plan, control))
+        }
+        FileJob::TakeBack { files: made } => {
+            let kept = reverse(&made, control, |file| take_back(files, file));
+            FileJobDone::TakenBack { count: made.len(), kept }
+        }
+        FileJob::PutBack { files: made, acts } => {
+            let kept = reverse(&made, control, |file| put_back(workspace, files, file));
+            FileJobDone::PutBack { count: made.len(), kept, acts }
+        }
+        FileJob::ExportLog { run, file, name } => {
+            let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
+            match export_log(workspace, &run, &file, control) {
+                Ok(count) => {
+                    let what = format!("{count} records of the event log");
+                    FileJobDone::Exported { file, what, left_out: Vec::new() }
+                }
+                Err(ExportError::Cancelled) => FileJobDone::Cancelled { label },
+                Err(error) => not_exported(&file, &error.to_string()),
+            }
+        }
+        FileJob::ExportZip { file, name } => {
+            let unsaved = files.flush();
+            let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
+            match archive::write_zip(workspace, &state_folder(workspace), &file, control) {
+                Ok(archived) => {
+                    let what = format!("The workspace with {} files", archived.files);
+                    let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
+                    let left_out = unsaved.chain(archived.left_out(NAMED_AT_MOST)).collect();
+                    FileJobDone::Exported { file, what, left_out }
+                }
+                Err(ArchiveError::Cancelled) => FileJobDone::Cancelled { label },
+                Err(error) => not_exported(&file, &error.to_string()),
+            }
+        }
+        FileJob::WriteScene { stem, text } => {
+            let place = format!("scenes/{stem}.yaml");
+            match files.create(&place, text.as_bytes()) {
+                Ok(_) => FileJobDone::SceneWritten { stem },
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
+                    place,
+                    "there is a scene of that name",
+                    "choose another name; the scene that is there stays as it is",
+                )),
+                Err(error) => FileJobDone::Failed(Problem::error(
+                    place,
+                    format!("it cannot be written: {error}"),
+                    "see that the folder may be written to and that the disk is not full",
+                )),
+            }
+        }
+    }
+}
+
+fn has_folder(paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| path.is_dir())
+}
+
+fn destination(folder: Option<&str>) -> Destination<'_> {
+    folder.map_or(Destination::ByKind, Destination::Folder)
+}
+
+/// Undoes or redoes an import file by file; why some stay as they are.
+fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Result<(), String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    for (done, file) in made.iter().enumerate() {
+        control.set_done(done, made.len());
+        let reversed = if control.is_cancelled() {
+            Err(format!("'{}' stays as it is: it was cancelled.", file.path))
+        } else {
+            one(file)
+        };
+        kept.extend(reversed.err());
+    }
+    kept
+}
+
+/// Takes a file away that came in, as long as it can be put back.
+fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
+    if file.version.is_none() {
+        return Err(format!("'{}' stays: it has no version from which it could be put back.", file.path));
+    }
+    files.take_back(file)
+}
+
+/// Writes a file again that was taken away, unless there is another by now.
+fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
+    let path = &file.path;
+    let history = FileHistory::open(workspace, &state_folder(workspace)).map_err(|error| error.to_string())?;
+    let text = file.version.map_or(Ok(None), |version| history.text(path, version));
+    let Some(text) = text.map_err(|error| error.to_string())? else { return Ok(()) };
+    match files.create(path, text.as_bytes()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
+            Ok(there) if there == text => Ok(()),
+            _ => Err(format!("there is another '{path}' by now, which stays.")),
+        },
+        Err(error) => Err(format!("'{path}' cannot be written: {error}.")),
+    }
+}
+
+/// What the person is asked before files come in.
+fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place: Option<DropPlace>) -> ImportQuestion {
+    let destination = if place.is_some() { Destination::Room } else { destination(folder.as_deref()) };
+    let summary = importing::plan(workspace, &paths, destination).summary();
+    ImportQuestion { paths, folder, place, summary }
+}
+
+fn not_exported(file: &Path, why: &str) -> FileJobDone {
+    let what = format!("the export failed: {why}");
+    let remedy = "see that the folder may be written to and that the disk is not full";
+    FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
+}
+
+/// The first file among the exports whose number is free.
+fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
+    let folder = workspace.join(archive::EXPORTS);
+    let names = numbered::numbered(name, &format!(".{ending}"), 1);
+    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
+}
+
+/// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.
+fn export_log(workspace: &Path, run: &str, file: &Path, control: &JobControl) -> Result<u64, ExportError> {
+    let reader = Reader::open(&state_folder(workspace))?;
+    let write = |file: &fs::File| store::export_events(&reader, Some(run), file, control);
+    if let Some(path) = file.strip_prefix(workspace).ok().and_then(Path::to_str) {
+        return safe_fs::write_new(workspace, path, write);
+    }
+    let no_name = || io::Error::new(io::ErrorKind::InvalidInput, "it has no name that is text");
+    let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(no_name)?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    safe_fs::write_new(folder, name, write)
+}

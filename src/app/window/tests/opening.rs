@@ -1,0 +1,81 @@
+//! Opening another workspace from the window: beside the frames, and without losing the present one.
+
+use std::fs;
+use std::path::Path;
+
+use super::{House, continue_pending, perform};
+use crate::app::room::OpenOptions;
+use crate::app::window::command_handling::Outcome;
+use crate::app::window::open_room::OpenRoom;
+use crate::ui::Command;
+use crate::ui::commands::job::Job;
+
+impl House {
+    /// Asks for another workspace; the job that opens it.
+    fn ask_for_workspace(&mut self, folder: &Path) -> Job {
+        let model = self.model();
+        let command = Command::OpenWorkspace(folder.to_owned());
+        match perform(&mut self.room, &model, &mut self.state, &mut self.shell, command) {
+            Outcome::Service(command) => match *command {
+                Command::Run(job) => job,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What a frame does about what is under way. Whether another workspace is open now.
+    fn go_on(&mut self) -> bool {
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes)
+    }
+}
+
+#[test]
+fn another_workspace_is_opened_beside_the_present_one_which_goes_on_until_then() {
+    let mut house = House::new();
+    let here = house.room.folder().clone();
+    let other = tempfile::tempdir().expect("a temporary folder can be made");
+    let job = house.ask_for_workspace(other.path());
+    assert!(!house.go_on(), "nothing has opened it yet");
+    house.act(Command::SetPaused(false));
+    assert_eq!(house.model().scene, "test");
+    assert_eq!(house.room.folder(), &here);
+    assert!(job.run().is_ok());
+    drop(job);
+    assert!(house.go_on());
+    assert_eq!(house.room.folder(), other.path());
+    assert!(other.path().join("settings.yaml").exists(), "in an empty folder a new one is begun");
+    house.settle();
+    assert!(!house.model().agents.is_empty(), "the room is there and lives");
+    let old = OpenOptions { folder: here, provider: Some("offline".into()), ..OpenOptions::default() };
+    assert!(OpenRoom::open(old).is_ok(), "the one before was closed");
+}
+
+#[test]
+fn a_workspace_that_cannot_be_opened_or_is_given_up_leaves_the_present_one_open() {
+    let mut house = House::new();
+    let here = house.room.folder().clone();
+    let full = tempfile::tempdir().expect("a temporary folder can be made");
+    fs::write(full.path().join("letter.txt"), "Dear Ada").expect("files can be written");
+    for (folder, why) in [(full.path().to_owned(), "no settings.yaml"), (here.clone(), "that is open")] {
+        let job = house.ask_for_workspace(&folder);
+        let told = job.run().expect_err("it is no other workspace");
+        assert!(told.contains(why), "{told}");
+        drop(job);
+        assert!(!house.go_on());
+    }
+    let empty = tempfile::tempdir().expect("a temporary folder can be made");
+    let job = house.ask_for_workspace(empty.path());
+    job.control.cancel();
+    let _given_up = job.run();
+    drop(job);
+    assert!(!house.go_on() && house.room.opening_workspace.is_none());
+    let job = house.ask_for_workspace(empty.path());
+    assert!(job.run().is_ok(), "nobody holds it any more");
+    job.control.cancel();
+    assert!(!house.go_on(), "what was given up at last is not gone on in");
+    assert_eq!(house.model().scene, "test");
+    assert_eq!(house.room.folder(), &here);
+    let options = OpenOptions { folder: empty.path().to_owned(), ..OpenOptions::default() };
+    assert!(OpenRoom::open(options).is_ok(), "it was closed");
+}

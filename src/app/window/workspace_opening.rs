@@ -1,0 +1,107 @@
+//! Opening another workspace: by a job beside the frames, while the present one stays open and goes on. It is closed
+//! when the other is there, and never where that cannot be opened.
+
+use std::path::Path;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::Value;
+
+use crate::app::room::{MovingRoom, OpenOptions, Room};
+use crate::base::{JobControl, Problem};
+use crate::ui::commands::job::{Job, JobResult, WINDOW};
+use crate::workspace::layout::is_workspace;
+use crate::workspace::starter;
+
+/// A workspace that was opened, and what is to be told about it.
+pub(super) struct OpenedWorkspace {
+    pub(super) room: MovingRoom,
+    pub(super) problems: Vec<Problem>,
+    pub(super) options: OpenOptions,
+}
+
+impl OpenedWorkspace {
+    /// Nobody waits for it any more.
+    fn close(self) {
+        if let Err(error) = self.room.arrive().close("it was not waited for", |_| {}) {
+            tracing::warn!("a workspace that was not waited for could not be closed: {error}");
+        }
+    }
+}
+
+/// A workspace that is being opened.
+pub(super) struct OpeningWorkspace {
+    control: JobControl,
+    opened: Receiver<OpenedWorkspace>,
+}
+
+/// How it is with a workspace that is being opened.
+pub(super) enum Arrival {
+    /// It goes on.
+    Awaited,
+    /// It is there.
+    Here(Box<OpenedWorkspace>),
+    /// It will not come: that failed, which is told by whoever does jobs, or the person gave it up.
+    Never,
+}
+
+impl OpeningWorkspace {
+    /// The job that opens a workspace beside the one in `present`, or begins one in an empty folder.
+    pub(super) fn begin(options: OpenOptions, present: &Path) -> (Job, Self) {
+        let (sender, opened) = bounded(1);
+        let present = present.to_owned();
+        let name = format!("Opening {}", options.folder.display());
+        let job = Job::new(WINDOW, name, move |control| open(&options, &present, control, &sender));
+        let control = job.control.clone();
+        (job, Self { control, opened })
+    }
+
+    /// Whether it is there.
+    pub(super) fn look(&self) -> Arrival {
+        match self.opened.try_recv() {
+            Ok(opened) if self.control.is_cancelled() => {
+                opened.close();
+                Arrival::Never
+            }
+            Ok(opened) => Arrival::Here(Box::new(opened)),
+            Err(error) if error.is_disconnected() => Arrival::Never,
+            Err(_) => Arrival::Awaited,
+        }
+    }
+
+    /// Gives it up: another is wanted.
+    pub(super) fn cancel(&self) {
+        self.control.cancel();
+    }
+}
+
+fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Sender<OpenedWorkspace>) -> JobResult {
+    let folder = &options.folder;
+    let is_present = folder.canonicalize().is_ok_and(|folder| present.canonicalize().is_ok_and(|open| open == folder));
+    if is_present {
+        return Err("it is the workspace that is open".to_owned());
+    }
+    make_workspace(folder)?;
+    let (room, problems) =
+        Room::open_watched(options, control).map_err(|error| format!("{error}; {}", error.remedy()))?;
+    let opened = OpenedWorkspace { room: room.into_moving(), problems, options: options.clone() };
+    if control.is_cancelled() {
+        opened.close();
+    } else if let Err(unwanted) = done.send(opened) {
+        unwanted.into_inner().close();
+    }
+    Ok(Value::Null)
+}
+
+/// Sees that a folder is a workspace; an empty one becomes one.
+fn make_workspace(folder: &Path) -> Result<(), String> {
+    if is_workspace(folder) {
+        return Ok(());
+    }
+    let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_empty {
+        return Err("this folder is no workspace: it has no settings.yaml. Choose a workspace, or an empty folder to \
+                    begin a new one in"
+            .to_owned());
+    }
+    starter::init(folder).map(drop).map_err(|error| format!("no workspace can be made here: {error}"))
+}
