@@ -8,6 +8,7 @@ use agent_workshop::base::{AgentKey, Id, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
 use agent_workshop::simulation::State;
+use agent_workshop::ui::commands::files_meant::FilesMeant;
 use agent_workshop::ui::commands::table::CommandTable;
 use agent_workshop::ui::panes::conversations;
 use agent_workshop::ui::panes::editor;
@@ -108,6 +109,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
                         art: &art,
                         ui: ui_state,
                         unsaved: &unsaved,
+                        files: &FilesMeant::default(),
                         table: CommandTable::standard(),
                     };
                     drop(draw(ui, &cx, &mut panes));
@@ -190,6 +192,7 @@ pub fn large_file() -> Vec<Figure> {
                         art,
                         ui: state,
                         unsaved: &unsaved,
+                        files: &FilesMeant::default(),
                         table: CommandTable::standard(),
                     };
                     drop(editor::editor_ui(ui, "notes/long.md", &cx, editors));

@@ -62,6 +62,8 @@ pub fn trials() -> Vec<Trial> {
         events_are_written_and_read_as_types,
         colours_are_made_in_the_theme,
         sizes_of_type_and_the_frame_of_dialogs_have_one_home,
+        corners_and_widths_of_lines_stand_in_the_theme,
+        what_menus_can_do_is_a_command_of_the_table,
         every_file_says_what_it_is_for_and_is_of_readable_length
     ]
 }
@@ -331,6 +333,49 @@ fn sizes_of_type_and_the_frame_of_dialogs_have_one_home() {
         }
         let is_frame = source.path.ends_with(DIALOG);
         assert!(is_frame || !code.contains("Modal::new("), "{} frames a dialog itself", source.path.display());
+    }
+}
+
+/// Corners and widths of lines stand in the theme alone; the signs draw themselves to their size.
+fn corners_and_widths_of_lines_stand_in_the_theme() {
+    let number = |text: &str| text.trim_start().starts_with(|letter: char| letter.is_ascii_digit());
+    // What a call is given second.
+    let second = |rest: &str| {
+        let mut depth = 0;
+        let comma = rest.find(|letter: char| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            letter == ',' && depth == 0
+        });
+        comma.map_or_else(String::new, |comma| rest[comma + 1..].to_owned())
+    };
+    for source in sources().iter().filter(|source| source.floor == "ui" && !source.path.ends_with("icons.rs")) {
+        let code = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for word in ["CornerRadius::same(", "Stroke::new(", ".corner_radius("] {
+            let own = code.split(word).skip(1).any(number);
+            assert!(!own, "{} has a corner or a width of its own ({word})", source.path.display());
+        }
+        for word in ["rect_filled(", "rect_stroke(", "painter.rect(", "painter().rect("] {
+            let own = code.split(word).skip(1).any(|rest| number(&second(rest)));
+            assert!(!own, "{} has a corner of its own ({word})", source.path.display());
+        }
+    }
+}
+
+/// What can be done stands in menus as commands of the table. What stands there beside them is a list of things, which
+/// data names and no source does.
+fn what_menus_can_do_is_a_command_of_the_table() {
+    const ROWS: &str = "src/ui/widgets/menu.rs";
+    const COMMANDS: &str = "src/ui/menus.rs";
+    for source in sources().iter().filter(|source| source.floor == "ui") {
+        let code = source.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        if source.path.ends_with(ROWS) || source.path.ends_with(COMMANDS) {
+            continue;
+        }
+        let own_row = ["menu::entry(", "menu::{choice, entry}"].into_iter().find(|word| code.contains(word));
+        assert_eq!(own_row, None, "{} has an entry that is no command of the table", source.path.display());
+        let named = ["menu::listed(ui, \"", "menu::choice(ui, false, \"", "menu::choice(ui, true, \""];
+        let named = named.into_iter().find(|word| code.contains(word));
+        assert_eq!(named, None, "{} names a thing of a list itself", source.path.display());
     }
 }
 

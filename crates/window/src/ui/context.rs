@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::commands::files_meant::FilesMeant;
 use super::commands::table::{CommandContext, CommandTable};
 use super::state::UiState;
 use crate::view::art::Art;
@@ -25,6 +26,8 @@ pub struct ViewerContext<'a> {
     pub ui: &'a UiState,
     /// Files into which something was written that is not saved.
     pub unsaved: &'a BTreeSet<String>,
+    /// What commands about files are about, while a list of commands is open in front.
+    pub files: &'a FilesMeant,
     /// Every command.
     pub table: &'a CommandTable,
 }
@@ -32,7 +35,7 @@ pub struct ViewerContext<'a> {
 impl<'a> ViewerContext<'a> {
     /// What tells whether a command can be given.
     pub fn commands(&self) -> CommandContext<'a> {
-        CommandContext { room: self.room, ui: self.ui, at: None }
+        CommandContext { room: self.room, ui: self.ui, at: None, files: self.files }
     }
 
     /// Whether something was written into this file that is not saved.

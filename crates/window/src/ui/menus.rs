@@ -52,6 +52,12 @@ pub fn tip(context: &Context, table: &CommandTable, id: &str) -> String {
     lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
+/// Says under the pointer of a button which keys do what it does: those of this command of the house.
+pub fn keys_tip(button: Response, id: &str) -> Response {
+    let keys = keys::shown(&button.ctx, id);
+    if keys.is_empty() { button } else { button.on_hover_text(keys) }
+}
+
 /// Says under the pointer of a button what its command does and which keys do the same.
 pub fn command_tip(button: Response, cx: &ViewerContext<'_>, id: &str) -> Response {
     let tip = tip(&button.ctx, cx.table, id);

@@ -8,6 +8,7 @@ use egui_kittest::Harness;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
+use crate::ui::commands::files_meant::FilesMeant;
 use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::shell::pane_states::PaneStates;
@@ -57,6 +58,7 @@ impl Stage {
             art: art(),
             ui,
             unsaved: &unsaved,
+            files: &FilesMeant::default(),
             table: CommandTable::standard(),
         };
         look(&cx, &mut self.panes)
@@ -114,7 +116,12 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
             keys::pressed(ui.ctx(), CommandTable::standard(), KeyReach::of(&state.dock), canvas.space_bar(), is_taken)
         };
         for command in pressed {
-            let commands = command.run(&CommandContext { room: &stage.room, ui: &stage.state, at: None });
+            let commands = command.run(&CommandContext {
+                room: &stage.room,
+                ui: &stage.state,
+                at: None,
+                files: &FilesMeant::default(),
+            });
             stage.take(commands);
         }
         draw(ui, stage);
@@ -131,7 +138,8 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     if command.id.starts_with("file.") {
         state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
     }
-    let made = command.run(&CommandContext { room: &sample_room(), ui: &state, at: None });
+    let made =
+        command.run(&CommandContext { room: &sample_room(), ui: &state, at: None, files: &FilesMeant::default() });
     (state, made)
 }
 

@@ -6,8 +6,14 @@ use crate::simulation::State;
 
 /// Space between things, in points, small to large.
 pub const SPACE: [f32; 5] = [4.0, 8.0, 12.0, 16.0, 24.0];
-/// Corners of buttons and fields, of cards, of bubbles.
+/// Corners of rows and fields, of cards, of bubbles.
 pub const RADIUS: [u8; 3] = [5, 10, 14];
+/// Corners of buttons, which stand among the others everywhere.
+pub const BUTTON_RADIUS: u8 = 7;
+/// Corners of marks: strips, bars and small squares.
+pub const MARK_RADIUS: u8 = 2;
+/// Widths of lines in points: of edges, of what is marked, of what has the keyboard or is held.
+pub const LINE: [f32; 3] = [1.0, 1.5, 2.0];
 /// Sizes of type in points: small, body, heading, title.
 pub const TYPE: [f32; 4] = [11.0, 13.0, 16.0, 21.0];
 
@@ -116,12 +122,12 @@ impl Theme {
         // Hints in empty fields; what `egui` takes otherwise is too faint to be read.
         visuals.weak_text_color = Some(self.text_soft);
         visuals.selection.bg_fill = self.accent.gamma_multiply(0.35);
-        visuals.selection.stroke = Stroke::new(1.0, self.accent);
-        visuals.widgets.noninteractive.bg_stroke = Stroke::new(1.0, self.line);
+        visuals.selection.stroke = Stroke::new(LINE[0], self.accent);
+        visuals.widgets.noninteractive.bg_stroke = Stroke::new(LINE[0], self.line);
         visuals.widgets.inactive.weak_bg_fill = self.card;
         visuals.widgets.inactive.bg_fill = self.card;
-        visuals.widgets.inactive.bg_stroke = Stroke::new(1.0, self.line);
-        visuals.window_stroke = Stroke::new(1.0, self.line);
+        visuals.widgets.inactive.bg_stroke = Stroke::new(LINE[0], self.line);
+        visuals.window_stroke = Stroke::new(LINE[0], self.line);
         visuals.window_corner_radius = RADIUS[1].into();
         let theme = if self.dark { egui::Theme::Dark } else { egui::Theme::Light };
         let mut style = Style { visuals, ..(*context.style_of(theme)).clone() };
@@ -160,6 +166,11 @@ pub const RUG_ON_MAP: Color32 = rgb(0xb5_6a50);
 pub const FADED: Color32 = rgb(0x96_98a5);
 
 impl Theme {
+    /// The ring round what has the keyboard: seen on every ground of the window (3 : 1, WCAG 1.4.11).
+    pub fn focus_ring(&self) -> Stroke {
+        Stroke::new(LINE[2], self.accent)
+    }
+
     /// The light in which furniture and figures are seen.
     pub fn room_light(&self) -> Color32 {
         if self.dark { rgb(0xe4_d1c0) } else { Color32::WHITE }

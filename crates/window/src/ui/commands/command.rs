@@ -151,19 +151,37 @@ pub enum NoticeCommand {
     CloseHint,
 }
 
-/// What the explorer can be asked about what is active in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Something that the explorer is asked for: by key, by menu, by hand, or in answer to a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FilesCommand {
     /// To look for a file.
     Find,
-    /// To make a file.
-    New,
-    /// To give it another name.
-    Rename,
-    /// To make a second one.
-    Duplicate,
-    /// To take it away.
-    Delete,
+    /// To open files in tabs.
+    Open(Vec<String>),
+    /// To make a file, in this folder.
+    New(String),
+    /// To make a file with this text.
+    Make(String, String),
+    /// To give a file another path.
+    Rename(String),
+    /// To give a folder another path.
+    RenameFolder(String),
+    /// To give files other paths: from and to.
+    GivePaths(Vec<(String, String)>),
+    /// To put files into a folder.
+    Move(Vec<String>, String),
+    /// To make a second one of each.
+    Duplicate(Vec<String>),
+    /// To copy paths as a text.
+    CopyPaths(Vec<String>),
+    /// To take files away.
+    Delete(Vec<String>),
+    /// The same, after it was asked whether that is meant.
+    DeleteSurely(Vec<String>),
+    /// To have files back.
+    Restore(Vec<String>),
+    /// To fold all folders, or to unfold them.
+    FoldAll(bool),
 }
 
 /// Something that a person does.

@@ -53,27 +53,28 @@ pub fn pressed<'t>(
 ) -> Vec<&'t CommandInfo> {
     let writes = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
-    // What is not seen is not deleted, framed or moved.
-    let in_room = reach == KeyReach::WithRoom && focused.is_none_or(|widget| widget == room_widget());
-    let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
+    // An open menu hears the keys alone; it is closed before anything else.
     let menu_open = egui::Popup::is_any_open(ctx);
+    // What is not seen is not deleted, framed or moved.
+    let in_room = reach == KeyReach::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
+    let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
     let mut asked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
     let walks = focused == Some(room_widget());
     let counts = |command: &&CommandInfo| {
         let here = match command.context {
-            // An open menu is closed before anything else.
-            _ if command.id == ESCAPE && menu_open => false,
+            _ if menu_open => false,
             // Who is asked something answers, or puts the question away.
             _ if reach == KeyReach::Question => command.id == ESCAPE,
             KeyContext::Everywhere => true,
             KeyContext::NotWriting => !writes && (reach != KeyReach::Panel || command.id == KEYS),
             KeyContext::Room => in_room,
             // Whoever draws these looks for its keys itself.
-            KeyContext::Files | KeyContext::Editor | KeyContext::Graph => false,
+            KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
         };
         here && command.id != PAUSE && (walks || !WALKING.contains(&command.id)) && !is_taken(focused, command.id)
     };
-    let of_id = |id: &str| table.find(id).filter(|_| !writes && !matches!(reach, KeyReach::Question | KeyReach::Panel));
+    let is_behind = menu_open || matches!(reach, KeyReach::Question | KeyReach::Panel);
+    let of_id = |id: &str| table.find(id).filter(|_| !writes && !is_behind);
     let asked_by = |event: &Event| match event {
         // egui turns these two into events of their own before anybody sees the keys.
         Event::Copy => of_id("room.copy"),
@@ -99,8 +100,16 @@ pub fn pressed<'t>(
     asked
 }
 
+/// Whether what is drawn here hears keys: no menu is open over it and no dialog lies before it.
+pub fn are_heard(ui: &Ui) -> bool {
+    !egui::Popup::is_any_open(ui.ctx()) && ui.memory(|memory| memory.is_above_modal_layer(ui.layer_id()))
+}
+
 /// Whether the keys of this command of the house are pressed; they are used up. For panes that have the keyboard.
 pub fn take(ui: &Ui, id: &str) -> bool {
+    if !are_heard(ui) {
+        return false;
+    }
     let keys = CommandTable::standard().find(id).map_or(&[][..], |command| command.keys);
     let pressed = |keys: &&KeyboardShortcut| ui.input_mut(|input| input.consume_shortcut(keys));
     // Each is looked for, so that two that fall into one frame are both used up.

@@ -15,7 +15,7 @@ use crate::ui::widgets::words;
 use crate::view::model::{RoomModel, TalkView};
 use crate::view::paint;
 use crate::view::recent::Recent;
-use crate::view::theme::{RADIUS, SPACE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 
 /// So many of the last things said are drawn; the log has the rest.
 const SAID_SHOWN: usize = 60;
@@ -208,7 +208,7 @@ fn bubble(ui: &mut Ui, cx: &ViewerContext<'_>, (by, text): (&str, &str), side: A
                 if side == Align::Max { CornerRadius { ne: 3, ..corner } } else { CornerRadius { nw: 3, ..corner } };
             Frame::new()
                 .fill(widgets::mix(theme.bubble, colour, 0.08))
-                .stroke(Stroke::new(1.0, widgets::mix(theme.line, colour, 0.35)))
+                .stroke(Stroke::new(LINE[0], widgets::mix(theme.line, colour, 0.35)))
                 .corner_radius(corner)
                 .inner_margin(Margin::symmetric(SPACE[2] as i8, SPACE[1] as i8))
                 .show(ui, |ui| markdown(ui, text, theme, commands));

@@ -14,7 +14,7 @@ use crate::ui::widgets::words::capitalised;
 use crate::view::fonts;
 use crate::view::model::ProfileView;
 use crate::view::paint;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 /// What the shelf keeps between frames.
 #[derive(Clone, Debug, Default)]
@@ -101,13 +101,12 @@ fn row(
         } else {
             0.0
         };
-        let line = if response.has_focus() { theme.accent } else { theme.line };
         let painter = ui.painter();
         painter.rect(
             rect,
             CornerRadius::same(RADIUS[1]),
             widgets::mix(theme.card, theme.accent, share),
-            Stroke::new(1.0, line),
+            Stroke::new(LINE[0], theme.line),
             egui::StrokeKind::Inside,
         );
         let shown = egui::Rect::from_min_size(rect.min + vec2(6.0, 5.0), vec2(44.0, rect.height() - 10.0));

@@ -24,11 +24,14 @@ use self::file_dialogs::FileAsking;
 use self::pane_area::Panes;
 use self::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
+use crate::ui::commands::files_meant::FilesMeant;
 use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandTable};
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::port::Pane;
-use crate::ui::panes::{self, editor, overlays};
+use crate::ui::panes::{self, editor, event_log, explorer, overlays};
+use crate::ui::state::FrontPanel;
+use crate::ui::widgets::focus::FocusRing;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
@@ -41,6 +44,7 @@ pub struct Shell {
     pub panes: PaneStates,
     table: CommandTable,
     file_asking: FileAsking,
+    focus_ring: FocusRing,
 }
 
 impl Default for Shell {
@@ -56,7 +60,7 @@ impl Shell {
     pub fn of(panes: PaneStates) -> Self {
         let mut table = CommandTable::default();
         table.add(panes.added.commands());
-        Self { panes, table, file_asking: FileAsking::default() }
+        Self { panes, table, file_asking: FileAsking::default(), focus_ring: FocusRing::default() }
     }
 
     /// Adds a pane, with its commands.
@@ -75,12 +79,16 @@ impl Shell {
         state: &mut UiState,
     ) -> Vec<Command> {
         let theme = Theme::of(state.appearance.is_dark());
+        self.focus_ring.look_at_input(root.ctx());
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
         let unsaved = self.panes.unsaved();
+        // Only the palette lists commands about files beside the list of files itself.
+        let is_listed = state.front.is_open(FrontPanel::Palette);
+        let files = if is_listed { self.panes.explorer.meant_now(room) } else { FilesMeant::default() };
         let (dock, view) = {
             let Self { panes, table, .. } = &mut *self;
-            let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, table };
+            let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
             commands.extend(bars_ui(root, &look.at(room), panes));
             let done = Panes::new(panes, room, look).show(root);
             commands.extend(done.commands);
@@ -88,6 +96,8 @@ impl Shell {
             (done.dock, done.view)
         };
         commands.extend(self.file_asking.show(root.ctx()));
+        // These mark in themselves what keys are about.
+        self.focus_ring.paint(root.ctx(), &theme, &[keys::room_widget(), explorer::tree_id(), event_log::list_id()]);
         state.dock = dock;
         state.view = view;
         let (asked, context) = (commands, root.ctx().clone());
@@ -132,7 +142,7 @@ impl Shell {
         let asked: Vec<_> = asked.into_iter().copied().collect();
         let mut commands = Vec::new();
         for info in asked {
-            for command in info.run(&CommandContext { room, ui: state, at: None }) {
+            for command in info.run(&CommandContext { room, ui: state, at: None, files: &FilesMeant::default() }) {
                 match command {
                     Command::Window(WindowCommand::Escape) if self.file_asking.is_open() => self.file_asking.close(),
                     Command::Window(command) => commands.extend(self.apply(command, room, state)),
@@ -157,13 +167,14 @@ struct Look<'a> {
     art: &'a Art,
     ui: &'a UiState,
     unsaved: &'a BTreeSet<String>,
+    files: &'a FilesMeant,
     table: &'a CommandTable,
 }
 
 impl<'a> Look<'a> {
     fn at(self, room: &'a RoomModel) -> ViewerContext<'a> {
-        let Self { recent, theme, art, ui, unsaved, table } = self;
-        ViewerContext { room, recent, theme, art, ui, unsaved, table }
+        let Self { recent, theme, art, ui, unsaved, files, table } = self;
+        ViewerContext { room, recent, theme, art, ui, unsaved, files, table }
     }
 }
 
@@ -191,3 +202,6 @@ fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Ve
     commands.extend(palette::palette_ui(root, cx, &mut panes.palette));
     commands
 }
+
+#[cfg(test)]
+mod tests;

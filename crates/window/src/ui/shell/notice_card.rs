@@ -9,7 +9,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{MARK_RADIUS, SPACE, TYPE, Theme};
 
 /// A notice with a coloured edge. Whether it is to be put aside.
 pub(super) fn card(
@@ -39,7 +39,7 @@ pub(super) fn card(
     let rect = shown.response.rect;
     let edge =
         egui::Rect::from_min_size(rect.left_top() + egui::vec2(1.0, 10.0), egui::vec2(3.0, rect.height() - 20.0));
-    ui.painter().rect_filled(edge, 2.0, colour);
+    ui.painter().rect_filled(edge, MARK_RADIUS, colour);
     closed
 }
 

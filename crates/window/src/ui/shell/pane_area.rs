@@ -13,7 +13,7 @@ use crate::ui::state::dock::{self, Dock, Tab};
 use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, widgets};
 use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, TYPE};
+use crate::view::theme::{LINE, SPACE, TYPE};
 
 /// Narrower windows show one pane at a time.
 const NARROW_POINTS: f32 = 700.0;
@@ -199,11 +199,11 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn tab_outline_stroke(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Stroke {
-        if state.active { Stroke::new(1.0, self.look.theme.line) } else { Stroke::NONE }
+        if state.active { Stroke::new(LINE[0], self.look.theme.line) } else { Stroke::NONE }
     }
 
     fn tab_bar_hline_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(1.0, self.look.theme.line)
+        Stroke::new(LINE[0], self.look.theme.line)
     }
 
     fn tab_text_color(&self, _: &Visuals, _: &Tiles<Tab>, _: TileId, state: &TabState) -> Color32 {
@@ -212,9 +212,9 @@ impl Behavior<Tab> for Panes<'_> {
 
     fn resize_stroke(&self, _: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
         match state {
-            egui_tiles::ResizeState::Idle => Stroke::new(1.0, self.look.theme.line),
-            egui_tiles::ResizeState::Hovering => Stroke::new(2.0, self.look.theme.accent),
-            egui_tiles::ResizeState::Dragging => Stroke::new(2.5, self.look.theme.accent),
+            egui_tiles::ResizeState::Idle => Stroke::new(LINE[0], self.look.theme.line),
+            egui_tiles::ResizeState::Hovering => Stroke::new(LINE[2], self.look.theme.accent),
+            egui_tiles::ResizeState::Dragging => Stroke::new(LINE[2], self.look.theme.accent),
         }
     }
 
@@ -223,6 +223,6 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn drag_preview_stroke(&self, _: &Visuals) -> Stroke {
-        Stroke::new(1.5, self.look.theme.accent)
+        Stroke::new(LINE[1], self.look.theme.accent)
     }
 }

@@ -1,7 +1,7 @@
 //! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
 //! person must decide stands above it.
 
-use egui::{Align, Layout, Popup, PopupCloseBehavior, RichText, Ui};
+use egui::{Align, Layout, Painter, Popup, PopupCloseBehavior, RichText, Ui};
 
 use crate::base::{ActivationKey, Id};
 use crate::kernel::KernelCommand;
@@ -12,6 +12,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::{menu, words};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
+use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, Theme};
 use crate::view::work::{PieceView, QuestionView};
 
@@ -80,19 +81,36 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let chosen = entry(cx, own);
     let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or("nobody".to_owned(), |(_, name)| name);
     menu::drop_down(ui, "Who does it", shown, ENTRY_POINTS, cx.theme, |ui| {
-        for (id, name) in entries(cx.room) {
-            if menu::choice(ui, chosen.as_ref() == Some(&id), &name).clicked() {
+        for Entry { id, name, look } in entries(cx.room) {
+            let face = |painter: &Painter, place| paint::portrait(painter, place, &look, cx.art);
+            if menu::choice_with_picture(ui, chosen.as_ref() == Some(&id), &name, face).clicked() {
                 own.agent = Some(id);
             }
         }
     });
 }
 
+/// Someone who can be given a task.
+struct Entry {
+    id: Id,
+    name: String,
+    /// What they look like.
+    look: Id,
+}
+
 /// Everyone who can be given a task: those in the room, then the profiles that nobody runs.
-fn entries(room: &RoomModel) -> Vec<(Id, String)> {
-    let here = room.agents.iter().map(|agent| (agent.id.clone(), agent.name.to_string()));
-    let absent = room.profiles.iter().filter(|profile| profile.agents == 0);
-    here.chain(absent.map(|profile| (profile.id.clone(), format!("{} – not in the room yet", profile.name)))).collect()
+fn entries(room: &RoomModel) -> Vec<Entry> {
+    let here = room.agents.iter().map(|agent| Entry {
+        id: agent.id.clone(),
+        name: agent.name.to_string(),
+        look: agent.look.clone(),
+    });
+    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Entry {
+        id: profile.id.clone(),
+        name: format!("{} – not in the room yet", profile.name),
+        look: profile.look.clone(),
+    });
+    here.chain(absent).collect()
 }
 
 /// Someone who can be given a task, by id: looked up, because the whole list is long and needed in an open menu only.
@@ -147,7 +165,7 @@ fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
         menu::menu_button(ui, "", "Tasks given before", MENU[2], cx.theme, |ui| {
             ui.label(widgets::small("Given before", cx.theme));
             for task in tasks.iter().take(TASKS_OFFERED) {
-                if menu::entry(ui, task, "").clicked() {
+                if menu::listed(ui, task).clicked() {
                     own.task.clone_from(task);
                 }
             }

@@ -108,7 +108,7 @@ fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comman
         menu::submenu(ui, "Open another workspace", MENU[1], cx.theme, |ui| {
             for folder in &cx.ui.recents.workspaces {
                 let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                if menu::entry(ui, name, "").on_hover_text(folder.display().to_string()).clicked() {
+                if menu::listed(ui, name).on_hover_text(folder.display().to_string()).clicked() {
                     commands.push(Command::OpenWorkspace(folder.clone()));
                 }
             }

@@ -116,6 +116,10 @@ fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
         return Vec::new();
     }
     if ui.transfer.dragging.take().is_none() && !panes.canvas.stop_naming() && !ui.front.close_topmost() {
+        // What is selected in the room goes first: the file that was looked at before is seen again.
+        if ui.selection.things().is_empty() && ui.selection.rope().is_none() {
+            ui.selection.choose_file(None);
+        }
         ui.selection.select([]);
     }
     Vec::new()
@@ -150,5 +154,8 @@ mod tests {
         assert!(ui.front.element().is_none() && !ui.selection.things().is_empty());
         give(&mut ui, WindowCommand::Escape);
         assert!(ui.selection.things().is_empty());
+        give(&mut ui, WindowCommand::ChooseFile(Some("old.md".into())));
+        give(&mut ui, WindowCommand::Escape);
+        assert_eq!(ui.selection.file(), None, "a file that is gone does not stay there for ever");
     }
 }

@@ -6,26 +6,26 @@ use egui::{
 };
 
 use crate::ui::widgets::icons::Icon;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{BUTTON_RADIUS, LINE, RADIUS, SPACE, TYPE, Theme};
 
 /// Dresses widgets in warm colours and round corners. Every panel calls it first.
 pub fn dress(style: &mut Style, theme: &Theme) {
     let tint = |share: f32| mix(theme.card, theme.accent, share);
     let widgets = &mut style.visuals.widgets;
     for widget in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
-        widget.corner_radius = CornerRadius::same(RADIUS[0] + 2);
+        widget.corner_radius = CornerRadius::same(BUTTON_RADIUS);
         widget.expansion = 0.0;
-        widget.fg_stroke = Stroke::new(1.5, theme.text);
+        widget.fg_stroke = Stroke::new(LINE[1], theme.text);
     }
-    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) = (theme.card, Stroke::new(1.0, theme.line));
+    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) = (theme.card, Stroke::new(LINE[0], theme.line));
     (widgets.hovered.weak_bg_fill, widgets.hovered.bg_fill) = (tint(0.10), tint(0.10));
-    widgets.hovered.bg_stroke = Stroke::new(1.0, mix(theme.line, theme.accent, 0.5));
+    widgets.hovered.bg_stroke = Stroke::new(LINE[0], mix(theme.line, theme.accent, 0.5));
     (widgets.active.weak_bg_fill, widgets.active.bg_fill) = (tint(0.22), tint(0.22));
-    widgets.active.bg_stroke = Stroke::new(1.0, theme.accent);
-    (widgets.open.weak_bg_fill, widgets.open.bg_stroke) = (tint(0.10), Stroke::new(1.0, theme.line));
-    widgets.noninteractive.bg_stroke = Stroke::new(1.0, theme.line);
+    widgets.active.bg_stroke = Stroke::new(LINE[0], theme.accent);
+    (widgets.open.weak_bg_fill, widgets.open.bg_stroke) = (tint(0.10), Stroke::new(LINE[0], theme.line));
+    widgets.noninteractive.bg_stroke = Stroke::new(LINE[0], theme.line);
     style.visuals.selection.bg_fill = tint(0.28);
-    style.visuals.selection.stroke = Stroke::new(1.0, theme.text);
+    style.visuals.selection.stroke = Stroke::new(LINE[0], theme.text);
     style.visuals.window_corner_radius = CornerRadius::same(RADIUS[2]);
     style.visuals.menu_corner_radius = CornerRadius::same(RADIUS[1]);
     style.visuals.text_edit_bg_color = Some(theme.card);
@@ -47,7 +47,7 @@ pub fn mix(one: Color32, other: Color32, share: f32) -> Color32 {
 pub fn card(theme: &Theme) -> Frame {
     Frame::new()
         .fill(theme.card)
-        .stroke(Stroke::new(1.0, theme.line))
+        .stroke(Stroke::new(LINE[0], theme.line))
         .corner_radius(CornerRadius::same(RADIUS[1]))
         .inner_margin(Margin::same(SPACE[2] as i8))
 }
@@ -56,7 +56,7 @@ pub fn card(theme: &Theme) -> Frame {
 pub fn window(theme: &Theme) -> Frame {
     Frame::new()
         .fill(theme.panel)
-        .stroke(Stroke::new(1.0, theme.line))
+        .stroke(Stroke::new(LINE[0], theme.line))
         .corner_radius(CornerRadius::same(RADIUS[2]))
         .inner_margin(Margin::same(SPACE[3] as i8))
         .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
@@ -98,7 +98,7 @@ pub fn primary(ui: &mut Ui, enabled: bool, text: &str, theme: &Theme) -> Respons
 
 /// A button for what cannot be had back easily.
 pub fn danger(ui: &mut Ui, text: &str, theme: &Theme) -> Response {
-    let stroke = Stroke::new(1.0, mix(theme.line, theme.bad, 0.6));
+    let stroke = Stroke::new(LINE[0], mix(theme.line, theme.bad, 0.6));
     ui.add(egui::Button::new(RichText::new(text).color(theme.bad)).stroke(stroke))
 }
 
@@ -108,13 +108,9 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str, on: bool, theme: &Theme
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, ui.is_enabled(), on, label));
     if ui.is_rect_visible(rect) {
         let share = if on { 0.26 } else { 0.0 } + if response.hovered() { 0.10 } else { 0.0 };
-        if share > 0.0 || response.has_focus() {
+        if share > 0.0 {
             let fill = mix(theme.panel, theme.accent, share);
-            ui.painter().rect_filled(rect, CornerRadius::same(RADIUS[0] + 2), fill);
-        }
-        if response.has_focus() {
-            let stroke = Stroke::new(1.0, theme.accent);
-            ui.painter().rect_stroke(rect, CornerRadius::same(RADIUS[0] + 2), stroke, StrokeKind::Inside);
+            ui.painter().rect_filled(rect, CornerRadius::same(BUTTON_RADIUS), fill);
         }
         let colour = if on { theme.accent } else { theme.text };
         icon.paint(ui.painter(), rect.shrink(7.0), colour);
@@ -149,9 +145,9 @@ pub fn segments_with_tips(
                 let on = chosen == Some(index);
                 let text = RichText::new(shown).color(if on { theme.text } else { theme.text_soft });
                 let fill = if on { theme.card } else { Color32::TRANSPARENT };
-                let stroke = if on { Stroke::new(1.0, theme.line) } else { Stroke::NONE };
+                let stroke = if on { Stroke::new(LINE[0], theme.line) } else { Stroke::NONE };
                 let button = egui::Button::new(text).fill(fill).stroke(stroke).selected(false);
-                let response = ui.add(button.corner_radius(CornerRadius::same(RADIUS[0] + 3)));
+                let response = ui.add(button.corner_radius(CornerRadius::same(BUTTON_RADIUS)));
                 response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::RadioButton, true, on, whole));
                 let response = match tips.get(index).filter(|tip| !tip.is_empty()) {
                     Some(tip) => response.on_hover_text(tip),
@@ -176,12 +172,13 @@ pub fn switch(ui: &mut Ui, on: bool, label: &str, theme: &Theme) -> Response {
         let share = ui.ctx().animate_bool_responsive(response.id, on);
         let track = egui::Rect::from_min_size(rect.left_center() - vec2(0.0, 8.0), vec2(28.0, 16.0));
         let fill = mix(mix(theme.panel, theme.text_soft, 0.45), theme.accent, share);
-        ui.painter().rect_filled(track, CornerRadius::same(8), fill);
+        ui.painter().rect_filled(track, CornerRadius::same(track.height() as u8 / 2), fill);
         let knob = egui::lerp((track.left() + 8.0)..=(track.right() - 8.0), share);
         ui.painter().circle_filled(egui::pos2(knob, track.center().y), 6.0, theme.card);
-        if response.hovered() || response.has_focus() {
-            let ring = Stroke::new(1.0, theme.accent);
-            ui.painter().rect_stroke(track.expand(2.0), CornerRadius::same(10), ring, StrokeKind::Outside);
+        if response.hovered() {
+            let ring = Stroke::new(LINE[0], theme.accent);
+            let corners = CornerRadius::same(RADIUS[1]);
+            ui.painter().rect_stroke(track.expand(2.0), corners, ring, StrokeKind::Outside);
         }
         let text = egui::pos2(track.right() + SPACE[1], rect.center().y - galley.size().y / 2.0);
         ui.painter().galley(text, galley, theme.text);
@@ -195,7 +192,7 @@ pub fn badge(ui: &mut Ui, text: &str, colour: Color32, theme: &Theme) -> Respons
     let size = galley.size() + vec2(SPACE[1] * 2.0 + 10.0, 6.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Label, true, text));
-    ui.painter().rect_filled(rect, CornerRadius::same(10), mix(theme.card, colour, 0.22));
+    ui.painter().rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.card, colour, 0.22));
     ui.painter().circle_filled(rect.left_center() + vec2(SPACE[1] + 2.0, 0.0), 3.5, colour);
     ui.painter().galley(rect.left_center() + vec2(SPACE[1] + 10.0, -galley.size().y / 2.0), galley, theme.text);
     response
@@ -251,12 +248,6 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     });
 }
 
-/// Marks a button that opens a menu: a small triangle at its right end, for which its text leaves room.
-pub fn caret(ui: &Ui, button: &Response, theme: &Theme) {
-    let middle = button.rect.right_center() - vec2(14.0, 0.0);
-    Icon::Down.paint(ui.painter(), egui::Rect::from_center_size(middle, vec2(7.0, 7.0)), theme.text_soft);
-}
-
 /// Something on the left and something on the right of one line.
 pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
@@ -306,7 +297,13 @@ impl ChoiceRow<'_> {
             0.0
         };
         let fill = mix(theme.card, theme.accent, share);
-        ui.painter().rect(rect, CornerRadius::same(RADIUS[0]), fill, Stroke::new(1.0, theme.line), StrokeKind::Inside);
+        ui.painter().rect(
+            rect,
+            CornerRadius::same(RADIUS[0]),
+            fill,
+            Stroke::new(LINE[0], theme.line),
+            StrokeKind::Inside,
+        );
         mark(ui.painter(), rect);
         let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + 20.0);
         let mut cell = ui.new_child(UiBuilder::new().max_rect(inner));

@@ -2,7 +2,7 @@
 
 use egui::containers::menu::{MenuButton, MenuConfig, SubMenuButton};
 use egui::{
-    Align, Button, Color32, ComboBox, Layout, PopupCloseBehavior, Rect, Response, Stroke, Ui, WidgetText, vec2,
+    Align, Button, Color32, ComboBox, Layout, Painter, PopupCloseBehavior, Rect, Response, Stroke, Ui, WidgetText, vec2,
 };
 
 use super::controls::{dress, name};
@@ -12,6 +12,9 @@ use crate::view::theme::{MENU, SPACE, Theme};
 /// The room that a button leaves for its triangle.
 const FOR_TRIANGLE: &str = "   ";
 const TRIANGLE_POINTS: f32 = 7.0;
+/// The room that a row leaves for its picture.
+const FOR_PICTURE: &str = "       ";
+const PICTURE_POINTS: f32 = 24.0;
 
 /// Dresses what a menu holds: rows of this width, without frames, and texts that are not stretched to it.
 pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
@@ -28,7 +31,7 @@ pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut 
     ui.with_layout(Layout::top_down(Align::Min), add).inner
 }
 
-/// A row of a menu, with its keys at the right. The menu closes where it is clicked.
+/// A command as a row of a menu, with its keys at the right. The menu closes where it is clicked.
 pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
     let button = Button::new(label.into()).truncate().min_size(size);
@@ -39,6 +42,12 @@ pub fn entry(ui: &mut Ui, label: impl Into<WidgetText>, keys: &str) -> Response 
     response
 }
 
+/// A row for one thing of a list: an agent, a folder, a task that was given before. What can be done stands in menus as
+/// commands of the table (`ui::menus`). The menu closes where it is clicked.
+pub fn listed(ui: &mut Ui, what: impl Into<WidgetText>) -> Response {
+    entry(ui, what, "")
+}
+
 /// A row of which one holds, as the open scene among all.
 pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
     let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -47,6 +56,18 @@ pub fn choice(ui: &mut Ui, is_chosen: bool, label: &str) -> Response {
         ui.close();
     }
     response
+}
+
+/// The same with a picture of it at the left.
+pub fn choice_with_picture(ui: &mut Ui, is_chosen: bool, label: &str, paint: impl FnOnce(&Painter, Rect)) -> Response {
+    let row = choice(ui, is_chosen, &format!("{FOR_PICTURE}{label}"));
+    name(&row, label);
+    let middle = row.rect.left_center() + vec2(PICTURE_POINTS / 2.0 + SPACE[0], 0.0);
+    let place = Rect::from_center_size(middle, vec2(PICTURE_POINTS, PICTURE_POINTS));
+    if ui.is_rect_visible(place) {
+        paint(ui.painter(), place);
+    }
+    row
 }
 
 /// A row that opens another list beside it.

@@ -3,6 +3,7 @@
 pub mod conflicts;
 mod controls;
 pub mod dialog;
+pub mod focus;
 pub mod icons;
 pub mod markdown;
 pub mod menu;

@@ -15,7 +15,7 @@ use crate::view::model::{AgentDetail, AgentView, RoomModel};
 use crate::view::paint::Taken;
 use crate::view::pick::Thing;
 use crate::view::recent::Recent;
-use crate::view::theme::{RADIUS, TYPE, Theme, state_colour};
+use crate::view::theme::{LINE, RADIUS, TYPE, Theme, state_colour};
 
 /// A card is so wide at most.
 const CARD_POINTS: f32 = 210.0;
@@ -186,14 +186,14 @@ pub fn debug_overlay_ui(
         let colour = state_colour(agent.state);
         let foot = camera.to_screen(agent.position) - vec2(0.0, 16.0);
         let edge = if place.rect.center().x > foot.x { place.rect.left_center() } else { place.rect.right_center() };
-        painter.line_segment([foot, edge], Stroke::new(1.0, colour.gamma_multiply(0.6)));
+        painter.line_segment([foot, edge], Stroke::new(LINE[0], colour.gamma_multiply(0.6)));
         let fill = Color32::from(egui::Rgba::from(theme.bubble).multiply(0.94));
         let corner = CornerRadius::same(RADIUS[0]);
         painter.rect(
             place.rect,
             corner,
             fill,
-            Stroke::new(1.0, widgets::mix(theme.line, colour, 0.5)),
+            Stroke::new(LINE[0], widgets::mix(theme.line, colour, 0.5)),
             StrokeKind::Inside,
         );
         let top = if place.whole { place.rect.top() + 14.0 } else { place.rect.center().y };

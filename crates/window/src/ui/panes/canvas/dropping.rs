@@ -8,7 +8,7 @@ use crate::ui::widgets::words;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::paint::{self, Ghost};
-use crate::view::theme::{RADIUS, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, TYPE, Theme};
 
 /// Puts into the room what was carried from the shelf.
 pub(super) fn take_drop(
@@ -64,14 +64,20 @@ pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &U
         [one] => format!("Drop {one} here"),
         several => format!("Drop {} here", words::count(several.len(), "file", "files")),
     };
-    painter.rect_filled(rect, 0.0, theme.accent.gamma_multiply(0.08));
-    painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(2.5, theme.accent), StrokeKind::Inside);
+    painter.rect_filled(rect, CornerRadius::ZERO, theme.accent.gamma_multiply(0.08));
+    painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(LINE[2], theme.accent), StrokeKind::Inside);
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
     let more = "Agent files become agents; a scene is opened".to_owned();
     let about = painter.layout_no_wrap(more, FontId::proportional(TYPE[0]), theme.text_soft);
     let size = vec2(galley.size().x.max(about.size().x), galley.size().y + about.size().y + 4.0);
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));
-    painter.rect(card, CornerRadius::same(RADIUS[1]), theme.panel, Stroke::new(1.0, theme.line), StrokeKind::Outside);
+    painter.rect(
+        card,
+        CornerRadius::same(RADIUS[1]),
+        theme.panel,
+        Stroke::new(LINE[0], theme.line),
+        StrokeKind::Outside,
+    );
     let top = card.center_top() + vec2(0.0, 12.0);
     let below = top + vec2(-about.size().x / 2.0, galley.size().y + 4.0);
     painter.galley(top - vec2(galley.size().x / 2.0, 0.0), galley, theme.text);

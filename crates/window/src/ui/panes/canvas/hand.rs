@@ -36,7 +36,7 @@ pub(super) enum Hand {
     Pans,
     /// Draws a box, from this place.
     Boxes(Vec2),
-    /// Holds agents, or elements.
+    /// Holds agents and elements.
     Holds(BTreeMap<Thing, Held>),
     /// Draws a rope from this agent to another.
     Relates(Id),
@@ -60,10 +60,7 @@ pub(super) fn grasp(
     let alone = [thing.clone()].into();
     let things = if selection.things().contains(&thing) { selection.things() } else { &alone };
     commands.push(WindowCommand::Select(things.iter().cloned().collect()).into());
-    // Agents are carried and elements are moved, not both at once.
-    let is_agent = thing.agent().is_some();
-    let alike = things.iter().filter(|other| other.agent().is_some() == is_agent);
-    let held = alike.filter_map(|thing| {
+    let held = things.iter().filter_map(|thing| {
         let name = match thing {
             Thing::Agent(id) => room.agent(id)?.name.clone(),
             Thing::Element(id) => id.clone(),
@@ -100,7 +97,7 @@ impl Hand {
         held.iter().map(|(thing, held)| (thing.clone(), tenths(pointer + held.offset))).collect()
     }
 
-    /// The hand opens at this place: what it held is put down there, by one order for each thing. Where that is.
+    /// The hand opens at this place: what it held is put down there, all by one order. Where that is.
     pub(super) fn let_go(
         self,
         ui: &Ui,

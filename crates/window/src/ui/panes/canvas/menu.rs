@@ -67,7 +67,7 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
     if room.agents.len() > 1 {
         list(ui, cx, "Relate to…", MENU[0], |ui| {
             for other in room.agents.iter().filter(|other| other.id != *id) {
-                if menu::entry(ui, &*other.name, "").clicked() {
+                if menu::listed(ui, &*other.name).clicked() {
                     let naming = Naming::of(id, &other.id, room.relationships());
                     commands.push(WindowCommand::Name(naming).into());
                 }
@@ -82,7 +82,7 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
         for tie in own() {
             let label = if tie.label.is_empty() { "related to" } else { &tie.label };
             let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
-            let row = menu::entry(ui, words, "").on_hover_text("Selects it; Enter renames, Delete removes");
+            let row = menu::listed(ui, words).on_hover_text("Selects it; Enter renames, Delete removes");
             if row.clicked() {
                 commands.push(WindowCommand::SelectRope(tie).into());
             }
@@ -95,7 +95,7 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
     let room = cx.room;
     list(ui, cx, "Add an agent", MENU[0], |ui| {
         for profile in room.profiles.iter() {
-            if menu::entry(ui, &profile.name, "").on_hover_text(&profile.description).clicked() {
+            if menu::listed(ui, &profile.name).on_hover_text(&profile.description).clicked() {
                 let exactly = ui.input(|input| create::is_exact(input.modifiers));
                 commands.extend(create::add_agent(room, &profile.id, place, exactly));
             }
@@ -103,7 +103,7 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
     });
     list(ui, cx, "Add an element", MENU[0], |ui| {
         for kind in kinds() {
-            if menu::entry(ui, words::capitalised(kind.name), "").on_hover_text(kind.purpose).clicked() {
+            if menu::listed(ui, words::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
                 commands.push(create::element_at(room, kind.word, place));
             }
         }

@@ -26,7 +26,7 @@ use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
 use crate::view::paint::{self, Look};
 use crate::view::pick::{Thing, opened_at, thing_at};
-use crate::view::theme::{RADIUS, SPACE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 use crate::workspace::Relationship;
 use hand::Hand;
 use relating::Handles;
@@ -324,8 +324,8 @@ impl Canvas {
     fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, view: &RoomView) {
         let (Hand::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
         let rect = Rect::from_two_pos(view.camera.to_screen(*from), pointer);
-        let stroke = Stroke::new(1.0, theme.accent);
-        painter.rect(rect, 0.0, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);
+        let stroke = Stroke::new(LINE[0], theme.accent);
+        painter.rect(rect, egui::CornerRadius::ZERO, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);
     }
 
     /// The menu of what was clicked with the other button, or of what is selected if a key asked for it.
@@ -408,7 +408,7 @@ fn overlay_toggle(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, is_on: bool, 
     let place = Rect::from_min_size(rect.left_bottom() + egui::vec2(SPACE[2], -SPACE[2] - size.y), size);
     let button = egui::Button::new(egui::RichText::new("Debug overlay").color(theme.text))
         .fill(theme.panel)
-        .stroke(Stroke::new(1.0, if is_on { theme.accent } else { theme.line }))
+        .stroke(Stroke::new(LINE[0], if is_on { theme.accent } else { theme.line }))
         .corner_radius(f32::from(RADIUS[0]));
     if command_tip(ui.put(place, button), cx, ID).clicked() {
         commands.extend(menus::run(cx, ID));

@@ -266,6 +266,35 @@ fn agents_are_carried_in_every_state_and_a_whole_drag_is_one_order_where_the_han
 }
 
 #[test]
+fn agents_and_elements_that_are_selected_together_are_put_down_together_by_one_order() {
+    let mut window = Window::new();
+    let both = [Thing::Agent("ada-1".into()), Thing::Element("news".into())];
+    window.state().selection.select(both.clone());
+    window.0.run_steps(2);
+    let places = |window: &mut Window| (window.room().agents[0].position, window.room().elements[1].position);
+    let (ada, news) = places(&mut window);
+    let (from, to) = (window.agent("ada-1"), window.screen(-60.0, -100.0));
+    window.drag(from, to);
+    let acts: Vec<_> = window
+        .commands()
+        .into_iter()
+        .filter(|command| matches!(command, Command::Act(..) | Command::Acts(_)))
+        .collect();
+    let [Command::Acts(acts)] = &acts[..] else { panic!("{acts:?}") };
+    let moved: BTreeMap<&str, Vec2> = acts
+        .iter()
+        .map(|(act, _)| match act {
+            RoomAct::Agent(AgentCommand::Place { agent, position }) => (&**agent, *position),
+            RoomAct::Element(ElementCommand::Move { element, position }) => (&**element, *position),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!((moved["ada-1"] - ada).distance(moved["news"] - news) < 0.2, "they stay as they stood: {moved:?}");
+    let is_undone = |(act, back): &(RoomAct, Option<RoomAct>)| back.is_some() || matches!(act, RoomAct::Agent(_));
+    assert!(acts.iter().all(is_undone));
+}
+
+#[test]
 fn what_is_held_is_shown_in_the_hand_and_what_was_put_down_where_it_was_put_until_the_room_follows() {
     let ada = Thing::Agent("ada-1".into());
     let held = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);

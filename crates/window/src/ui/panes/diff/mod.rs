@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Color32, FontId, Id, Rect, ScrollArea, Sense, TextStyle, Ui, pos2, vec2};
+use egui::{Color32, CornerRadius, FontId, Id, Rect, ScrollArea, Sense, TextStyle, Ui, pos2, vec2};
 
 use self::compare::{Comparison, Place, Row, SeenRow};
 use crate::base::hash::content_hash;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{MARK_RADIUS, SPACE, Theme};
 
 /// How a difference is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -265,8 +265,8 @@ fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme
     let text = format!("… {} alike", words::count(count, "line", "lines"));
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
-    let share = if response.hovered() || response.has_focus() { 0.9 } else { 0.45 };
-    ui.painter().rect_filled(rect, 3, widgets::mix(theme.panel, theme.line, share));
+    let share = if response.hovered() { 0.9 } else { 0.45 };
+    ui.painter().rect_filled(rect, MARK_RADIUS, widgets::mix(theme.panel, theme.line, share));
     let galley = ui.painter().layout_no_wrap(text, sheet.font.clone(), theme.text);
     let at = pos2(rect.left() + sheet.gutter, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, theme.text);
@@ -350,13 +350,13 @@ fn piece_ui(
 fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
     let (rect, response) = ui.allocate_exact_size(vec2(sheet.side, sheet.line), Sense::hover());
     let Some(cell) = cell else {
-        ui.painter().rect_filled(rect, 0, widgets::mix(theme.panel, theme.line, 0.25));
+        ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, theme.line, 0.25));
         return;
     };
     let Some(range) = chunks(cell.text, sheet.columns).nth(cell.chunk) else {
         // The other side has more pieces: the ground goes on.
         if let Some(colour) = cell.sign.1 {
-            ui.painter().rect_filled(rect, 0, widgets::mix(theme.panel, colour, LINE_TINT));
+            ui.painter().rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, colour, LINE_TINT));
         }
         return;
     };
@@ -370,7 +370,7 @@ fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
     }
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     if let Some(colour) = cell.sign.1 {
-        painter.rect_filled(rect, 0, widgets::mix(theme.panel, colour, LINE_TINT));
+        painter.rect_filled(rect, CornerRadius::ZERO, widgets::mix(theme.panel, colour, LINE_TINT));
     }
     let write = |left: f32, text: String, colour: Color32| {
         let galley = painter.layout_no_wrap(text, sheet.font.clone(), colour);

@@ -18,7 +18,7 @@ use super::languages::{Language, grammars};
 use super::tab::Tab;
 use crate::base::Severity;
 use crate::ui::widgets;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
 /// What Tab puts in.
 const INDENT: &str = "  ";
@@ -132,7 +132,7 @@ pub fn field_ui(ui: &mut Ui, tab: &mut Tab, view: &mut FieldView, setting: &Fiel
         indent_by_spaces(ui);
     }
     let gutter = gutter_width(ui, tab);
-    let frame = Frame::new().fill(setting.theme.card).stroke(Stroke::new(1.0, setting.theme.line)).inner_margin(1);
+    let frame = Frame::new().fill(setting.theme.card).stroke(Stroke::new(LINE[0], setting.theme.line)).inner_margin(1);
     frame
         .show(ui, |ui| {
             ui.horizontal_top(|ui| {
@@ -259,8 +259,8 @@ fn scroll_ui(
     if setting.find.is_open && !changed {
         let rects = found_rects(tab, setting.find, &galley, at, rows.clone());
         let shape = |(rect, is_current): (Rect, bool)| {
-            let stroke = Stroke::new(if is_current { 2.0 } else { 1.0 }, theme.accent);
-            Shape::rect_stroke(rect.expand(1.0), 2, stroke, StrokeKind::Outside)
+            let stroke = Stroke::new(if is_current { LINE[2] } else { LINE[0] }, theme.accent);
+            Shape::rect_stroke(rect.expand(1.0), MARK_RADIUS, stroke, StrokeKind::Outside)
         };
         let shapes: Vec<Shape> = rects.into_iter().map(shape).collect();
         ui.painter().with_clip_rect(out.inner_rect).set(marks, Shape::Vec(shapes));
@@ -319,7 +319,7 @@ impl Numbers<'_> {
         rows: Range<usize>,
         theme: &Theme,
     ) {
-        painter.vline(gutter.right() - 2.0, gutter.y_range(), Stroke::new(1.0, theme.line));
+        painter.vline(gutter.right() - 2.0, gutter.y_range(), Stroke::new(LINE[0], theme.line));
         let mut line = self.first_line + galley.rows[..rows.start].iter().filter(|row| row.ends_with_newline).count();
         for index in rows {
             let row = &galley.rows[index];

@@ -6,6 +6,7 @@ use super::field::{FieldView, Lead, field_id};
 use super::find::Find;
 use super::tab::Tab;
 use crate::ui::commands::keys;
+use crate::ui::menus::keys_tip;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{TYPE, Theme};
@@ -65,10 +66,13 @@ pub fn find_bar_ui(
             toggle(ui, &mut find.wanted.with_case, "Aa", "Capitals matter");
             toggle(ui, &mut find.wanted.whole_word, "Word", "Whole words only");
             toggle(ui, &mut find.wanted.is_expression, ".*", "Regular expression");
-            if widgets::icon_button(ui, Icon::Up, "Previous (Shift+Enter)", false, theme).clicked() {
+            let button = |ui: &mut Ui, icon, label, id| {
+                keys_tip(widgets::icon_button(ui, icon, label, false, theme), id).clicked()
+            };
+            if button(ui, Icon::Up, "Previous", "finding.previous") {
                 wish = Some(Wish::Previous);
             }
-            if widgets::icon_button(ui, Icon::Down, "Next (Enter)", false, theme).clicked() {
+            if button(ui, Icon::Down, "Next", "finding.next") {
                 wish = Some(Wish::Next);
             }
             ui.label(widgets::small(find.count(), theme));
@@ -76,7 +80,7 @@ pub fn find_bar_ui(
             if ui.button(shown).clicked() {
                 find.replaces = !find.replaces;
             }
-            if widgets::icon_button(ui, Icon::Cross, "Close finding (Escape)", false, theme).clicked() {
+            if button(ui, Icon::Cross, "Close finding", "finding.close") {
                 wish = Some(Wish::Close);
             }
         });

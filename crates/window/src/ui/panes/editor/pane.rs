@@ -12,6 +12,7 @@ use super::{Mode, OpenFile, at_work, find_bar};
 use crate::base::{Problem, Severity};
 use crate::ui::commands::keys;
 use crate::ui::context::ViewerContext;
+use crate::ui::menus::keys_tip;
 use crate::ui::panes::diff::diff_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -96,7 +97,7 @@ fn takes_keys(ui: &Ui, path: &str, file: &OpenFile) -> bool {
     let focused = ui.memory(|memory| memory.focused());
     let is_here = focused == Some(field_id(path)) || find_bar::has_focus(ui, path);
     let is_pointed_at = !ui.ctx().text_edit_focused() && ui.rect_contains_pointer(ui.max_rect());
-    is_here || is_pointed_at || (focused.is_none() && file.tab.begun.is_some())
+    keys::are_heard(ui) && (is_here || is_pointed_at || (focused.is_none() && file.tab.begun.is_some()))
 }
 
 fn can_save(file: &OpenFile) -> bool {
@@ -146,15 +147,10 @@ fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
     let mut saves = false;
     ui.horizontal_wrapped(|ui| {
         let save = widgets::primary(ui, can_save(file), "Save", theme).on_hover_text(save_hint(file));
+        let save = keys_tip(save, "editor.save");
         saves = save.clicked();
-        let find = widgets::icon_button(
-            ui,
-            Icon::Search,
-            "Find and replace (Ctrl/Cmd+F, Ctrl/Cmd+H)",
-            file.find.is_open,
-            theme,
-        );
-        if find.clicked() {
+        let find = widgets::icon_button(ui, Icon::Search, "Find and replace", file.find.is_open, theme);
+        if keys_tip(find, "editor.find").clicked() {
             if file.find.is_open { file.find.close() } else { file.find.open(false, "") }
         }
         if widgets::switch(ui, file.field.wraps, "Wrap", theme).clicked() {
@@ -180,7 +176,7 @@ fn save_hint(file: &OpenFile) -> &'static str {
         Standing::Overtaken => "Decide first what becomes of what somebody else wrote",
         _ if file.tab.is_saving() => "It is being saved",
         Standing::Clean => "Nothing to save",
-        Standing::Written | Standing::Deleted => "Saves the file (Ctrl/Cmd+S)",
+        Standing::Written | Standing::Deleted => "Saves the file",
     }
 }
 

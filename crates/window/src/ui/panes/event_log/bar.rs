@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{PopupCloseBehavior, RichText, ScrollArea, Spinner, TextEdit, Ui};
+use egui::{RichText, ScrollArea, Spinner, TextEdit, Ui};
 
 use super::EventLogPane;
 use super::filter::{Filter, Grade, Kinds};
@@ -16,10 +15,10 @@ use crate::ui::widgets;
 use crate::view::book::EventBook;
 use crate::view::dates::Dates;
 use crate::view::sentence::{kind_words, thousands};
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{MENU, SPACE, Theme};
 
-/// Menus are so high at most, and so wide at least.
-const MENU_POINTS: (f32, f32) = (340.0, 200.0);
+/// Lists in menus are so high at most.
+const LIST_POINTS: f32 = 340.0;
 const SEGMENTS_POINTS: f32 = 160.0;
 const CHOICE_POINTS: f32 = 26.0;
 
@@ -92,17 +91,13 @@ fn menu(
     stays_open: bool,
     content: impl FnOnce(&mut Ui),
 ) {
-    let behaviour = if stays_open { PopupCloseBehavior::CloseOnClickOutside } else { PopupCloseBehavior::CloseOnClick };
     let shown = crate::base::text::truncate(shown, 28);
-    let text = RichText::new(format!("{shown}      ")).color(if on { theme.accent } else { theme.text });
-    let menu = MenuButton::new(text).config(MenuConfig::new().close_behavior(behaviour));
-    let (button, _) = menu.ui(ui, |ui| {
-        widgets::dress(ui.style_mut(), theme);
-        ui.set_min_width(MENU_POINTS.1);
-        content(ui);
-    });
-    widgets::caret(ui, &button, theme);
-    widgets::name(&button, name);
+    let text = RichText::new(shown).color(if on { theme.accent } else { theme.text });
+    if stays_open {
+        widgets::menu::menu_button_that_stays(ui, text, name, MENU[1], theme, content);
+    } else {
+        widgets::menu::menu_button(ui, text, name, MENU[1], theme, content);
+    }
 }
 
 /// A menu of one choice out of what occurs, or all. Only the choices on screen are drawn.
@@ -123,7 +118,7 @@ fn choose(
         if ui.selectable_label(chosen.is_none(), all).clicked() {
             *chosen = None;
         }
-        ScrollArea::vertical().max_height(MENU_POINTS.0).show_rows(ui, CHOICE_POINTS, ids.len(), |ui, range| {
+        ScrollArea::vertical().max_height(LIST_POINTS).show_rows(ui, CHOICE_POINTS, ids.len(), |ui, range| {
             for id in &ids[range] {
                 if ui.selectable_label(chosen.as_ref() == Some(id), called(id)).clicked() {
                     *chosen = Some((*id).clone());
@@ -143,7 +138,7 @@ fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) 
     };
     let is_on = !chosen.is_empty();
     menu(ui, theme, "Type filter", &shown, is_on, true, |ui| {
-        ScrollArea::vertical().max_height(MENU_POINTS.0).show(ui, |ui| {
+        ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
             if ui.selectable_label(chosen.is_empty(), "All types").clicked() {
                 *chosen = Kinds::default();
             }
@@ -226,7 +221,7 @@ fn runs_ui(
     }
     ui.spacing_mut().interact_size.y = CHOICE_POINTS;
     ui.spacing_mut().item_spacing.y = 0.0;
-    ScrollArea::vertical().max_height(MENU_POINTS.0).show_rows(ui, CHOICE_POINTS, runs.len(), |ui, range| {
+    ScrollArea::vertical().max_height(LIST_POINTS).show_rows(ui, CHOICE_POINTS, runs.len(), |ui, range| {
         for run in &runs[range] {
             if ui.selectable_label(shown == Some(&run.id), run_words(run, now)).on_hover_text(&*run.id).clicked() {
                 *choice = Some(Some(run.id.clone()));

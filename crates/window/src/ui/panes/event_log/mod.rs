@@ -32,6 +32,11 @@ use rows::{List, Told};
 /// From this width on, the card of the chosen row stands beside the list; below it otherwise.
 const BESIDE_POINTS: f32 = 820.0;
 
+/// The rows as a widget, for the keyboard's focus.
+pub fn list_id() -> egui::Id {
+    egui::Id::new("rows of the event log")
+}
+
 /// What it keeps between frames.
 #[derive(Clone, Debug, Default)]
 pub struct EventLogPane {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use egui::text::LayoutJob;
 use egui::{
-    Color32, CornerRadius, EventFilter, FontId, Key, Modifiers, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind,
-    Ui, pos2, vec2,
+    Color32, CornerRadius, EventFilter, FontId, Key, Modifiers, Rect, Response, ScrollArea, Sense, StrokeKind, Ui,
+    pos2, vec2,
 };
 
 use super::EventLogPane;
 use super::filter::Step;
 use super::looks::{kind_colour, severity_sign};
 use crate::base::Seq;
+use crate::ui::commands::keys;
 use crate::ui::widgets;
 use crate::view::book::{EventBook, EventRow};
 use crate::view::dates::{Dates, simulated};
@@ -102,7 +103,7 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Date
         return false;
     }
     let rect = ui.available_rect_before_wrap();
-    let list = ui.interact(rect, ui.id().with("event rows"), Sense::focusable_noninteractive());
+    let list = ui.interact(rect, super::list_id(), Sense::focusable_noninteractive());
     list.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Rows of the event log"));
     move_by_keys(ui, &list, book, pane, (rect.height() / ROW_POINTS) as usize);
     let most = (total as f32 * ROW_POINTS - rect.height()).max(0.0);
@@ -142,8 +143,8 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Date
         list.request_focus();
     }
     if list.has_focus() {
-        let ring = Stroke::new(1.0, theme.accent);
-        ui.painter().rect_stroke(rect, CornerRadius::same(RADIUS[0]), ring, StrokeKind::Inside);
+        let corners = CornerRadius::same(RADIUS[0]);
+        ui.painter().rect_stroke(rect, corners, theme.focus_ring(), StrokeKind::Inside);
     }
     if pane.list.is_held && now < end - 0.5 {
         newest_ui(ui, book, theme, pane, rect);
@@ -189,7 +190,7 @@ fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPa
 
 /// Moves the choice by keys while the list has the keyboard.
 fn move_by_keys(ui: &Ui, list: &Response, book: &EventBook, pane: &mut EventLogPane, page: usize) {
-    if !list.has_focus() {
+    if !list.has_focus() || !keys::are_heard(ui) {
         return;
     }
     let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
@@ -283,7 +284,7 @@ impl Line<'_> {
         let colour = kind_colour(&self.row.kind, theme);
         if is_wide {
             let badge = Rect::from_min_size(pos2(left, rect.top() + 3.0), vec2(132.0, rect.height() - 6.0));
-            ui.painter().rect_filled(badge, CornerRadius::same(9), widgets::mix(theme.card, colour, 0.22));
+            ui.painter().rect_filled(badge, CornerRadius::same(RADIUS[1]), widgets::mix(theme.card, colour, 0.22));
             ui.painter().circle_filled(badge.left_center() + vec2(9.0, 0.0), 3.5, colour);
             let word = kind_words(&self.row.kind);
             text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0);

@@ -1,15 +1,12 @@
 //! What a person asks the explorer for, as commands: looked up in the tree, with what takes it back.
 
-use super::ask::Ask;
 use super::dialogs::{NewFile, Question, Renaming};
 use super::tree::{Spot, folder_of, name_of};
 use super::{Explorer, templates};
 use crate::base::Id;
 use crate::ui::Command;
-use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand, create};
+use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
-use crate::ui::state::Purpose;
-use crate::ui::state::dock::Tab;
 use crate::workspace::vfs::{FileKind, FileOperation};
 
 /// Something that is done as soon as something else is known.
@@ -38,50 +35,43 @@ fn command_of(mut acts: Acts) -> Vec<Command> {
 
 impl Explorer {
     /// Does what is asked for.
-    pub(super) fn perform(&mut self, ask: Ask, cx: &ViewerContext<'_>) -> Vec<Command> {
+    pub(super) fn perform(&mut self, ask: FilesCommand, cx: &ViewerContext<'_>) -> Vec<Command> {
         match ask {
-            Ask::Open(paths) => self.open(paths),
-            Ask::OpenOutside(paths) => paths.into_iter().map(Command::OpenOutside).collect(),
-            Ask::New(folder) => {
+            FilesCommand::Open(paths) => self.open(paths),
+            FilesCommand::New(folder) => {
                 let new = NewFile::in_folder(&folder, |path| self.tree.there(path).is_some());
                 self.ask_question(Question::New(new))
             }
-            Ask::Rename(path) => {
+            FilesCommand::Rename(path) => {
                 if self.refuses(&path, cx) {
                     return Vec::new();
                 }
                 self.ask_question(Question::Rename(Renaming::of_file(&path)))
             }
-            Ask::RenameFolder(folder) => {
+            FilesCommand::RenameFolder(folder) => {
                 let below = self.tree.below(&folder);
                 if below.iter().any(|path| self.refuses(path, cx)) {
                     return Vec::new();
                 }
                 self.ask_question(Question::Rename(Renaming::of_folder(&folder, below)))
             }
-            Ask::Duplicate(paths) => self.duplicate(paths),
-            Ask::Delete(paths) => {
+            FilesCommand::Duplicate(paths) => self.duplicate(paths),
+            FilesCommand::Delete(paths) => {
                 let is_certain = paths.len() < 2 && !paths.iter().any(|path| cx.is_unsaved(path));
                 if is_certain { self.delete(paths, cx) } else { self.ask_question(Question::Delete(paths)) }
             }
-            Ask::DeleteSurely(paths) => self.delete(paths, cx),
-            Ask::Import(folder) => {
-                let folder = Some(folder).filter(|folder| !folder.is_empty());
-                vec![WindowCommand::Browse(Purpose::ImportFiles(folder)).into()]
+            FilesCommand::DeleteSurely(paths) => self.delete(paths, cx),
+            FilesCommand::Restore(paths) => self.restore(paths, cx),
+            FilesCommand::Move(paths, folder) => self.move_into(paths, &folder, cx),
+            FilesCommand::GivePaths(pairs) => self.give_paths(pairs, cx),
+            FilesCommand::Make(path, text) => self.make(path, text, cx),
+            FilesCommand::Find => {
+                self.wants_filter = true;
+                Vec::new()
             }
-            Ask::ShowInRoom(thing) => {
-                vec![WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
-            }
-            Ask::AddToRoom(profile) => create::add_agent(cx.room, &profile, cx.ui.view.camera.middle, false),
-            Ask::AddRulebook(path) => {
-                vec![create::rulebook_of(cx.room, &path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
-            }
-            Ask::OpenScene(stem) => vec![Command::OpenScene(stem)],
-            Ask::Restore(paths) => self.restore(paths, cx),
-            Ask::Move(paths, folder) => self.move_into(paths, &folder, cx),
-            Ask::GivePaths(pairs) => self.give_paths(pairs, cx),
-            Ask::Make(path, text) => self.make(path, text, cx),
-            Ask::FoldAll(folds) => {
+            // Whoever draws has the clipboard.
+            FilesCommand::CopyPaths(_) => Vec::new(),
+            FilesCommand::FoldAll(folds) => {
                 let all = self.tree.folder_paths().map(str::to_owned);
                 self.remembered.folded = if folds { all.collect() } else { Default::default() };
                 Vec::new()
@@ -227,38 +217,15 @@ impl Explorer {
         }
     }
 
-    /// Does what a command of the window asks of it, about what is active: in the next frame, when that is known.
+    /// Does what a command of the window asks of it, in the next frame.
     pub fn ask(&mut self, command: FilesCommand) {
-        self.asked.push(command);
-    }
-
-    /// What a command of the window comes to, about what is active.
-    pub(super) fn asks_of(&mut self, command: FilesCommand) -> Option<Ask> {
-        let files = |explorer: &Self| match &explorer.active {
-            Some(Spot::File(path)) => explorer.meant_with(path),
-            Some(Spot::Folder(folder)) => explorer.tree.below(folder),
-            _ => Vec::new(),
-        };
         match command {
-            FilesCommand::Find => {
-                self.wants_filter = true;
-                None
-            }
-            FilesCommand::New => Some(Ask::New(self.folder_here())),
-            FilesCommand::Rename => match self.active.clone()? {
-                Spot::File(path) => Some(Ask::Rename(path)),
-                Spot::Folder(folder) => Some(Ask::RenameFolder(folder)),
-                Spot::Bin | Spot::Gone(_) => None,
-            },
-            FilesCommand::Duplicate => match self.active.clone()? {
-                Spot::File(path) => Some(Ask::Duplicate(self.meant_with(&path))),
-                _ => None,
-            },
-            FilesCommand::Delete => Some(files(self)).filter(|files| !files.is_empty()).map(Ask::Delete),
+            FilesCommand::Find => self.wants_filter = true,
+            command => self.asked.push(command),
         }
     }
 
-    fn tell(&mut self, text: String, is_good: bool) {
+    pub(super) fn tell(&mut self, text: String, is_good: bool) {
         self.out.push(WindowCommand::Tell(text, is_good).into());
     }
 }

@@ -41,7 +41,7 @@ impl Bench {
         std::mem::take(&mut self.0.commands)
     }
 
-    fn perform(&mut self, ask: Ask) -> Vec<Command> {
+    fn perform(&mut self, ask: FilesCommand) -> Vec<Command> {
         let commands = self.0.look(|cx, panes| panes.explorer.perform(ask, cx));
         self.done(commands)
     }
@@ -103,11 +103,11 @@ fn rename(from: &str, to: &str) -> FileOperation {
 fn what_is_deleted_can_be_had_back_by_its_newest_version() {
     let mut bench = sample();
     for (path, back) in [("artifacts/plan.md", Some(restore("artifacts/plan.md", 5))), ("new.md", None)] {
-        let commands = bench.perform(Ask::Delete(vec![path.into()]));
+        let commands = bench.perform(FilesCommand::Delete(vec![path.into()]));
         assert_eq!(operations(&commands), [(delete(path), back)]);
     }
     for path in ["old.md", "nowhere.md", "sessions/act-1.md"] {
-        assert_eq!(bench.perform(Ask::Delete(vec![path.into()])), []);
+        assert_eq!(bench.perform(FilesCommand::Delete(vec![path.into()])), []);
     }
     assert!(bench.is_told("own record"));
 }
@@ -116,9 +116,9 @@ fn what_is_deleted_can_be_had_back_by_its_newest_version() {
 fn several_go_only_when_that_is_meant_and_come_back_as_one() {
     let mut bench = sample();
     let both = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned()];
-    assert_eq!(bench.perform(Ask::Delete(both.clone())), []);
+    assert_eq!(bench.perform(FilesCommand::Delete(both.clone())), []);
     assert_eq!(bench.explorer().question, Some(Question::Delete(both.clone())));
-    let commands = bench.perform(Ask::DeleteSurely(both));
+    let commands = bench.perform(FilesCommand::DeleteSurely(both));
     assert!(matches!(&commands[..], [Command::Acts(acts)] if acts.len() == 2), "{commands:?}");
     let back: Vec<_> = operations(&commands).into_iter().filter_map(|(_, back)| back).collect();
     assert_eq!(back, [restore("agents/ada.md", 2), restore("artifacts/plan.md", 5)]);
@@ -128,7 +128,7 @@ fn several_go_only_when_that_is_meant_and_come_back_as_one() {
 fn what_is_in_the_bin_comes_back_as_it_was_last() {
     let mut bench = sample();
     let paths = vec!["old.md".to_owned(), "artifacts/plan.md".to_owned()];
-    let commands = bench.perform(Ask::Restore(paths));
+    let commands = bench.perform(FilesCommand::Restore(paths));
     assert_eq!(operations(&commands), [(restore("old.md", 3), Some(delete("old.md")))], "what is there stays as it is");
 }
 
@@ -136,11 +136,11 @@ fn what_is_in_the_bin_comes_back_as_it_was_last() {
 fn files_are_moved_into_a_folder_unless_something_is_there() {
     let mut bench = window(vec![file("a.md", 1), file("b/a.md", 1), file("c.md", 1), file("d/c.md", 1)]);
     let paths = ["a.md", "c.md", "b/a.md"].map(str::to_owned).to_vec();
-    let commands = bench.perform(Ask::Move(paths, "b".into()));
+    let commands = bench.perform(FilesCommand::Move(paths, "b".into()));
     assert_eq!(operations(&commands), [(rename("c.md", "b/c.md"), Some(rename("b/c.md", "c.md")))]);
     assert!(bench.is_told("b/a.md is there already"));
     let both = vec!["c.md".to_owned(), "d/c.md".to_owned()];
-    let commands = bench.perform(Ask::Move(both, "e".into()));
+    let commands = bench.perform(FilesCommand::Move(both, "e".into()));
     assert_eq!(operations(&commands).len(), 1, "two of one name do not come to lie on each other");
 }
 
@@ -148,7 +148,7 @@ fn files_are_moved_into_a_folder_unless_something_is_there() {
 fn what_was_known_of_a_file_stays_until_it_has_another_path() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
-    bench.perform(Ask::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
+    bench.perform(FilesCommand::GivePaths(vec![("artifacts/plan.md".to_owned(), "plan.md".to_owned())]));
     assert_eq!(bench.0.state.selection.file(), Some("artifacts/plan.md"));
     assert!(bench.explorer().selected.contains("artifacts/plan.md"), "nothing is known of how it went");
 }
@@ -169,7 +169,7 @@ fn what_was_known_of_a_file_goes_with_it() {
 fn a_second_one_is_made_when_the_first_was_read() {
     let mut bench = sample();
     let twice = vec!["agents/ada.md".to_owned(), "artifacts/plan.md".to_owned(), "nowhere.md".to_owned()];
-    assert_eq!(bench.perform(Ask::Duplicate(twice)), []);
+    assert_eq!(bench.perform(FilesCommand::Duplicate(twice)), []);
     assert_eq!(bench.go_on(), [], "nothing was read yet");
     let text = |text: &str| Ok(Some(TextRead::new(text)));
     bench.0.state.texts.texts.insert("agents/ada.md".into(), text("---\nid: ada\n---\n"));
@@ -191,7 +191,7 @@ fn a_second_one_is_made_when_the_first_was_read() {
 #[test]
 fn what_could_not_be_made_is_not_opened() {
     let mut bench = sample();
-    let commands = bench.perform(Ask::Make("x.md".into(), String::new()));
+    let commands = bench.perform(FilesCommand::Make("x.md".into(), String::new()));
     let Command::Act(RoomAct::File(order), _) = &commands[0] else { panic!("{commands:?}") };
     bench.0.recent.take_in_orders([(order.key.clone(), Err("the disk is full".to_owned()))]);
     assert_eq!(bench.go_on(), []);
@@ -201,8 +201,8 @@ fn what_could_not_be_made_is_not_opened() {
 #[test]
 fn every_order_has_a_name_of_its_own() {
     let mut bench = sample();
-    let mut commands = bench.perform(Ask::Restore(vec!["old.md".into()]));
-    commands.extend(bench.perform(Ask::Delete(vec!["artifacts/plan.md".into()])));
+    let mut commands = bench.perform(FilesCommand::Restore(vec!["old.md".into()]));
+    commands.extend(bench.perform(FilesCommand::Delete(vec!["artifacts/plan.md".into()])));
     let mut keys = Vec::new();
     for command in &commands {
         let Command::Act(RoomAct::File(act), Some(RoomAct::File(back))) = command else { panic!("{command:?}") };
@@ -215,10 +215,10 @@ fn every_order_has_a_name_of_its_own() {
 #[test]
 fn all_folders_fold_and_unfold() {
     let mut bench = sample();
-    bench.perform(Ask::FoldAll(true));
+    bench.perform(FilesCommand::FoldAll(true));
     bench.bring_up_to_date();
     assert_eq!(bench.explorer().tree.rows().len(), 3 + 1 + 1, "three folders, a file beside them and the bin");
-    bench.perform(Ask::FoldAll(false));
+    bench.perform(FilesCommand::FoldAll(false));
     bench.bring_up_to_date();
     assert_eq!(bench.explorer().tree.rows().len(), 3 + 4 + 1);
 }

@@ -3,11 +3,11 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::ask::Ask;
 use super::templates::Template;
 use super::tree::{Tree, folder_of, lies_in, name_of};
 use super::tree_id;
 use crate::base::text;
+use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
@@ -147,7 +147,7 @@ pub(super) fn question_ui(
     question: &mut Question,
     tree: &Tree,
     cx: &ViewerContext<'_>,
-) -> (bool, Option<Ask>) {
+) -> (bool, Option<FilesCommand>) {
     let theme = cx.theme;
     let mut answer = None;
     let title = match question {
@@ -194,7 +194,7 @@ fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
     edit.store(ui.ctx(), field.id);
 }
 
-fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
+fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &mut Option<FilesCommand>) -> bool {
     let mut chosen = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -221,12 +221,18 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
     if is_sound && (go || is_entered) {
         let path = WorkspacePath::new(new.path.trim()).map_or_else(|_| new.path.clone(), |path| path.to_string());
         let text = new.template.text(&path);
-        *answer = Some(Ask::Make(path, text));
+        *answer = Some(FilesCommand::Make(path, text));
     }
     cancel
 }
 
-fn rename_ui(ui: &mut Ui, renaming: &mut Renaming, tree: &Tree, theme: &Theme, answer: &mut Option<Ask>) -> bool {
+fn rename_ui(
+    ui: &mut Ui,
+    renaming: &mut Renaming,
+    tree: &Tree,
+    theme: &Theme,
+    answer: &mut Option<FilesCommand>,
+) -> bool {
     let is_same = renaming.to.trim() == renaming.from;
     let mut checked = std::mem::take(&mut renaming.checked);
     let why_not = checked.look(tree, &renaming.to, || why_not_renamed(tree, renaming));
@@ -243,7 +249,7 @@ fn rename_ui(ui: &mut Ui, renaming: &mut Renaming, tree: &Tree, theme: &Theme, a
     let is_sound = why_not.is_none() && !is_same;
     let (go, cancel) = buttons(ui, "Rename", is_sound, theme);
     if is_sound && (go || is_entered) {
-        *answer = renaming.pairs().ok().map(Ask::GivePaths);
+        *answer = renaming.pairs().ok().map(FilesCommand::GivePaths);
     }
     cancel || (is_same && is_entered)
 }
@@ -264,7 +270,7 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
     })
 }
 
-fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<Ask>) -> bool {
+fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<FilesCommand>) -> bool {
     let theme = cx.theme;
     let count = words::count(paths.len(), "file", "files");
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
@@ -295,7 +301,7 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
             delete.request_focus();
         }
         if delete.clicked() {
-            *answer = Some(Ask::DeleteSurely(paths.to_vec()));
+            *answer = Some(FilesCommand::DeleteSurely(paths.to_vec()));
         }
         is_done = ui.button("Keep them").clicked();
     });

@@ -4,15 +4,15 @@
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use super::Explorer;
-use super::ask::Ask;
 use super::tree::{folder_of, name_of};
 use crate::base::text;
+use crate::ui::commands::FilesCommand;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 impl Explorer {
     /// The folder of the tree that lies under the pointer, as it was drawn last; empty where the pointer is over the
@@ -45,7 +45,7 @@ impl Explorer {
     }
 
     /// Follows what is in the hand until it is let go.
-    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<Ask> {
+    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<FilesCommand> {
         self.dragged.as_ref()?;
         let target = self.target(ui);
         let (is_released, pointer, gives_up) =
@@ -56,7 +56,7 @@ impl Explorer {
             if gives_up || pointer.is_some_and(|pointer| self.is_over(pointer)) {
                 self.out.push(WindowCommand::Drag(None).into());
             }
-            return target.filter(|_| is_released && !gives_up).map(|folder| Ask::Move(dragged, folder));
+            return target.filter(|_| is_released && !gives_up).map(|folder| FilesCommand::Move(dragged, folder));
         }
         let dragged = self.dragged.as_deref().unwrap_or_default();
         if let Some(pointer) = pointer.filter(|pointer| self.is_over(*pointer)) {
@@ -86,7 +86,7 @@ impl Explorer {
             Some(folder) => format!("Drop {what} into {folder}/."),
             None => format!("Drop {what} here: agents go to agents/, the rest to artifacts/."),
         };
-        let frame = widgets::card(cx.theme).stroke(Stroke::new(1.5, cx.theme.accent)).inner_margin(SPACE[1] as i8);
+        let frame = widgets::card(cx.theme).stroke(Stroke::new(LINE[1], cx.theme.accent)).inner_margin(SPACE[1] as i8);
         frame.show(ui, |ui| {
             ui.set_min_width(ui.available_width());
             ui.add(egui::Label::new(said).wrap().sense(Sense::hover()));
@@ -99,7 +99,7 @@ fn paint_held(ui: &Ui, pointer: Pos2, said: &str, theme: &Theme) {
     let galley = painter.layout_no_wrap(said.to_owned(), FontId::proportional(TYPE[0]), theme.text);
     let card = Align2::LEFT_TOP.anchor_size(pointer + vec2(14.0, 10.0), galley.size() + vec2(14.0, 8.0));
     let rounding = CornerRadius::same(RADIUS[0]);
-    painter.rect(card, rounding, theme.panel, Stroke::new(1.0, theme.accent), StrokeKind::Outside);
+    painter.rect(card, rounding, theme.panel, Stroke::new(LINE[0], theme.accent), StrokeKind::Outside);
     painter.galley(card.min + vec2(7.0, 4.0), galley, theme.text);
     ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
 }

@@ -2,10 +2,11 @@
 
 use egui::{Key, Modifiers, Ui};
 
-use super::ask::Ask;
 use super::tree::{RowWhat, Spot, folder_of};
 use super::{Explorer, filter_id, tree_id};
-use crate::ui::commands::{FilesCommand, WindowCommand, keys};
+use crate::ui::Command;
+use crate::ui::commands::{WindowCommand, keys};
+use crate::ui::context::ViewerContext;
 
 /// Where a key leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,14 +44,14 @@ impl Explorer {
         }
     }
 
-    /// Does what the keys of this frame ask for; what changes more than the explorer comes back.
-    pub(super) fn take_keys(&mut self, ui: &Ui) -> Vec<Ask> {
+    /// Does what the keys of this frame ask for; what they come to as commands comes back.
+    pub(super) fn take_keys(&mut self, ui: &Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let take = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
         if keys::take(ui, "files.find") {
             self.wants_filter = true;
         }
         let has_keys = ui.memory(|memory| memory.has_focus(tree_id()));
-        if !has_keys || self.question.is_some() {
+        if !has_keys || self.question.is_some() || !keys::are_heard(ui) {
             return Vec::new();
         }
         for (key, step) in STEPS {
@@ -80,25 +81,21 @@ impl Explorer {
         if take(Modifiers::NONE, Key::Escape) {
             self.escape(ui);
         }
-        let mut asks = Vec::new();
+        let mut commands = Vec::new();
         let enters = keys::take(ui, "files.open");
-        for (id, command) in [
-            ("files.rename", FilesCommand::Rename),
-            ("files.duplicate", FilesCommand::Duplicate),
-            ("files.delete", FilesCommand::Delete),
-        ] {
+        for id in ["files.rename", "files.duplicate", "files.delete"] {
             if keys::take(ui, id) {
-                asks.extend(self.asks_of(command));
+                commands.extend(self.run(id, cx));
             }
         }
         match self.active.clone().filter(|_| enters) {
-            Some(Spot::File(path)) => asks.push(Ask::Open(self.meant_with(&path))),
+            Some(Spot::File(_)) => commands.extend(self.run("files.open", cx)),
             Some(Spot::Folder(folder)) => self.toggle(&folder),
             Some(Spot::Bin) => self.remembered.is_bin_open = !self.remembered.is_bin_open,
-            Some(Spot::Gone(path)) => asks.push(Ask::Restore(vec![path])),
+            Some(Spot::Gone(_)) => commands.extend(self.run("files.restore", cx)),
             None => {}
         }
-        asks
+        commands
     }
 
     /// Leads to another row.

@@ -1,176 +1,135 @@
-//! What can be done with a row, as a menu; and the field and the buttons above the tree.
+//! What can be done with a row, as a menu from the table of commands; and the field and the buttons above the tree.
 
 use egui::{Margin, TextEdit, Ui};
 
-use super::ask::Ask;
 use super::tree::{Spot, folder_of};
 use super::{Explorer, filter_id};
 use crate::agent::agent_file;
+use crate::ui::Command;
+use crate::ui::commands::files_meant::{FileUse, FilesMeant, FilesRow};
 use crate::ui::commands::keys;
+use crate::ui::commands::table::{CommandContext, Menu};
 use crate::ui::context::ViewerContext;
+use crate::ui::menus::{command_tip, entries_for, keys_tip};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::{menu, words};
 use crate::view::model::RoomModel;
-use crate::view::pick::Thing;
 use crate::view::theme::{MENU, Theme};
 use crate::workspace::layout;
 use crate::workspace::vfs::FileKind;
 
-/// An entry of a menu, with its keys. Whether it was chosen.
-fn entry(ui: &mut Ui, text: &str, keys: &str) -> bool {
-    menu::entry(ui, text, keys).clicked()
-}
+/// Buttons above the tree from right to left, and the commands that they do.
+const BUTTONS: [(Icon, &str, &str); 3] = [
+    (Icon::Fold, "Fold all folders", "files.fold_all"),
+    (Icon::Import, "Import files or a folder…", "files.import"),
+    (Icon::Plus, "New file…", "files.new"),
+];
 
 impl Explorer {
-    /// The menu of a row; of the workspace where there is none.
-    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Ask> {
-        menu::content(ui, cx.theme, MENU[1], |ui| self.entries_ui(ui, on, cx))
-    }
-
-    fn entries_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Ask> {
-        let mut asks = Vec::new();
-        match on {
-            Some(Spot::File(path)) => self.file_menu(ui, path, cx.room, &mut asks),
-            Some(Spot::Folder(folder)) => self.folder_menu(ui, folder, &mut asks),
-            Some(Spot::Gone(path)) => {
-                if entry(ui, "Restore", &keys::shown(ui.ctx(), "files.open")) {
-                    asks.push(Ask::Restore(vec![path.clone()]));
-                }
-                if entry(ui, "Copy path", "") {
-                    ui.copy_text(path.clone());
+    /// The menu of a row; of the list of files itself where there is none.
+    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let meant = self.meant(on, cx.room);
+        let context = CommandContext { files: &meant, ..cx.commands() };
+        let mut commands = Vec::new();
+        menu::content(ui, cx.theme, MENU[1], |ui| {
+            let mut entries = |ui: &mut Ui, menu: Menu| entries_for(ui, cx.table, &context, menu, &mut commands);
+            match meant.row {
+                FilesRow::Ground => entries(ui, Menu::FilesGround),
+                FilesRow::Folder => entries(ui, Menu::Folder),
+                FilesRow::Gone => entries(ui, Menu::GoneFile),
+                FilesRow::Bin => entries(ui, Menu::Bin),
+                FilesRow::File => {
+                    if meant.paths.len() > 1 {
+                        ui.label(widgets::small(words::count(meant.paths.len(), "file", "files"), cx.theme));
+                    }
+                    entries(ui, Menu::File);
+                    match meant.used {
+                        FileUse::None => {}
+                        FileUse::Agent { .. } => entries(ui, Menu::AgentFile),
+                        FileUse::Element(_) => entries(ui, Menu::ElementFile),
+                        FileUse::Scene(_) => entries(ui, Menu::SceneFile),
+                    }
+                    ui.separator();
+                    entries(ui, Menu::Files);
                 }
             }
+        });
+        commands
+    }
+
+    /// What a command about files comes to for the row that keys are about. The person is told why it does nothing.
+    pub(super) fn run(&mut self, id: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let meant = self.meant(self.active.as_ref(), cx.room);
+        let context = CommandContext { files: &meant, ..cx.commands() };
+        let Some(command) = cx.table.find(id) else { return Vec::new() };
+        if let Err(why) = (command.applies)(&context) {
+            self.tell(format!("{why}."), false);
+        }
+        command.run(&context)
+    }
+
+    /// What commands about files are about now.
+    pub fn meant_now(&self, room: &RoomModel) -> FilesMeant {
+        self.meant(self.active.as_ref(), room)
+    }
+
+    /// What commands about a row are about.
+    fn meant(&self, on: Option<&Spot>, room: &RoomModel) -> FilesMeant {
+        let meant = match on {
+            None => FilesMeant::default(),
+            Some(Spot::File(path)) => {
+                let paths = self.meant_with(path);
+                let is_alone = paths.len() == 1;
+                FilesMeant {
+                    row: FilesRow::File,
+                    is_record: self.tree.there(path).is_some_and(|file| file.kind == FileKind::Session),
+                    used: if is_alone { self.used(path, room) } else { FileUse::None },
+                    path: path.clone(),
+                    paths,
+                    ..FilesMeant::default()
+                }
+            }
+            Some(Spot::Folder(folder)) => FilesMeant {
+                row: FilesRow::Folder,
+                is_record: folder.split('/').next() == Some("sessions"),
+                path: folder.clone(),
+                paths: self.tree.below(folder),
+                ..FilesMeant::default()
+            },
+            Some(Spot::Gone(path)) => FilesMeant {
+                row: FilesRow::Gone,
+                path: path.clone(),
+                paths: vec![path.clone()],
+                ..FilesMeant::default()
+            },
             Some(Spot::Bin) => {
                 let gone = self.tree.files().iter().filter(|file| !file.is_there).map(|file| file.path.clone());
-                if entry(ui, "Restore everything", "") {
-                    asks.push(Ask::Restore(gone.collect()));
-                }
+                FilesMeant { row: FilesRow::Bin, paths: gone.collect(), ..FilesMeant::default() }
             }
-            None => self.workspace_menu(ui, &mut asks),
-        }
-        asks
+        };
+        FilesMeant { folder: folder_at(on), ..meant }
     }
 
-    fn file_menu(&self, ui: &mut Ui, path: &str, room: &RoomModel, asks: &mut Vec<Ask>) {
-        let chosen = self.meant_with(path);
-        let one = chosen.len() == 1;
-        let file = self.tree.there(path);
-        let is_record = file.is_some_and(|file| file.kind == FileKind::Session);
-        if entry(ui, "Open", &keys::shown(ui.ctx(), "files.open")) {
-            asks.push(Ask::Open(chosen.clone()));
-        }
-        if entry(ui, "Open in another program", "") {
-            asks.push(Ask::OpenOutside(chosen.clone()));
-        }
-        if one {
-            self.room_entries(ui, path, room, asks);
-        }
-        ui.separator();
-        let folder = folder_of(path);
-        if entry(ui, "New file…", "") {
-            asks.push(Ask::New(folder.to_owned()));
-        }
-        if !is_record {
-            if one && entry(ui, "Rename…", &keys::shown(ui.ctx(), "files.rename")) {
-                asks.push(Ask::Rename(path.to_owned()));
-            }
-            if entry(ui, "Duplicate", &keys::shown(ui.ctx(), "files.duplicate")) {
-                asks.push(Ask::Duplicate(chosen.clone()));
-            }
-        }
-        if entry(ui, if one { "Copy path" } else { "Copy paths" }, "") {
-            ui.copy_text(chosen.join("\n"));
-        }
-        if !is_record {
-            ui.separator();
-            let delete = if one { "Delete".to_owned() } else { format!("Delete {} files…", chosen.len()) };
-            if entry(ui, &delete, &keys::shown(ui.ctx(), "files.delete")) {
-                asks.push(Ask::Delete(chosen));
-            }
-        }
-    }
-
-    /// What a file has to do with the room.
-    fn room_entries(&self, ui: &mut Ui, path: &str, room: &RoomModel, asks: &mut Vec<Ask>) {
+    /// What a file is to the room.
+    fn used(&self, path: &str, room: &RoomModel) -> FileUse {
         if let Some(profile) = self.watch.profile_of_file(path) {
-            match self.watch.agent_of(profile) {
-                Some(agent) if entry(ui, "Show in the room", "") => {
-                    asks.push(Ask::ShowInRoom(Thing::Agent(agent.clone())));
-                }
-                Some(_) => {}
-                None if entry(ui, "Put into the room", "") => asks.push(Ask::AddToRoom(profile.clone())),
-                None => {}
-            }
+            return FileUse::Agent { profile: profile.clone(), agent: self.watch.agent_of(profile).cloned() };
         }
         let element = room.elements.iter().find(|element| element.file.as_deref() == Some(path));
-        if let Some(element) = element
-            && entry(ui, "Show in the room", "")
-        {
-            asks.push(Ask::ShowInRoom(Thing::Element(element.id.clone())));
-        }
-        if element.is_none() && layout::element_file(path).is_ok() && entry(ui, "Put into the room as a rulebook", "") {
-            asks.push(Ask::AddRulebook(path.to_owned()));
+        if element.is_some() || layout::element_file(path).is_ok() {
+            return FileUse::Element(element.map(|element| element.id.clone()));
         }
         let stem = path.strip_prefix("scenes/").map(agent_file::stem);
-        if let Some(stem) = stem.filter(|stem| room.scene != *stem && room.scenes.iter().any(|scene| scene == stem))
-            && entry(ui, "Open this scene", "")
-        {
-            asks.push(Ask::OpenScene(stem.to_owned()));
-        }
-    }
-
-    fn folder_menu(&self, ui: &mut Ui, folder: &str, asks: &mut Vec<Ask>) {
-        if entry(ui, "New file here…", "") {
-            asks.push(Ask::New(folder.to_owned()));
-        }
-        if entry(ui, "Import files here…", "") {
-            asks.push(Ask::Import(folder.to_owned()));
-        }
-        ui.separator();
-        let is_record = folder.split('/').next() == Some("sessions");
-        if !is_record && entry(ui, "Rename folder…", &keys::shown(ui.ctx(), "files.rename")) {
-            asks.push(Ask::RenameFolder(folder.to_owned()));
-        }
-        if entry(ui, "Copy path", "") {
-            ui.copy_text(folder.to_owned());
-        }
-        if !is_record {
-            ui.separator();
-            if entry(ui, "Delete what is in it…", &keys::shown(ui.ctx(), "files.delete")) {
-                asks.push(Ask::Delete(self.tree.below(folder)));
-            }
-        }
-    }
-
-    fn workspace_menu(&self, ui: &mut Ui, asks: &mut Vec<Ask>) {
-        if entry(ui, "New file…", "") {
-            asks.push(Ask::New(String::new()));
-        }
-        if entry(ui, "Import files or a folder…", "") {
-            asks.push(Ask::Import(String::new()));
-        }
-        ui.separator();
-        if entry(ui, "Fold all folders", "") {
-            asks.push(Ask::FoldAll(true));
-        }
-        if entry(ui, "Unfold all folders", "") {
-            asks.push(Ask::FoldAll(false));
+        match stem.filter(|stem| room.scenes.iter().any(|scene| scene == stem)) {
+            Some(stem) => FileUse::Scene(stem.to_owned()),
+            None => FileUse::None,
         }
     }
 
     /// The files that are meant when something is asked of this one: all that are selected, if it is.
     pub(super) fn meant_with(&self, path: &str) -> Vec<String> {
         if self.selected.contains(path) { self.selected.iter().cloned().collect() } else { vec![path.to_owned()] }
-    }
-
-    /// The folder that something new would come to lie in: that of the row that keys are about.
-    pub(super) fn folder_here(&self) -> String {
-        match &self.active {
-            Some(Spot::Folder(folder)) => folder.clone(),
-            Some(Spot::File(path)) => folder_of(path).to_owned(),
-            _ => String::new(),
-        }
     }
 
     /// The field that files are looked for with. Whether the best that was found is to be opened.
@@ -187,6 +146,7 @@ impl Explorer {
                     .desired_width(width),
             );
             widgets::name(&field, "Find a file");
+            let field = keys_tip(field, "files.find");
             if std::mem::take(&mut self.wants_filter) {
                 field.request_focus();
             }
@@ -207,9 +167,9 @@ impl Explorer {
     }
 
     /// How many files there are, and the buttons.
-    pub(super) fn bar_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Ask> {
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let theme = cx.theme;
-        let mut asks = Vec::new();
+        let mut commands = Vec::new();
         let is_read = matches!(cx.ui.texts.files, Some(Ok(_)));
         let (all, shown) = self.tree.count();
         let count = match (is_read, self.tree.filter().is_on()) {
@@ -217,11 +177,12 @@ impl Explorer {
             (true, false) => words::count(all, "file", "files"),
             (true, true) => format!("{shown} of {all}"),
         };
+        let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
         widgets::line(
             ui,
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
-                if self.tree.filter().is_by_letters() && shown > 0 {
+                if is_by_letters {
                     label.on_hover_text("No path holds these words; these hold their letters in this order.");
                 }
             },
@@ -229,19 +190,26 @@ impl Explorer {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 // From right to left.
                 let more = widgets::icon_button(ui, Icon::More, "What can be done", false, theme);
+                let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
                 let on = self.active.clone();
-                egui::Popup::menu(&more).show(|ui| asks.extend(self.menu_ui(ui, on.as_ref(), cx)));
-                if widgets::icon_button(ui, Icon::Fold, "Fold all folders", false, theme).clicked() {
-                    asks.push(Ask::FoldAll(true));
-                }
-                if widgets::icon_button(ui, Icon::Import, "Import files or a folder…", false, theme).clicked() {
-                    asks.push(Ask::Import(self.folder_here()));
-                }
-                if widgets::icon_button(ui, Icon::Plus, "New file…", false, theme).clicked() {
-                    asks.push(Ask::New(self.folder_here()));
+                egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));
+                for (icon, label, id) in BUTTONS {
+                    let button = widgets::icon_button(ui, icon, label, false, theme);
+                    if command_tip(button, cx, id).clicked() {
+                        commands.extend(self.run(id, cx));
+                    }
                 }
             },
         );
-        asks
+        commands
+    }
+}
+
+/// The folder that something new would come to lie in: that of the row.
+fn folder_at(on: Option<&Spot>) -> String {
+    match on {
+        Some(Spot::Folder(folder)) => folder.clone(),
+        Some(Spot::File(path)) => folder_of(path).to_owned(),
+        _ => String::new(),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use egui::{Pos2, Rect, Ui};
 use serde::{Deserialize, Serialize};
 
-use self::ask::Ask;
 use self::commands::Pending;
 use self::dialogs::Question;
 use self::status::Watch;
@@ -13,11 +12,11 @@ use self::tree::{Spot, Tree, folders_around};
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::SPACE;
 
-mod ask;
 mod commands;
 mod dialogs;
 mod filter;
@@ -119,16 +118,16 @@ impl Explorer {
         self.pane = Some(ui.available_rect_before_wrap());
         self.watch.follow(cx.room, cx.recent);
         let mut commands = self.go_on(cx);
-        let mut asks = self.take_keys(ui);
-        for command in std::mem::take(&mut self.asked) {
-            asks.extend(self.asks_of(command));
-        }
+        let mut asks = std::mem::take(&mut self.asked);
+        let by_key = self.take_keys(ui, cx);
+        self.sort_out(by_key, &mut asks);
         let opens_best = self.filter_ui(ui, cx.theme);
         self.bring_up_to_date(cx);
         if opens_best {
-            asks.extend(self.best().map(|path| Ask::Open(vec![path])));
+            asks.extend(self.best().map(|path| FilesCommand::Open(vec![path])));
         }
-        asks.extend(self.bar_ui(ui, cx));
+        let by_button = self.bar_ui(ui, cx);
+        self.sort_out(by_button, &mut asks);
         self.hanging_ui(ui, cx);
         ui.add_space(SPACE[0]);
         match &cx.ui.texts.files {
@@ -141,12 +140,27 @@ impl Explorer {
         asks.extend(self.hold(ui, cx.theme));
         asks.extend(self.ask_ui(ui, cx));
         for ask in asks {
-            commands.extend(self.perform(ask, cx));
+            match ask {
+                FilesCommand::CopyPaths(paths) => ui.copy_text(paths.join("\n")),
+                ask => commands.extend(self.perform(ask, cx)),
+            }
         }
         // What was chosen and told goes before what came of it.
         let mut out = std::mem::take(&mut self.out);
         out.extend(commands);
         out
+    }
+
+    /// Keeps what is asked of the explorer itself for this frame; the rest goes out.
+    fn sort_out(&mut self, commands: Vec<Command>, asks: &mut Vec<FilesCommand>) {
+        for command in commands {
+            match command {
+                Command::Window(WindowCommand::Files(ask)) => asks.push(ask),
+                // Whoever asks for something here sees the list already.
+                Command::Show(Tab::Files) => {}
+                command => self.out.push(command),
+            }
+        }
     }
 
     fn bring_up_to_date(&mut self, cx: &ViewerContext<'_>) {
@@ -234,11 +248,11 @@ impl Explorer {
         file.is_there.then(|| file.path.clone())
     }
 
-    fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<Ask> {
+    fn ask_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Option<FilesCommand> {
         let mut question = self.question.take()?;
         let (stays, answer) = dialogs::question_ui(ui, &mut question, &self.tree, cx);
         // The keyboard comes back to where it was, unless a new file is to have it.
-        self.wants_tree |= !stays && !matches!(answer, Some(Ask::Make(..)));
+        self.wants_tree |= !stays && !matches!(answer, Some(FilesCommand::Make(..)));
         if stays {
             self.question = Some(question);
         }

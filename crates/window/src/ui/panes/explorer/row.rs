@@ -12,7 +12,7 @@ use crate::base::Severity;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::fonts;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::vfs::FileKind;
 
 /// How high a row is.
@@ -98,7 +98,7 @@ fn paint_ground(painter: &Painter, rect: Rect, look: &RowLook<'_>, theme: &Theme
         painter.rect_filled(rect, rounding, widgets::mix(theme.panel, theme.accent, share.max(0.12)));
     }
     if look.is_active || look.is_target {
-        painter.rect_stroke(rect, rounding, Stroke::new(1.0, theme.accent), StrokeKind::Inside);
+        painter.rect_stroke(rect, rounding, theme.focus_ring(), StrokeKind::Inside);
     }
 }
 
@@ -156,7 +156,7 @@ fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: Standing, the
     match standing.icon() {
         Some(icon) => icon.paint(painter, Rect::from_center_size(middle, vec2(10.0, 10.0)), colour),
         None => {
-            painter.circle_stroke(middle, 3.5, Stroke::new(1.5, colour));
+            painter.circle_stroke(middle, 3.5, Stroke::new(LINE[1], colour));
         }
     }
 }
@@ -169,7 +169,7 @@ fn lay_name(ui: &Ui, look: &RowLook<'_>, width: f32, theme: &Theme) -> Arc<Galle
     let mut from = 0;
     for (begin, end) in marks(look.name, look.marked) {
         let plain = TextFormat::simple(font.clone(), colour);
-        let marked = TextFormat { underline: Stroke::new(1.5, theme.accent), ..plain.clone() };
+        let marked = TextFormat { underline: Stroke::new(LINE[1], theme.accent), ..plain.clone() };
         job.append(&look.name[from..begin], 0.0, plain);
         job.append(&look.name[begin..end], 0.0, marked);
         from = end;

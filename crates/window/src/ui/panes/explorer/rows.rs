@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use egui::accesskit::Role;
 use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
-use super::ask::Ask;
 use super::icons::kind_of_file;
 use super::row::{ROW_POINTS, RowLook, Sign, paint_row};
 use super::tree::{Row, RowWhat, Spot, name_of};
 use super::{Explorer, filter_id, tree_id};
+use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::view::theme::{TYPE, Theme};
+use crate::view::theme::{RADIUS, TYPE, Theme};
 
 impl Explorer {
     /// Draws the tree.
-    pub(super) fn tree_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Ask> {
+    pub(super) fn tree_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<FilesCommand> {
         let theme = cx.theme;
         let mut asks = Vec::new();
         let area = ui.available_rect_before_wrap();
@@ -61,7 +61,7 @@ impl Explorer {
     }
 
     /// What lies behind the rows has the keyboard for all of them.
-    fn ground_ui(&mut self, ui: &Ui, ground: &Response, cx: &ViewerContext<'_>, asks: &mut Vec<Ask>) {
+    fn ground_ui(&mut self, ui: &Ui, ground: &Response, cx: &ViewerContext<'_>, asks: &mut Vec<FilesCommand>) {
         ui.ctx().accesskit_node_builder(ground.id, |node| {
             node.set_role(Role::Tree);
             node.set_label("Files");
@@ -82,10 +82,15 @@ impl Explorer {
             let filter = EventFilter { tab: false, horizontal_arrows: true, vertical_arrows: true, escape: true };
             ui.memory_mut(|memory| memory.set_focus_lock_filter(ground.id, filter));
         }
-        Popup::context_menu(ground).show(|ui| asks.extend(self.menu_ui(ui, None, cx)));
+        if ground.secondary_clicked() {
+            self.active = None;
+        }
+        let mut commands = Vec::new();
+        Popup::context_menu(ground).show(|ui| commands = self.menu_ui(ui, None, cx));
+        self.sort_out(commands, asks);
     }
 
-    fn empty_ui(&self, ui: &mut Ui, theme: &Theme, asks: &mut Vec<Ask>) {
+    fn empty_ui(&self, ui: &mut Ui, theme: &Theme, asks: &mut Vec<FilesCommand>) {
         if self.tree.filter().is_on() {
             widgets::empty(ui, Icon::Search, "No file is called that", "Fewer letters find more.", theme);
             return;
@@ -94,7 +99,7 @@ impl Explorer {
         widgets::empty(ui, Icon::Folder, "No files in this workspace yet", how, theme);
         ui.vertical_centered(|ui| {
             if widgets::primary(ui, true, "Make a file", theme).clicked() {
-                asks.push(Ask::New(String::new()));
+                asks.push(FilesCommand::New(String::new()));
             }
         });
     }
@@ -105,7 +110,7 @@ impl Explorer {
         (index, row, rect): (usize, Row, Rect),
         (target, best): (Option<&str>, Option<&Spot>),
         cx: &ViewerContext<'_>,
-        asks: &mut Vec<Ask>,
+        asks: &mut Vec<FilesCommand>,
     ) {
         let theme = cx.theme;
         let spot = self.tree.spot(row);
@@ -212,7 +217,7 @@ impl Explorer {
     }
 
     /// The button that has a file back; how much place it takes.
-    fn restore_ui(&self, ui: &Ui, rect: Rect, spot: &Spot, theme: &Theme, asks: &mut Vec<Ask>) -> f32 {
+    fn restore_ui(&self, ui: &Ui, rect: Rect, spot: &Spot, theme: &Theme, asks: &mut Vec<FilesCommand>) -> f32 {
         let Spot::Gone(path) = spot else { return 0.0 };
         let font = egui::FontId::proportional(TYPE[0]);
         let galley = ui.painter().layout_no_wrap("Restore".to_owned(), font, theme.accent);
@@ -221,10 +226,10 @@ impl Explorer {
         let response = ui.interact(place, tree_id().with(("restore", path)), Sense::CLICK);
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Restore {path}")));
         let share = if response.hovered() { 0.22 } else { 0.08 };
-        ui.painter().rect_filled(place, 5.0, widgets::mix(theme.panel, theme.accent, share));
+        ui.painter().rect_filled(place, RADIUS[0], widgets::mix(theme.panel, theme.accent, share));
         ui.painter().galley(place.center() - galley.size() / 2.0, galley, theme.accent);
         if response.clicked() {
-            asks.push(Ask::Restore(vec![path.clone()]));
+            asks.push(FilesCommand::Restore(vec![path.clone()]));
         }
         size.x + 6.0
     }
@@ -236,7 +241,7 @@ impl Explorer {
         spot: &Spot,
         is_active: bool,
         cx: &ViewerContext<'_>,
-        asks: &mut Vec<Ask>,
+        asks: &mut Vec<FilesCommand>,
     ) {
         if response.secondary_clicked() {
             self.menu_at = None;
@@ -256,7 +261,9 @@ impl Explorer {
             Some(place) => popup.at_position(place),
             None => popup,
         };
-        popup.show(|ui| asks.extend(self.menu_ui(ui, Some(spot), cx)));
+        let mut commands = Vec::new();
+        popup.show(|ui| commands = self.menu_ui(ui, Some(spot), cx));
+        self.sort_out(commands, asks);
     }
 
     fn row_tip(&self, response: Response, row: Row, aside: Option<String>, cx: &ViewerContext<'_>) {
@@ -283,7 +290,7 @@ impl Explorer {
         });
     }
 
-    fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, asks: &mut Vec<Ask>) {
+    fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, asks: &mut Vec<FilesCommand>) {
         let modifiers = ui.input(|input| input.modifiers);
         match spot {
             Spot::File(_) if modifiers.shift => self.select_up_to(index),
@@ -296,7 +303,7 @@ impl Explorer {
             Spot::File(path) => {
                 self.anchor = Some(spot.clone());
                 self.choose(path);
-                asks.push(Ask::Open(vec![path.clone()]));
+                asks.push(FilesCommand::Open(vec![path.clone()]));
             }
             Spot::Folder(folder) => {
                 self.selected.clear();

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::tree::tests::{file, gone};
 use super::*;
@@ -12,6 +13,7 @@ use crate::base::{ActivationKey, Problem};
 use crate::element::ElementCommand;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
+use crate::ui::commands::table::{CommandTable, Menu};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Purpose, ShelfItem};
 use crate::ui::testing::{Stage, stage_keys, stage_pane};
@@ -340,6 +342,88 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     click(&mut window, "Import files here…");
     let browse = WindowCommand::Browse(Purpose::ImportFiles(Some("artifacts".into())));
     assert_eq!(window.state().commands.last(), Some(&browse.into()));
+}
+
+/// What every button is called.
+fn buttons(window: &Harness<'static, Stage>) -> Vec<String> {
+    window.query_all_by_role(Role::Button).filter_map(|node| node.accesskit_node().label()).collect()
+}
+
+#[test]
+fn the_menu_of_every_row_is_what_the_table_of_commands_has_for_it() {
+    let rows: [(&str, &[Menu]); 6] = [
+        ("agents/bram.md", &[Menu::File, Menu::AgentFile, Menu::Files]),
+        ("scenes/morning.yaml", &[Menu::File, Menu::SceneFile, Menu::Files]),
+        ("artifacts/plan.md", &[Menu::File, Menu::Files]),
+        ("Folder artifacts", &[Menu::Folder]),
+        ("Bin", &[Menu::Bin]),
+        ("Files", &[Menu::FilesGround]),
+    ];
+    for (row, menus) in rows {
+        let mut window = explorer();
+        let before = buttons(&window);
+        let row = window.get_by_label(row);
+        let place =
+            if row.accesskit_node().role() == Role::Tree { row.rect().center_bottom() } else { row.rect().center() };
+        for pressed in [true, false] {
+            window.event(egui::Event::PointerMoved(place));
+            let (button, modifiers) = (egui::PointerButton::Secondary, Modifiers::NONE);
+            window.event(egui::Event::PointerButton { pos: place, button, pressed, modifiers });
+            window.run_steps(2);
+        }
+        let mut shown = buttons(&window);
+        for other in before {
+            if let Some(at) = shown.iter().position(|label| *label == other) {
+                shown.remove(at);
+            }
+        }
+        let in_table = |menu: &Menu| CommandTable::standard().in_menu(*menu).map(|(_, label)| label.to_owned());
+        let mut wanted: Vec<String> = menus.iter().flat_map(in_table).collect();
+        wanted.sort();
+        shown.sort();
+        assert_eq!(shown, wanted);
+    }
+}
+
+#[test]
+fn what_does_not_apply_to_a_file_stands_in_its_menu_and_cannot_be_chosen() {
+    let is_off =
+        |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
+    let mut window = explorer();
+    window.get_by_label("agents/ada.md, no task").click_secondary();
+    window.run_steps(3);
+    assert!(is_off(&window, "Put into the room") && !is_off(&window, "Show in the room"));
+    let mut window = explorer();
+    click(&mut window, "Folder sessions");
+    window.get_by_label("sessions/act-1.md").click_secondary();
+    window.run_steps(3);
+    for (label, off) in
+        [("Open", false), ("Rename…", true), ("Duplicate", true), ("Copy path", false), ("Delete", true)]
+    {
+        assert_eq!(is_off(&window, label), off, "{label}");
+    }
+}
+
+#[test]
+fn a_key_that_does_nothing_for_a_row_says_why() {
+    let mut window = explorer();
+    click(&mut window, "Folder sessions");
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::F2);
+    let told = window.state().state.notices.outcomes();
+    assert!(told.iter().any(|told| told.text.contains("own record")), "{told:?}");
+}
+
+#[test]
+fn keys_do_nothing_in_the_tree_while_its_menu_is_open() {
+    let mut window = explorer();
+    click(&mut window, "artifacts/plan.md");
+    window.get_by_label("artifacts/plan.md").click_secondary();
+    window.run_steps(3);
+    press(&mut window, Modifiers::NONE, Key::ArrowDown);
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    assert_eq!(own(&window).active, Some(Spot::File("artifacts/plan.md".into())));
+    assert!(operations(&window).is_empty());
 }
 
 #[test]

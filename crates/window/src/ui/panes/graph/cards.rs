@@ -19,7 +19,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::fonts;
-use crate::view::theme::{RADIUS, TYPE, Theme, state_colour};
+use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, TYPE, Theme, state_colour};
 
 /// From nearer than this everything on a card can be read.
 const NEAR_FROM: f32 = 0.62;
@@ -100,7 +100,7 @@ impl Cards<'_> {
                     self.places.rect(block.agent, Rect::from_min_size(part.min, block.size() - part.min.to_vec2()));
                 if let Some(files) = files {
                     let fill = widgets::mix(self.theme.panel, self.theme.text_soft, 0.25);
-                    ui.painter().rect_filled(self.view.rect_to_screen(files), CornerRadius::same(1), fill);
+                    ui.painter().rect_filled(self.view.rect_to_screen(files), CornerRadius::same(MARK_RADIUS), fill);
                 }
                 return;
             }
@@ -164,16 +164,12 @@ impl Cards<'_> {
         let (theme, zoom) = (self.theme, self.view.zoom);
         let share = if response.hovered() { 0.20 } else { 0.12 };
         let radius = CornerRadius::same((f32::from(RADIUS[1]) * zoom).clamp(1.0, 12.0) as u8);
-        let stroke = match (is_selected, response.has_focus()) {
-            (true, _) => Stroke::new(2.0, theme.accent),
-            (_, true) => Stroke::new(1.5, theme.accent),
-            _ => Stroke::new(1.0, widgets::mix(theme.line, colour, 0.45)),
+        let stroke = if is_selected {
+            Stroke::new(LINE[2], theme.accent)
+        } else {
+            Stroke::new(LINE[0], widgets::mix(theme.line, colour, 0.45))
         };
         ui.painter().rect(rect, radius, widgets::mix(theme.card, colour, share), stroke, StrokeKind::Inside);
-        if is_selected && response.has_focus() {
-            let ring = Stroke::new(1.0, theme.accent);
-            ui.painter().rect_stroke(rect.expand(2.0), radius, ring, StrokeKind::Outside);
-        }
     }
 
     fn paint_agent(&self, ui: &Ui, rect: Rect, block: &Block, agent: usize, response: &Response) {
@@ -184,16 +180,16 @@ impl Cards<'_> {
         let is_selected = self.selected.contains(&Node::Agent(agent));
         if zoom < FAR_BELOW {
             let fill = widgets::mix(theme.card, colour, if response.hovered() { 0.9 } else { 0.7 });
-            ui.painter().rect_filled(rect, CornerRadius::same(2), fill);
-            if is_selected || response.has_focus() {
-                let ring = Stroke::new(2.0, theme.accent);
-                ui.painter().rect_stroke(rect, CornerRadius::same(2), ring, StrokeKind::Outside);
+            ui.painter().rect_filled(rect, CornerRadius::same(MARK_RADIUS), fill);
+            if is_selected {
+                let ring = Stroke::new(LINE[2], theme.accent);
+                ui.painter().rect_stroke(rect, CornerRadius::same(MARK_RADIUS), ring, StrokeKind::Outside);
             }
             return;
         }
         self.ground(ui, rect, colour, is_selected, response);
         let bar = Rect::from_min_size(rect.min + vec2(5.0, 8.0) * zoom, vec2(4.0 * zoom, rect.height() - 16.0 * zoom));
-        ui.painter().rect_filled(bar, CornerRadius::same(2), colour);
+        ui.painter().rect_filled(bar, CornerRadius::same(MARK_RADIUS), colour);
         let inner = Rect::from_min_max(rect.min + vec2(16.0, 6.0) * zoom, rect.max - vec2(9.0, 6.0) * zoom);
         let name = self.live.name(&node.id);
         if zoom < NEAR_FROM {

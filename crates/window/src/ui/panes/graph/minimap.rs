@@ -6,7 +6,7 @@ use super::cards::{Cards, status_colour};
 use super::model::YOU;
 use super::visibility::CARD;
 use crate::ui::widgets;
-use crate::view::theme::RADIUS;
+use crate::view::theme::{LINE, MARK_RADIUS, RADIUS};
 
 const SIZE: egui::Vec2 = vec2(168.0, 112.0);
 const EDGE: f32 = 8.0;
@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
     let scale = (inner.width() / bounds.width()).min(inner.height() / bounds.height());
     let to_map = |place: Pos2| inner.center() + (place - bounds.center()) * scale;
     let painter = ui.painter().with_clip_rect(map.intersect(ui.clip_rect()));
-    let line = Stroke::new(1.0, theme.line);
+    let line = Stroke::new(LINE[0], theme.line);
     painter.rect(
         map,
         CornerRadius::same(RADIUS[0]),
@@ -52,7 +52,12 @@ pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
     let seen = view.visible();
     let frame = Rect::from_min_max(to_map(seen.min), to_map(seen.max)).intersect(map.shrink(1.0));
     if frame.is_positive() {
-        painter.rect_stroke(frame, CornerRadius::same(2), Stroke::new(1.5, theme.accent), StrokeKind::Inside);
+        painter.rect_stroke(
+            frame,
+            CornerRadius::same(MARK_RADIUS),
+            Stroke::new(LINE[1], theme.accent),
+            StrokeKind::Inside,
+        );
     }
     let held = (response.clicked() || response.dragged()).then(|| response.interact_pointer_pos()).flatten();
     held.map(|pointer| bounds.center() + (pointer - inner.center()) / scale)

@@ -5,10 +5,11 @@ use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, U
 use crate::kernel::KernelCommand;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
+use crate::ui::menus::keys_tip;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::RoomModel;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 /// No more than so many pieces go on at once by the bar.
 const MOST_AT_ONCE: u32 = 16;
@@ -49,7 +50,7 @@ impl Toolbar {
         bar.set_clip_rect(pane.intersect(ui.clip_rect()));
         let frame = Frame::new()
             .fill(theme.panel)
-            .stroke(Stroke::new(1.0, theme.line))
+            .stroke(Stroke::new(LINE[0], theme.line))
             .corner_radius(CornerRadius::same(RADIUS[1]))
             .inner_margin(Margin::symmetric(8, 4));
         let mut fits = false;
@@ -113,7 +114,7 @@ impl Toolbar {
         toggle(Icon::Fold, "Collapse finished agents", &mut self.collapses_finished);
         toggle(Icon::Dashes, "Show who read and wrote what", &mut self.shows_flows);
         toggle(Icon::Clock, "Show earlier runs too", &mut self.shows_everything);
-        widgets::icon_button(ui, Icon::Fit, "Fit everything into view (F)", false, theme).clicked()
+        keys_tip(widgets::icon_button(ui, Icon::Fit, "Fit everything into view", false, theme), "graph.fit").clicked()
     }
 }
 

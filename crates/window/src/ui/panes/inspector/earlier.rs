@@ -12,9 +12,10 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::menu;
 use crate::view::chat::{SessionRead, parse_session};
 use crate::view::model::AgentView;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{MENU, SPACE, Theme};
 
 /// What is kept between frames.
 #[derive(Clone, Debug, Default)]
@@ -62,9 +63,7 @@ pub(super) fn earlier_row(
             ui.label(widgets::small(activation.to_string(), theme));
         }
         let Some(trail) = trail.filter(|trail| !trail.works.is_empty()) else { return };
-        let button = ui.menu_button(format!("Earlier work, {}", trail.works.len()), |ui| {
-            widgets::dress(ui.style_mut(), theme);
-            ui.set_width(300.0);
+        menu::menu_button(ui, format!("Earlier work, {}", trail.works.len()), "Earlier work", MENU[2], theme, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
             let works = &trail.works;
             let area = ScrollArea::vertical().max_height(360.0);
@@ -78,7 +77,6 @@ pub(super) fn earlier_row(
                 }
             });
         });
-        widgets::name(&button.response, "Earlier work");
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{ComboBox, RichText, Sense, Ui, vec2};
+use egui::{Painter, RichText, Sense, Ui, vec2};
 
 use super::{fact, readers};
 use crate::base::Id;
@@ -12,10 +12,13 @@ use crate::ui::Command;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
-use crate::view::model::{ContentView, ElementView, RoomModel};
+use crate::ui::widgets::{menu, words};
+use crate::view::model::{ContentView, ElementView};
 use crate::view::paint;
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{MENU, SPACE, TYPE, Theme};
+
+/// Whose an element is that is nobody's.
+const NOBODY: &str = "Nobody";
 
 pub(super) fn element_card(
     ui: &mut Ui,
@@ -40,7 +43,7 @@ pub(super) fn element_card(
     });
     label(ui, element, theme, drafts, commands);
     if kind.is_some_and(|kind| kind.private) {
-        owner(ui, room, element, theme, commands);
+        owner(ui, cx, element, commands);
     }
     widgets::section(ui, "Holds", theme);
     ui.label(holds(&element.content));
@@ -84,7 +87,8 @@ pub(super) fn holds(content: &ContentView) -> String {
         ContentView::Mail { items, outbox } => {
             let unread = items.iter().filter(|mail| !mail.read).count();
             let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
-            format!("{} in, {unread} unread, {open} not closed, {} sent", items.len(), outbox.len())
+            let letters = words::count(items.len(), "letter", "letters");
+            format!("{letters}, {unread} unread, {open} open, {} sent", outbox.len())
         }
     }
 }
@@ -115,26 +119,29 @@ fn label(
     }
 }
 
-fn owner(ui: &mut Ui, room: &RoomModel, element: &ElementView, theme: &Theme, commands: &mut Vec<Command>) {
+fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
+    let ViewerContext { room, art, theme, .. } = *cx;
     widgets::section(ui, "Belongs to", theme);
     let called = |owner: &str| match room.profiles.iter().find(|profile| &*profile.id == owner) {
         Some(profile) if room.agent(owner).is_none() => format!("every {}", profile.name),
         _ => room.called(owner).to_owned(),
     };
-    let shown = element.owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
+    let shown = element.owner.as_deref().map_or_else(|| NOBODY.to_owned(), called);
     let mut chosen: Option<Option<Id>> = None;
-    let combo = ComboBox::from_id_salt("owner").selected_text(shown).width(200.0).show_ui(ui, |ui| {
-        widgets::dress(ui.style_mut(), theme);
-        let owners = room.agents.iter().map(|agent| agent.id.clone());
-        let owners = owners.chain(room.profiles.iter().map(|profile| profile.id.clone()));
-        for owner in std::iter::once(None).chain(owners.map(Some)) {
-            let words = owner.as_deref().map_or_else(|| "Nobody".to_owned(), called);
-            if ui.selectable_label(element.owner == owner, words).clicked() {
-                chosen = Some(owner);
+    menu::drop_down(ui, "Owner", shown, MENU[1], theme, |ui| {
+        let agents = room.agents.iter().map(|agent| (agent.id.clone(), &agent.look));
+        let profiles = room.profiles.iter().map(|profile| (profile.id.clone(), &profile.look));
+        if menu::choice(ui, element.owner.is_none(), NOBODY).clicked() {
+            chosen = Some(None);
+        }
+        for (owner, look) in agents.chain(profiles) {
+            let face = |painter: &Painter, place| paint::portrait(painter, place, look, art);
+            let is_chosen = element.owner.as_ref() == Some(&owner);
+            if menu::choice_with_picture(ui, is_chosen, &called(&owner), face).clicked() {
+                chosen = Some(Some(owner));
             }
         }
     });
-    widgets::name(&combo.response, "Owner");
     if let Some(owner) = chosen.filter(|owner| *owner != element.owner) {
         let set = |owner| RoomAct::Element(ElementCommand::SetOwner { element: element.id.clone(), owner });
         commands.push(Command::Act(set(owner), Some(set(element.owner.clone()))));

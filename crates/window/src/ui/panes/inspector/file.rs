@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{ComboBox, Label, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::{Inspector, fact};
 use crate::base::{Id, text};
@@ -13,6 +13,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::menu;
 use crate::view::chat::grouped;
 use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -219,9 +220,9 @@ fn compared(
     };
     ui.horizontal_wrapped(|ui| {
         ui.label(widgets::soft("From", theme));
-        version_menu(ui, "Compare from", &mut older, versions, true);
+        version_menu(ui, "Compare from", &mut older, (versions, true), theme);
         ui.label(widgets::soft("to", theme));
-        version_menu(ui, "Compare to", &mut newer, versions, false);
+        version_menu(ui, "Compare to", &mut newer, (versions, false), theme);
     });
     pane.compared = Some((older, newer));
     let looks = [("Below", false), ("Beside", true)];
@@ -260,17 +261,23 @@ fn compared(
     }
 }
 
-fn version_menu(ui: &mut Ui, label: &str, chosen: &mut u64, versions: &[FileVersion], may_be_nothing: bool) {
+fn version_menu(
+    ui: &mut Ui,
+    label: &str,
+    chosen: &mut u64,
+    (versions, may_be_nothing): (&[FileVersion], bool),
+    theme: &Theme,
+) {
     let word = |number: u64| if number == 0 { "nothing".to_owned() } else { format!("version {number}") };
-    let menu = ComboBox::from_id_salt(label).selected_text(word(*chosen)).width(96.0).show_ui(ui, |ui| {
-        for version in versions.iter().take(MENU_VERSIONS) {
-            ui.selectable_value(chosen, version.number, word(version.number));
-        }
-        if may_be_nothing {
-            ui.selectable_value(chosen, 0, word(0));
+    let shown = word(*chosen);
+    menu::drop_down(ui, label, shown, 96.0, theme, |ui| {
+        let numbers = versions.iter().take(MENU_VERSIONS).map(|version| version.number);
+        for number in numbers.chain(may_be_nothing.then_some(0)) {
+            if menu::choice(ui, *chosen == number, &word(number)).clicked() {
+                *chosen = number;
+            }
         }
     });
-    widgets::name(&menu.response, label);
 }
 
 /// The text of a version; `None` while it is read. The error says why there is none.

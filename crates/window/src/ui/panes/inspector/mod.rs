@@ -165,10 +165,6 @@ fn fold(ui: &mut Ui, salt: impl egui::AsIdSalt, line: RichText, name: &str, them
     let row = ui.scope(row).inner;
     let is_open = open.is_open();
     row.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::CollapsingHeader, true, is_open, name));
-    if row.has_focus() {
-        let ring = egui::Stroke::new(1.0, theme.accent);
-        ui.painter().rect_stroke(row.rect.expand(2.0), 3, ring, egui::StrokeKind::Outside);
-    }
     if row.clicked() {
         open.toggle(ui);
     }

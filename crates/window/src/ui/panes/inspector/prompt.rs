@@ -9,7 +9,7 @@ use crate::mind::{Prompt, PromptOrigin};
 use crate::ui::widgets;
 use crate::ui::widgets::words;
 use crate::view::model::RoomModel;
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
 
 /// Longer parts are cut on screen; the log has them whole.
 const SHOWN_CHARS: usize = 3_000;
@@ -136,7 +136,7 @@ fn shares(ui: &mut Ui, parts: &[Part]) {
     for part in parts {
         let width = bar.width() * part.text.len() as f32 / total as f32;
         let share = egui::Rect::from_min_size(egui::pos2(left, bar.top()), vec2((width - 1.0).max(0.5), bar.height()));
-        ui.painter().rect_filled(share, CornerRadius::same(2), part.colour);
+        ui.painter().rect_filled(share, CornerRadius::same(MARK_RADIUS), part.colour);
         left += width;
     }
 }

@@ -9,7 +9,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{LINE, SPACE, Theme};
 
 /// Of a text so much is shown.
 const TEXT_CHARS: usize = 500;
@@ -100,7 +100,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
                     Knows::Newest { .. } => Icon::Tick.paint(ui.painter(), dot, colour),
                     Knows::Older { .. } => Icon::Clock.paint(ui.painter(), dot, colour),
                     Knows::Nothing => {
-                        ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(1.0, colour));
+                        ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(LINE[0], colour));
                     }
                 }
                 let name = RichText::new(truncate(&reader.name, NAME_CHARS)).strong();

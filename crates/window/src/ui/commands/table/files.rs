@@ -1,0 +1,219 @@
+//! Commands about files: in the list of files, and in one that is open.
+
+use egui::Key;
+
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, of, of_pane, plain, shift, window};
+use crate::ui::commands::files_meant::{FileUse, FilesRow};
+use crate::ui::commands::{Command, FilesCommand, WindowCommand, create};
+use crate::ui::state::Purpose;
+use crate::ui::state::dock::Tab;
+use crate::view::pick::Thing;
+
+/// Whether a command can be given, or why not.
+type Answer = Result<(), &'static str>;
+
+fn a_file_in_front(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.dock.front_file().is_some() { Ok(()) } else { Err("No file is in front") }
+}
+
+fn ask(command: FilesCommand) -> Vec<Command> {
+    window(WindowCommand::Files(command))
+}
+
+fn a_file(cx: &CommandContext<'_>) -> Answer {
+    if cx.files.row == FilesRow::File { Ok(()) } else { Err("Choose a file in the list of files first") }
+}
+
+fn no_record(cx: &CommandContext<'_>) -> Answer {
+    if cx.files.is_record { Err("This is the program's own record; it stays as it is") } else { Ok(()) }
+}
+
+fn a_row(cx: &CommandContext<'_>) -> Answer {
+    if cx.files.path.is_empty() { Err("Choose a file or a folder in the list of files first") } else { Ok(()) }
+}
+
+fn can_be_renamed(cx: &CommandContext<'_>) -> Answer {
+    match cx.files.row {
+        FilesRow::File if cx.files.paths.len() > 1 => Err("Choose one file: each is renamed by itself"),
+        FilesRow::File | FilesRow::Folder => no_record(cx),
+        _ => Err("Choose a file or a folder in the list of files first"),
+    }
+}
+
+fn can_be_duplicated(cx: &CommandContext<'_>) -> Answer {
+    a_file(cx).and_then(|()| no_record(cx))
+}
+
+fn can_be_deleted(cx: &CommandContext<'_>) -> Answer {
+    match cx.files.row {
+        FilesRow::File => no_record(cx),
+        FilesRow::Folder if cx.files.paths.is_empty() => Err("There is nothing in this folder"),
+        FilesRow::Folder => no_record(cx),
+        _ => Err("Choose a file or a folder in the list of files first"),
+    }
+}
+
+fn can_be_restored(cx: &CommandContext<'_>) -> Answer {
+    match cx.files.row {
+        FilesRow::Gone => Ok(()),
+        FilesRow::Bin if !cx.files.paths.is_empty() => Ok(()),
+        _ => Err("Choose a file in the bin first"),
+    }
+}
+
+/// What shows the file in the room.
+fn shown_by(cx: &CommandContext<'_>) -> Option<Thing> {
+    match &cx.files.used {
+        FileUse::Agent { agent: Some(agent), .. } => Some(Thing::Agent(agent.clone())),
+        FileUse::Element(Some(element)) => Some(Thing::Element(element.clone())),
+        _ => None,
+    }
+}
+
+fn is_in_room(cx: &CommandContext<'_>) -> Answer {
+    if shown_by(cx).is_some() { Ok(()) } else { Err("Nothing in the room comes from this file") }
+}
+
+fn can_come_in(cx: &CommandContext<'_>) -> Answer {
+    match &cx.files.used {
+        FileUse::Agent { agent: None, .. } => Ok(()),
+        FileUse::Agent { .. } => Err("This agent is in the room already"),
+        _ => Err("This file defines no agent"),
+    }
+}
+
+fn can_be_a_rulebook(cx: &CommandContext<'_>) -> Answer {
+    match &cx.files.used {
+        FileUse::Element(None) => Ok(()),
+        FileUse::Element(Some(_)) => Err("Something in the room shows this file already"),
+        _ => Err("No rulebook can show this file"),
+    }
+}
+
+fn is_another_scene(cx: &CommandContext<'_>) -> Answer {
+    match &cx.files.used {
+        FileUse::Scene(stem) if *stem == cx.room.scene => Err("This scene is open already"),
+        FileUse::Scene(_) => Ok(()),
+        _ => Err("This file is no scene"),
+    }
+}
+
+fn show_in_room(cx: &CommandContext<'_>) -> Vec<Command> {
+    let shown = shown_by(cx).into_iter();
+    shown
+        .flat_map(|thing| {
+            [WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
+        })
+        .collect()
+}
+
+fn put_into_room(cx: &CommandContext<'_>) -> Vec<Command> {
+    match &cx.files.used {
+        FileUse::Agent { profile, .. } => create::add_agent(cx.room, profile, cx.ui.view.camera.middle, false),
+        _ => Vec::new(),
+    }
+}
+
+fn put_as_rulebook(cx: &CommandContext<'_>) -> Vec<Command> {
+    vec![create::rulebook_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
+}
+
+fn import_here(cx: &CommandContext<'_>) -> Vec<Command> {
+    let folder = Some(cx.files.folder.clone()).filter(|folder| !folder.is_empty());
+    window(WindowCommand::Browse(Purpose::ImportFiles(folder)))
+}
+
+fn rename(cx: &CommandContext<'_>) -> Vec<Command> {
+    let path = cx.files.path.clone();
+    ask(if cx.files.row == FilesRow::Folder { FilesCommand::RenameFolder(path) } else { FilesCommand::Rename(path) })
+}
+
+/// In the order in which menus have them.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("file.close", "Close the file in front", |_| window(WindowCommand::CloseFile(None)))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::W)])
+        .only(a_file_in_front),
+    of("files.find", "Find a file", |_| {
+        vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::Find).into()]
+    })
+    .keys(KeyContext::Everywhere, &[ctrl(Key::P)]),
+    of("files.open", "Open the file", |cx| ask(FilesCommand::Open(cx.files.paths.clone())))
+        .keys(KeyContext::Files, &[plain(Key::Enter)])
+        .menus(&[(Menu::File, "Open")])
+        .only(a_file)
+        .not_in_palette(),
+    of("files.open_outside", "Open the file in another program", |cx| {
+        cx.files.paths.iter().cloned().map(Command::OpenOutside).collect()
+    })
+    .menus(&[(Menu::File, "Open in another program")])
+    .only(a_file),
+    of("files.restore", "Restore what is in the bin", |cx| ask(FilesCommand::Restore(cx.files.paths.clone())))
+        .menus(&[(Menu::GoneFile, "Restore"), (Menu::Bin, "Restore everything")])
+        .only(can_be_restored)
+        .undone(Undone::ByUndo),
+    of("files.show_in_room", "Show in the room what comes from the file", show_in_room)
+        .menus(&[(Menu::AgentFile, "Show in the room"), (Menu::ElementFile, "Show in the room")])
+        .only(is_in_room)
+        .not_in_palette(),
+    of("files.put_into_room", "Put the agent of the file into the room", put_into_room)
+        .menus(&[(Menu::AgentFile, "Put into the room")])
+        .only(can_come_in)
+        .undone(Undone::ByUndo)
+        .not_in_palette(),
+    of("files.put_as_rulebook", "Put the file into the room as a rulebook", put_as_rulebook)
+        .menus(&[(Menu::ElementFile, "Put into the room as a rulebook")])
+        .only(can_be_a_rulebook)
+        .undone(Undone::ByUndo)
+        .not_in_palette(),
+    of("files.open_scene", "Open the scene of the file", |cx| match &cx.files.used {
+        FileUse::Scene(stem) => vec![Command::OpenScene(stem.clone())],
+        _ => Vec::new(),
+    })
+    .menus(&[(Menu::SceneFile, "Open this scene")])
+    .only(is_another_scene)
+    .not_in_palette(),
+    of("files.new", "New file", |cx| {
+        let new = FilesCommand::New(cx.files.folder.clone());
+        vec![Command::Show(Tab::Files), WindowCommand::Files(new).into()]
+    })
+    .menus(&[(Menu::Files, "New file…"), (Menu::Folder, "New file here…"), (Menu::FilesGround, "New file…")])
+    .undone(Undone::ByUndo),
+    of("files.import", "Import files into the folder", import_here)
+        .menus(&[(Menu::Folder, "Import files here…"), (Menu::FilesGround, "Import files or a folder…")])
+        .undone(Undone::ByUndo)
+        .not_in_palette(),
+    of("files.rename", "Rename the file", rename)
+        .keys(KeyContext::Files, &[plain(Key::F2)])
+        .menus(&[(Menu::Files, "Rename…"), (Menu::Folder, "Rename folder…")])
+        .only(can_be_renamed)
+        .undone(Undone::ByUndo),
+    of("files.duplicate", "Duplicate the file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
+        .keys(KeyContext::Files, &[ctrl(Key::D)])
+        .menus(&[(Menu::Files, "Duplicate")])
+        .only(can_be_duplicated)
+        .undone(Undone::ByUndo),
+    of("files.copy_path", "Copy the path of the file", |cx| {
+        let files = cx.files;
+        let paths = if files.row == FilesRow::File { files.paths.clone() } else { vec![files.path.clone()] };
+        ask(FilesCommand::CopyPaths(paths))
+    })
+    .menus(&[(Menu::Files, "Copy path"), (Menu::Folder, "Copy path"), (Menu::GoneFile, "Copy path")])
+    .only(a_row),
+    of("files.delete", "Put the file into the bin", |cx| ask(FilesCommand::Delete(cx.files.paths.clone())))
+        .keys(KeyContext::Files, &[plain(Key::Delete), plain(Key::Backspace)])
+        .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete what is in it…")])
+        .only(can_be_deleted)
+        .undone(Undone::ByUndo),
+    of("files.fold_all", "Fold all folders", |_| ask(FilesCommand::FoldAll(true)))
+        .menus(&[(Menu::FilesGround, "Fold all folders")]),
+    of("files.unfold_all", "Unfold all folders", |_| ask(FilesCommand::FoldAll(false)))
+        .menus(&[(Menu::FilesGround, "Unfold all folders")]),
+    of_pane("files.select_all", "Select every file", KeyContext::Files, &[ctrl(Key::A)]),
+    of_pane("files.menu", "Menu of the file", KeyContext::Files, &[shift(Key::F10)]),
+    of_pane("editor.save", "Save what you wrote", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::CannotBe),
+    of_pane("editor.find", "Find", KeyContext::Editor, &[ctrl(Key::F)]),
+    of_pane("editor.replace", "Find and replace", KeyContext::Editor, &[ctrl(Key::H)]),
+    of_pane("finding.previous", "The previous place found", KeyContext::Finding, &[shift(Key::Enter), shift(Key::F3)]),
+    of_pane("finding.next", "The next place found", KeyContext::Finding, &[plain(Key::Enter), plain(Key::F3)]),
+    of_pane("finding.close", "Close finding", KeyContext::Finding, &[plain(Key::Escape)]),
+];

@@ -1,0 +1,220 @@
+//! Commands about time and about what stands in the room.
+
+use bevy::math::Vec2;
+use egui::Key;
+
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, ctrl_shift, of, plain, shift, window};
+use crate::agent::AgentCommand;
+use crate::base::{Behaviour, Id};
+use crate::schedule::Speed;
+use crate::simulation::State;
+use crate::ui::commands::{Command, RoomAct, WindowCommand, create};
+use crate::view::model::AgentView;
+use crate::view::pick::Thing;
+
+/// Zooming by one press of a key.
+const ZOOM_STEP: f32 = 1.25;
+/// Elements move so far by one press of an arrow.
+const NUDGE_UNITS: f32 = 10.0;
+
+fn something_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.selection.things().is_empty() { Err("Select something in the room first") } else { Ok(()) }
+}
+
+fn something_copied(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.transfer.copied.is_empty() { Err("Copy something in the room first") } else { Ok(()) }
+}
+
+fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if elements(cx).is_empty() { Err("Select an element first") } else { Ok(()) }
+}
+
+fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
+    let CommandContext { room, ui, .. } = *cx;
+    ui.selection.things().iter().filter_map(|thing| room.agent(thing.agent()?))
+}
+
+fn going_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    match agents(cx).next() {
+        None => Err("Select an agent first"),
+        Some(_) if agents(cx).all(|agent| agent.state == State::Paused) => Err("It is paused already"),
+        Some(_) => Ok(()),
+    }
+}
+
+fn paused_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if agents(cx).any(|agent| agent.state == State::Paused) { Ok(()) } else { Err("It is not paused") }
+}
+
+fn agent_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if agents(cx).next().is_some() { Ok(()) } else { Err("Select an agent first") }
+}
+
+/// The same for every agent that is selected.
+fn for_agents(
+    cx: &CommandContext<'_>,
+    act: impl Fn(&AgentView) -> (AgentCommand, Option<AgentCommand>),
+) -> Vec<Command> {
+    let act = |agent: &AgentView| {
+        let (act, back) = act(agent);
+        (RoomAct::Agent(act), back.map(RoomAct::Agent))
+    };
+    vec![Command::Acts(agents(cx).map(act).collect())]
+}
+
+fn behave(cx: &CommandContext<'_>, behaviour: Behaviour) -> Vec<Command> {
+    for_agents(cx, |agent| {
+        let set = |behaviour| AgentCommand::SetBehaviour { agent: agent.id.clone(), behaviour };
+        (set(behaviour), agent.detail.as_ref().map(|detail| set(detail.behaviour)))
+    })
+}
+
+fn behaves(cx: &CommandContext<'_>, behaviour: Behaviour) -> Option<bool> {
+    Some(agents(cx).all(|agent| agent.detail.as_ref().is_some_and(|detail| detail.behaviour == behaviour)))
+}
+
+fn deletable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.selection.rope().is_some() { Ok(()) } else { something_selected(cx) }
+}
+
+fn one_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.selection.rope().is_some() || cx.ui.selection.things().len() == 1 {
+        Ok(())
+    } else {
+        Err("Select one thing in the room first")
+    }
+}
+
+fn selected(cx: &CommandContext<'_>) -> Vec<Thing> {
+    cx.ui.selection.things().iter().cloned().collect()
+}
+
+fn elements(cx: &CommandContext<'_>) -> Vec<Id> {
+    cx.ui.selection.things().iter().filter_map(Thing::element).cloned().collect()
+}
+
+fn nudge(cx: &CommandContext<'_>, towards: Vec2) -> Vec<Command> {
+    vec![Command::Nudge(elements(cx), NUDGE_UNITS * towards)]
+}
+
+fn delete(cx: &CommandContext<'_>) -> Vec<Command> {
+    match cx.ui.selection.rope() {
+        Some(rope) if cx.ui.selection.things().is_empty() => {
+            vec![create::end_relationship(rope.clone()), WindowCommand::Select(Vec::new()).into()]
+        }
+        _ => vec![Command::Delete(selected(cx))],
+    }
+}
+
+/// In the order in which menus have them.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("time.pause", "Pause or resume the room", |cx| vec![Command::SetPaused(!cx.room.paused)])
+        .keys(KeyContext::Room, &[plain(Key::Space)])
+        .undone(Undone::ByItsOpposite),
+    of("time.speed_1", "Speed 1×", |_| vec![Command::SetSpeed(Speed::Times(1))])
+        .keys(KeyContext::NotWriting, &[plain(Key::Num1)])
+        .undone(Undone::ByItsOpposite),
+    of("time.speed_4", "Speed 4×", |_| vec![Command::SetSpeed(Speed::Times(4))])
+        .keys(KeyContext::NotWriting, &[plain(Key::Num2)])
+        .undone(Undone::ByItsOpposite),
+    of("time.speed_16", "Speed 16×", |_| vec![Command::SetSpeed(Speed::Times(16))])
+        .keys(KeyContext::NotWriting, &[plain(Key::Num3)])
+        .undone(Undone::ByItsOpposite),
+    of("time.speed_max", "As fast as possible", |_| vec![Command::SetSpeed(Speed::Max)])
+        .keys(KeyContext::NotWriting, &[plain(Key::Num4)])
+        .undone(Undone::ByItsOpposite),
+    of("room.zoom_in", "Zoom in", |_| window(WindowCommand::Zoom(ZOOM_STEP)))
+        .keys(KeyContext::NotWriting, &[plain(Key::Plus), plain(Key::Equals)]),
+    of("room.zoom_out", "Zoom out", |_| window(WindowCommand::Zoom(1.0 / ZOOM_STEP)))
+        .keys(KeyContext::NotWriting, &[plain(Key::Minus)]),
+    of("room.open", "Open what is selected", |_| window(WindowCommand::OpenSelected))
+        .keys(KeyContext::Room, &[plain(Key::Enter)])
+        .menus(&[(Menu::Element, "Open"), (Menu::Rope, "Rename")])
+        .only(one_selected),
+    of("agent.pause", "Pause the agent", |cx| {
+        for_agents(cx, |agent| (AgentCommand::Pause { agent: agent.id.clone() }, None))
+    })
+    .menus(&[(Menu::Agent, "Pause")])
+    .only(going_agent)
+    .undone(Undone::ByItsOpposite),
+    of("agent.resume", "Resume the agent", |cx| {
+        for_agents(cx, |agent| (AgentCommand::Resume { agent: agent.id.clone() }, None))
+    })
+    .menus(&[(Menu::Agent, "Resume")])
+    .only(paused_agent)
+    .undone(Undone::ByItsOpposite),
+    of("agent.stay", "When idle: stay in place", |cx| behave(cx, Behaviour::Stationary))
+        .menus(&[(Menu::WhenIdle, "Stay in place")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Stationary))
+        .undone(Undone::ByUndo),
+    of("agent.wander", "When idle: wander about", |cx| behave(cx, Behaviour::Wander))
+        .menus(&[(Menu::WhenIdle, "Wander about")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Wander))
+        .undone(Undone::ByUndo),
+    of("agent.patrol", "When idle: patrol", |cx| behave(cx, Behaviour::Patrol))
+        .menus(&[(Menu::WhenIdle, "Patrol")])
+        .only(agent_selected)
+        .holds(|cx| behaves(cx, Behaviour::Patrol))
+        .undone(Undone::ByUndo),
+    of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
+        .keys(KeyContext::Room, &[plain(Key::F)])
+        .menus(&[(Menu::Thing, "Show")]),
+    of("room.show_everything", "Show everything", |_| {
+        vec![WindowCommand::Select(Vec::new()).into(), WindowCommand::Frame.into()]
+    })
+    .menus(&[(Menu::Floor, "Show everything")]),
+    of("room.select_all", "Select everything", |_| window(WindowCommand::SelectAll))
+        .keys(KeyContext::Room, &[ctrl(Key::A)]),
+    of("room.duplicate", "Duplicate the selection", |cx| vec![Command::Duplicate(selected(cx))])
+        .keys(KeyContext::Room, &[ctrl(Key::D)])
+        .menus(&[(Menu::Thing, "Duplicate")])
+        .only(something_selected)
+        .undone(Undone::ByUndo),
+    of("room.copy", "Copy the selection", |cx| vec![Command::Copy(selected(cx))])
+        .keys(KeyContext::Room, &[ctrl(Key::C)])
+        .menus(&[(Menu::Thing, "Copy")])
+        .only(something_selected),
+    of("room.delete", "Delete the selection", delete)
+        .keys(KeyContext::Room, &[plain(Key::Delete), plain(Key::Backspace)])
+        .menus(&[(Menu::Thing, "Delete"), (Menu::Rope, "Delete")])
+        .only(deletable)
+        .undone(Undone::ByUndo),
+    of("room.paste", "Paste", |cx| vec![Command::Paste(cx.at.unwrap_or(cx.ui.view.camera.middle))])
+        .keys(KeyContext::Room, &[ctrl(Key::V)])
+        .menus(&[(Menu::Floor, "Paste")])
+        .only(something_copied)
+        .undone(Undone::ByUndo),
+    of("edit.redo", "Redo", |_| vec![Command::Redo])
+        .keys(KeyContext::NotWriting, &[ctrl_shift(Key::Z), ctrl(Key::Y)])
+        .undone(Undone::ByUndo),
+    of("edit.undo", "Undo", |_| vec![Command::Undo])
+        .keys(KeyContext::NotWriting, &[ctrl(Key::Z)])
+        .undone(Undone::ByItsOpposite),
+    of("room.menu", "Menu of what is selected", |_| window(WindowCommand::OpenMenu))
+        .keys(KeyContext::Room, &[shift(Key::F10)])
+        .not_in_palette(),
+    of("room.previous", "The thing before in the room", |_| window(WindowCommand::SelectNext { forward: false }))
+        .keys(KeyContext::Room, &[shift(Key::Tab)])
+        .not_in_palette(),
+    of("room.next", "The next thing in the room", |_| window(WindowCommand::SelectNext { forward: true }))
+        .keys(KeyContext::Room, &[plain(Key::Tab)])
+        .not_in_palette(),
+    of("room.nudge_left", "Move elements to the left", |cx| nudge(cx, Vec2::NEG_X))
+        .keys(KeyContext::Room, &[plain(Key::ArrowLeft)])
+        .only(elements_selected)
+        .undone(Undone::ByUndo),
+    of("room.nudge_right", "Move elements to the right", |cx| nudge(cx, Vec2::X))
+        .keys(KeyContext::Room, &[plain(Key::ArrowRight)])
+        .only(elements_selected)
+        .undone(Undone::ByUndo),
+    of("room.nudge_up", "Move elements up", |cx| nudge(cx, Vec2::Y))
+        .keys(KeyContext::Room, &[plain(Key::ArrowUp)])
+        .only(elements_selected)
+        .undone(Undone::ByUndo),
+    of("room.nudge_down", "Move elements down", |cx| nudge(cx, Vec2::NEG_Y))
+        .keys(KeyContext::Room, &[plain(Key::ArrowDown)])
+        .only(elements_selected)
+        .undone(Undone::ByUndo),
+];

@@ -1,0 +1,106 @@
+//! Commands about the window: what it shows, scenes, settings, and the workspace as a whole.
+
+use egui::Key;
+
+use super::info::{CommandInfo, KeyContext, Menu, Undone, ctrl, ctrl_shift, of, of_pane, plain, window};
+use crate::simulation::ConversationCommand;
+use crate::ui::commands::{Command, RoomAct, WindowCommand};
+use crate::ui::state::dock::Tab;
+use crate::ui::state::{Dialog, Purpose};
+
+/// In the order in which menus have them.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("view.debug_overlay", "Debug overlay", |_| window(WindowCommand::ToggleDebugOverlay))
+        .about("What everyone has queued, knows and costs")
+        .keys(KeyContext::NotWriting, &[plain(Key::F3), plain(Key::Backtick)]),
+    of("window.palette", "Command palette", |_| window(WindowCommand::TogglePalette))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::K)])
+        .not_in_palette(),
+    of("window.keys", "These keys", |_| window(WindowCommand::ToggleKeys))
+        .keys(KeyContext::NotWriting, &[plain(Key::Questionmark), plain(Key::F1)]),
+    of("pane.conversations", "Conversations", |_| window(WindowCommand::ToggleTab(Tab::Talks)))
+        .keys(KeyContext::NotWriting, &[plain(Key::T)])
+        .menus(&[(Menu::Panes, "Conversations")]),
+    of("pane.files", "Files", |_| window(WindowCommand::ToggleTab(Tab::Files)))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::B)])
+        .menus(&[(Menu::Panes, "Files")]),
+    of("pane.log", "Event log", |_| window(WindowCommand::ToggleTab(Tab::Log)))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::J)])
+        .menus(&[(Menu::Panes, "Event log")]),
+    of("pane.graph", "Graph of who started whom", |_| vec![Command::Show(Tab::Graph)])
+        .keys(KeyContext::Everywhere, &[ctrl_shift(Key::G)])
+        .menus(&[(Menu::Panes, "Graph")]),
+    of("pane.room", "The room", |_| vec![Command::Show(Tab::Room)])
+        .keys(KeyContext::Everywhere, &[ctrl_shift(Key::R)])
+        .menus(&[(Menu::Panes, "Room")]),
+    of("pane.shelf", "Show shelf", |_| vec![Command::Show(Tab::Shelf)]).menus(&[(Menu::Panes, "Shelf")]),
+    of("pane.inspector", "Show inspector", |_| vec![Command::Show(Tab::Inspector)])
+        .menus(&[(Menu::Panes, "Inspector")]),
+    of("pane.show_files", "Show files", |_| vec![Command::Show(Tab::Files)]),
+    of("pane.show_conversations", "Show conversations", |_| vec![Command::Show(Tab::Talks)]),
+    of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::Log)]),
+    of("pane.reset", "Put all panes back where they were at first", |_| window(WindowCommand::ResetPanes))
+        .menus(&[(Menu::Panes, "Put all panes back")])
+        .undone(Undone::CannotBe),
+    of("window.settings", "Settings", |_| window(WindowCommand::ToggleSettings))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::Comma)]),
+    of("view.larger_text", "Larger text", |_| window(WindowCommand::StepTextSize(1)))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::Plus), ctrl(Key::Equals)])
+        .undone(Undone::ByItsOpposite),
+    of("view.smaller_text", "Smaller text", |_| window(WindowCommand::StepTextSize(-1)))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::Minus)])
+        .undone(Undone::ByItsOpposite),
+    of("view.usual_text", "Usual text size", |_| window(WindowCommand::ResetTextSize))
+        .keys(KeyContext::Everywhere, &[ctrl(Key::Num0)]),
+    of("window.close", "Close the workshop", |_| vec![Command::Quit])
+        .about("Everything is saved")
+        .keys(KeyContext::Everywhere, &[ctrl(Key::Q)])
+        .undone(Undone::CannotBe),
+    of("window.escape", "Close what is open, then deselect", |_| window(WindowCommand::Escape))
+        .keys(KeyContext::Everywhere, &[plain(Key::Escape)])
+        .not_in_palette(),
+    of("scene.new", "New scene", |_| window(WindowCommand::Ask(Dialog::NewScene)))
+        .menus(&[(Menu::Scene, "New scene…")])
+        .undone(Undone::CannotBe),
+    of("scene.save_as", "Save scene as", |_| window(WindowCommand::Ask(Dialog::SaveSceneAs)))
+        .menus(&[(Menu::Scene, "Save scene as…")])
+        .undone(Undone::CannotBe),
+    of("scene.restart", "Restart scene", |_| window(WindowCommand::Ask(Dialog::ResetScene)))
+        .menus(&[(Menu::Scene, "Restart scene…")])
+        .undone(Undone::CannotBe),
+    of("window.picture", "Save a picture", |_| vec![Command::Screenshot(None)])
+        .menus(&[(Menu::Scene, "Save a picture")])
+        .undone(Undone::CannotBe),
+    of("view.theme", "Light or dark theme", |_| window(WindowCommand::ToggleTheme)).undone(Undone::ByItsOpposite),
+    of("window.notices", "Show notices", |_| window(WindowCommand::ShowNotices)),
+    of("window.toggle_notices", "Show or hide notices", |_| window(WindowCommand::ToggleNotices)).not_in_palette(),
+    of("settings.provider", "Choose provider and model", |_| window(WindowCommand::ShowSettings(None))),
+    of("settings.caps", "Change limits", |_| {
+        window(WindowCommand::ShowSettings(Some("budget.cost_per_run_usd".to_owned())))
+    }),
+    of("settings.talk", "Turn conversations on or off", |cx| {
+        let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
+        vec![Command::Act(act, None)]
+    })
+    .about("Whether agents may talk to each other. Off ends all conversations; tasks go on")
+    .undone(Undone::ByItsOpposite),
+    of_pane("graph.fit", "Show all of the graph", KeyContext::Graph, &[plain(Key::F)]),
+    of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(Purpose::OpenWorkspace)))
+        .menus(&[(Menu::OpenWorkspace, "Choose a folder…")]),
+    of("workspace.import_files", "Import files", |_| window(WindowCommand::Browse(Purpose::ImportFiles(None))))
+        .menus(&[(Menu::Workspace, "Import files…")])
+        .undone(Undone::ByUndo),
+    of("workspace.import_folder", "Import a folder", |_| window(WindowCommand::Browse(Purpose::ImportFolder(None))))
+        .menus(&[(Menu::Workspace, "Import a folder…")])
+        .undone(Undone::ByUndo),
+    of("workspace.export", "Export the workspace as a zip", |cx| {
+        window(WindowCommand::Browse(Purpose::ExportZip(format!("{}.zip", cx.room.workspace))))
+    })
+    .menus(&[(Menu::Workspace, "Export the workspace…")])
+    .undone(Undone::CannotBe),
+    of("workspace.export_log", "Export the event log", |cx| {
+        window(WindowCommand::Browse(Purpose::ExportLog(format!("{}.events.jsonl", cx.room.scene))))
+    })
+    .menus(&[(Menu::Workspace, "Export the event log…")])
+    .undone(Undone::CannotBe),
+];

@@ -1,0 +1,147 @@
+//! The window as a whole, with its keys: drawn without a screen.
+
+use std::sync::OnceLock;
+
+use egui::{Event, Key, Modifiers, Rect};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::ui::commands::table::KeyContext;
+use crate::ui::state::{Dialog, Purpose};
+use crate::ui::testing::{Stage, pane_of, sample_recent, sample_room};
+use crate::view::pick::Thing;
+
+/// A window, and what was asked of more than it.
+struct Whole {
+    shell: Shell,
+    room: RoomModel,
+    state: UiState,
+    asked: Vec<Command>,
+}
+
+fn whole() -> Harness<'static, Whole> {
+    static DRAWN: OnceLock<(Art, Recent)> = OnceLock::new();
+    let app = |ui: &mut Ui, whole: &mut Whole| {
+        let (art, recent) = DRAWN.get_or_init(|| (Art::default(), sample_recent()));
+        let Whole { shell, room, state, asked } = whole;
+        asked.extend(shell.show(ui, room, recent, art, state));
+    };
+    let mut state = UiState::default();
+    state.selection.select([Thing::Element("rules".into())]);
+    let whole = Whole { shell: Shell::default(), room: sample_room(), state, asked: Vec::new() };
+    let mut window =
+        Harness::builder().with_size(egui::vec2(1280.0, 800.0)).with_max_steps(64).build_ui_state(app, whole);
+    window.run_steps(4);
+    window
+}
+
+fn click(window: &mut Harness<'static, Whole>, label: &str) {
+    window.get_by_label(label).click();
+    window.run_steps(4);
+}
+
+/// Whether a command changes what stands behind whatever is in front.
+fn is_of_the_room(command: &Command) -> bool {
+    use Command::{Acts, Copy, Delete, Duplicate, Nudge, Paste, Redo, SetPaused, SetSpeed, Undo};
+    matches!(
+        command,
+        Command::Act(..)
+            | Acts(_)
+            | Copy(_)
+            | Delete(_)
+            | Duplicate(_)
+            | Nudge(..)
+            | Paste(_)
+            | Redo
+            | SetPaused(_)
+            | SetSpeed(_)
+            | Undo
+    )
+}
+
+#[test]
+fn keys_do_nothing_to_what_lies_behind_whatever_is_open() {
+    type Open = fn(&mut Harness<'static, Whole>);
+    let open: [(&str, Open); 8] = [
+        ("the palette", |window| window.state_mut().state.front.open(FrontPanel::Palette)),
+        ("the settings", |window| window.state_mut().state.front.open(FrontPanel::Settings)),
+        ("the keys", |window| window.state_mut().state.front.open(FrontPanel::Keys)),
+        ("the notices", |window| window.state_mut().state.front.open(FrontPanel::Notices)),
+        ("a question", |window| window.state_mut().state.front.ask(Dialog::ResetScene)),
+        ("a dialog for files", |window| window.state_mut().shell.file_asking.open(Purpose::OpenWorkspace)),
+        ("the menu of the scene", |window| click(window, "Scene menu")),
+        ("the menu of the workspace", |window| click(window, "Workspace menu")),
+    ];
+    // These are for whatever has the keyboard in front.
+    let is_for_widgets = |key: Key| [Key::Enter, Key::Tab, Key::Escape, Key::Questionmark, Key::F1].contains(&key);
+    let commands = CommandTable::standard().all().iter();
+    let behind = commands.filter(|command| matches!(command.context, KeyContext::Room | KeyContext::NotWriting));
+    let keys: Vec<_> =
+        behind.flat_map(|command| command.keys).filter(|keys| !is_for_widgets(keys.logical_key)).collect();
+    for (what, open) in open {
+        let mut window = whole();
+        open(&mut window);
+        window.run_steps(4);
+        let (selected, dock) = (window.state().state.selection.clone(), format!("{:?}", window.state().state.dock));
+        for keys in &keys {
+            window.key_press_modifiers(keys.modifiers, keys.logical_key);
+            window.run_steps(1);
+        }
+        window.event(Event::Copy);
+        window.event(Event::Paste("words".into()));
+        window.run_steps(2);
+        let Whole { asked, state, .. } = window.state();
+        let done: Vec<&Command> = asked.iter().filter(|command| is_of_the_room(command)).collect();
+        assert!(done.is_empty(), "before {what}: {done:?}");
+        assert_eq!((&state.selection, format!("{:?}", state.dock)), (&selected, dock), "before {what}");
+    }
+}
+
+#[test]
+fn an_open_menu_is_closed_before_anything_else() {
+    let mut window = whole();
+    click(&mut window, "Scene menu");
+    assert!(window.query_by_label("New scene…").is_some());
+    window.key_press(Key::Escape);
+    window.run_steps(4);
+    assert!(window.query_by_label("New scene…").is_none());
+    assert_eq!(window.state().state.selection.things().len(), 1, "one press closes one thing");
+    window.key_press(Key::Escape);
+    window.run_steps(4);
+    assert!(window.state().state.selection.things().is_empty());
+}
+
+/// Where the keyboard comes to by one press of Tab after another, until it begins again.
+fn tab_stops(window: &mut Harness<'static, Stage>) -> Vec<Rect> {
+    let mut stops: Vec<Rect> = Vec::new();
+    for _ in 0..60 {
+        window.key_press_modifiers(Modifiers::NONE, Key::Tab);
+        window.run_steps(1);
+        let focused = window.ctx.memory(|memory| memory.focused());
+        let Some(rect) = focused.and_then(|id| window.ctx.read_response(id)).map(|response| response.rect) else {
+            continue;
+        };
+        if stops.contains(&rect) {
+            break;
+        }
+        stops.push(rect);
+    }
+    stops
+}
+
+#[test]
+fn tab_leads_through_the_run_bar_as_it_is_read() {
+    let stage = Stage::new(sample_room(), UiState::default());
+    let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
+    window.run_steps(3);
+    let stops = tab_stops(&mut window);
+    assert!(stops.len() > 3, "{stops:?}");
+    let is_read_after = |pair: &[Rect]| {
+        let is_one_row = pair[0].y_range().intersection(pair[1].y_range()).span() > 0.0;
+        if is_one_row { pair[1].left() >= pair[0].left() } else { pair[1].top() >= pair[0].bottom() }
+    };
+    for pair in stops.windows(2) {
+        assert!(is_read_after(pair), "it leads from {:?} to {:?}", pair[0], pair[1]);
+    }
+}
