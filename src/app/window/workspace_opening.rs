@@ -100,7 +100,7 @@ fn make_workspace(folder: &Path) -> Result<(), String> {
     let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if !is_empty {
         return Err("this folder is no workspace: it has no settings.yaml. Choose a workspace, or an empty folder to \
-                    begin a new one in"
+                    begin a new one in."
             .to_owned());
     }
     starter::init(folder).map(drop).map_err(|error| format!("no workspace can be made here: {error}"))

@@ -129,6 +129,10 @@ impl Theme {
         visuals.widgets.inactive.bg_stroke = Stroke::new(LINE[0], self.line);
         visuals.window_stroke = Stroke::new(LINE[0], self.line);
         visuals.window_corner_radius = RADIUS[1].into();
+        let widgets = &mut visuals.widgets;
+        for widget in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
+            widget.corner_radius = BUTTON_RADIUS.into();
+        }
         let theme = if self.dark { egui::Theme::Dark } else { egui::Theme::Light };
         let mut style = Style { visuals, ..(*context.style_of(theme)).clone() };
         style.spacing.item_spacing = egui::vec2(SPACE[1], 6.0);

@@ -63,6 +63,8 @@ impl FileAsking {
             .anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0]);
         // Its field has a ground on which the text of a light window cannot be read.
         dialog.config_mut().show_search = false;
+        // So has the one that a path is written into.
+        dialog.config_mut().show_path_edit_button = false;
         // An export never takes the place of another file.
         dialog.config_mut().allow_file_overwrite = false;
         open(&mut dialog);

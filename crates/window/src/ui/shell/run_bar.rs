@@ -81,6 +81,7 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let chosen = entry(cx, own);
     let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or("nobody".to_owned(), |(_, name)| name);
     menu::drop_down(ui, "Who does it", shown, ENTRY_POINTS, cx.theme, |ui| {
+        ui.set_width(MENU[1]);
         for Entry { id, name, look } in entries(cx.room) {
             let face = |painter: &Painter, place| paint::portrait(painter, place, &look, cx.art);
             if menu::choice_with_picture(ui, chosen.as_ref() == Some(&id), &name, face).clicked() {

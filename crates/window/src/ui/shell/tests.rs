@@ -130,12 +130,8 @@ fn tab_stops(window: &mut Harness<'static, Stage>) -> Vec<Rect> {
     stops
 }
 
-#[test]
-fn tab_leads_through_the_run_bar_as_it_is_read() {
-    let stage = Stage::new(sample_room(), UiState::default());
-    let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
-    window.run_steps(3);
-    let stops = tab_stops(&mut window);
+/// That the stops stand as they are read: from the left to the right, row by row.
+fn are_in_reading_order(stops: &[Rect]) {
     assert!(stops.len() > 3, "{stops:?}");
     let is_read_after = |pair: &[Rect]| {
         let is_one_row = pair[0].y_range().intersection(pair[1].y_range()).span() > 0.0;
@@ -144,4 +140,23 @@ fn tab_leads_through_the_run_bar_as_it_is_read() {
     for pair in stops.windows(2) {
         assert!(is_read_after(pair), "it leads from {:?} to {:?}", pair[0], pair[1]);
     }
+}
+
+#[test]
+fn tab_leads_through_the_run_bar_as_it_is_read() {
+    let stage = Stage::new(sample_room(), UiState::default());
+    let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
+    window.run_steps(3);
+    are_in_reading_order(&tab_stops(&mut window));
+}
+
+#[test]
+fn tab_leads_through_what_stands_at_the_right_of_the_top_bar_as_it_is_read() {
+    let stage = Stage::new(sample_room(), UiState::default());
+    let mut window = pane_of(stage, |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider));
+    window.run_steps(3);
+    let first = window.get_by_label("Conversations on").rect().left();
+    let stops = tab_stops(&mut window);
+    let at_the_right: Vec<Rect> = stops.into_iter().filter(|stop| stop.left() >= first).collect();
+    are_in_reading_order(&at_the_right);
 }

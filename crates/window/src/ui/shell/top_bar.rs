@@ -68,8 +68,23 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     commands
 }
 
-/// Right to left: settings, notices, the conversations, the keys, the theme, the master switch for talk.
+/// The master switch for talk, the theme, the keys, the conversations, notices, settings: at the right, but made from the
+/// left, so that Tab leads through them as they are read.
 fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let id = ui.id().with("width of the toggles");
+    let known = ui.data(|data| data.get_temp::<f32>(id));
+    let size = egui::vec2(known.unwrap_or(ui.available_width()), ui.spacing().interact_size.y);
+    let shown = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        toggles_in_a_row(ui, cx, commands);
+        ui.min_rect().width()
+    });
+    if known != Some(shown.inner) {
+        ui.data_mut(|data| data.insert_temp(id, shown.inner));
+        ui.ctx().request_discard("the toggles have another width");
+    }
+}
+
+fn toggles_in_a_row(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = SPACE[0];
     let front = &cx.ui.front;
     let wrong = cx.ui.notices.board().open();
@@ -78,12 +93,18 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let is_dark = cx.ui.appearance.is_dark();
     let (light, light_label) = if is_dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
     let buttons = [
-        (Icon::Gear, "Settings", front.is_open(FrontPanel::Settings), "window.settings"),
-        (Icon::Bell, &*notices, front.is_open(FrontPanel::Notices), "window.toggle_notices"),
-        (Icon::Chat, "Conversations", talks, "pane.conversations"),
-        (Icon::Question, "Keys", front.is_open(FrontPanel::Keys), "window.keys"),
         (light, light_label, false, "view.theme"),
+        (Icon::Question, "Keys", front.is_open(FrontPanel::Keys), "window.keys"),
+        (Icon::Chat, "Conversations", talks, "pane.conversations"),
+        (Icon::Bell, &*notices, front.is_open(FrontPanel::Notices), "window.toggle_notices"),
+        (Icon::Gear, "Settings", front.is_open(FrontPanel::Settings), "window.settings"),
     ];
+    let switch = widgets::switch(ui, cx.room.talk_on, "Conversations on", cx.theme);
+    if command_tip(switch, cx, "settings.talk").clicked() {
+        let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
+        commands.push(Command::Act(act, None));
+    }
+    ui.add_space(SPACE[1]);
     for (icon, label, is_on, id) in buttons {
         let button = widgets::icon_button(ui, icon, label, is_on, cx.theme);
         if icon == Icon::Bell && wrong > 0 {
@@ -92,12 +113,6 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         if command_tip(button, cx, id).clicked() {
             commands.extend(menus::run(cx, id));
         }
-    }
-    ui.add_space(SPACE[1]);
-    let switch = widgets::switch(ui, cx.room.talk_on, "Conversations on", cx.theme);
-    if command_tip(switch, cx, "settings.talk").clicked() {
-        let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
-        commands.push(Command::Act(act, None));
     }
 }
 

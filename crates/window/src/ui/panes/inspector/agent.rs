@@ -77,7 +77,7 @@ pub(super) fn agent_card(
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
-                last_row(ui, &[Thing::Agent(agent.id.clone())], theme, commands);
+                last_row(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
             });
         }
         AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, trail, &mut pane.calls),

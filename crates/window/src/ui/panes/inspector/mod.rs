@@ -25,11 +25,12 @@ use self::trail::Trail;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
+use crate::ui::menus::command_tip;
 use crate::ui::panes::event_log::{EventLogPane, event_tail_ui};
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::pick::Thing;
@@ -59,7 +60,7 @@ impl Inspector {
 
 /// Draws the inspector; what happened last where nothing is selected, by the log's own state.
 pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, log: &mut EventLogPane) -> Vec<Command> {
-    let ViewerContext { room, art, theme, .. } = *cx;
+    let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     if Arc::make_mut(&mut pane.trail).follow(&cx.recent.book) {
@@ -69,6 +70,11 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
     match selected.as_slice() {
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
+            // The same twice, side by side, says nothing more.
+            None if cx.ui.dock.is_seen(&Tab::Log) => {
+                let how = "Choose somebody or something in the room, or a file, to see it here.";
+                widgets::empty(ui, Icon::Agent, "Nothing is selected", how, theme);
+            }
             None => commands.extend(event_tail_ui(ui, cx, log)),
         },
         [Thing::Agent(id)] => match room.agent(id) {
@@ -79,11 +85,11 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
             Some(element) => scrolled(ui, |ui| {
                 element::element_card(ui, cx, element, &mut pane.drafts, &mut commands);
                 ui.add_space(SPACE[3]);
-                last_row(ui, &selected, theme, &mut commands);
+                last_row(ui, cx, &selected, &mut commands);
             }),
             None => gone_ui(ui, id, theme),
         },
-        several => scrolled(ui, |ui| many(ui, room, art, several, theme, &mut commands)),
+        several => scrolled(ui, |ui| many(ui, cx, several, &mut commands)),
     }
     commands
 }
@@ -97,7 +103,8 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, content);
 }
 
-fn many(ui: &mut Ui, room: &RoomModel, art: &Art, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
+fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
+    let ViewerContext { room, art, theme, .. } = *cx;
     ui.label(widgets::heading(format!("{} things", things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
     let parts = [(agents, "agent", "agents"), (things.len() - agents, "element", "elements")];
@@ -127,16 +134,16 @@ fn many(ui: &mut Ui, room: &RoomModel, art: &Art, things: &[Thing], theme: &Them
             ui.label(widgets::small(format!("and {} more", things.len() - SHOWN), theme));
         }
     });
-    last_row(ui, things, theme, commands);
+    last_row(ui, cx, things, commands);
 }
 
 /// Duplicate and delete, for one thing or several.
-fn last_row(ui: &mut Ui, things: &[Thing], theme: &Theme, commands: &mut Vec<Command>) {
+fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        if ui.button("Duplicate").clicked() {
+        if command_tip(ui.button("Duplicate"), cx, "room.duplicate").clicked() {
             commands.push(Command::Duplicate(things.to_vec()));
         }
-        if widgets::danger(ui, "Delete", theme).clicked() {
+        if command_tip(widgets::danger(ui, "Delete", cx.theme), cx, "room.delete").clicked() {
             commands.push(Command::Delete(things.to_vec()));
         }
     });

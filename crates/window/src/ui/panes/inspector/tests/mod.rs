@@ -46,6 +46,15 @@ fn an_agent_says_what_it_does_and_why_and_what_is_next() {
 }
 
 #[test]
+fn what_happened_last_is_not_told_twice_side_by_side() {
+    let mut window = inspect(&[]);
+    assert!(window.query_by_label("Whole log").is_some());
+    window.state_mut().state.dock.show(&Tab::Log, |_| false);
+    window.run_steps(3);
+    assert!(window.query_by_label("Whole log").is_none(), "the log itself is seen");
+}
+
+#[test]
 fn a_behaviour_is_set_and_can_be_taken_back() {
     let mut window = inspect(&[ada()]);
     click(&mut window, "About of the agent");
