@@ -12,7 +12,7 @@ use agent_workshop::view::bubble::Bubble;
 use bevy::math::Vec2;
 use egui::{Context, Pos2, RawInput, Rect, vec2};
 
-use super::measure::{Figure, Times, timed};
+use super::measure::{Figure, Times, digits, timed};
 
 /// The size of the window that is measured, in points.
 const WINDOW: egui::Vec2 = vec2(1_920.0, 1_080.0);
@@ -81,6 +81,52 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
     let overlay = if overlay { "on" } else { "off" };
     Figure::at_most_ms(format!("main-thread frame work, {agents} agents, overlay {overlay}"), limit, &times)
         .against(format!("a tick in every frame; {walking} on their feet, {bubbles} bubbles, {triangles} meshes"))
+}
+
+/// Frames while the view glides from near to far and back over 10,000 who stand still: none takes much longer than the
+/// others, so that nothing is drawn anew at a step of the way.
+pub fn glide() -> Vec<Figure> {
+    const AGENTS: usize = 10_000;
+    const ZOOMS: std::ops::RangeInclusive<f32> = 0.12..=0.9;
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    write_crowd(folder.path(), AGENTS, 0.19).expect("the crowd can be written");
+    let options =
+        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::default() };
+    let mut room = OpenRoom::open(options).expect("the crowd's room opens");
+    room.world().expect("it is open").resource_mut::<SimClock>().paused = true;
+    let mut screen = Screen::new(Some(false));
+    screen.state.notices.is_hint_closed = true;
+    screen.state.view.is_framed = true;
+    let context = Context::default();
+    let mut frame = |number: usize| {
+        let way = 0.5 - 0.5 * (number as f32 / FRAMES as f32 * std::f32::consts::TAU).cos();
+        screen.state.view.camera.zoom = ZOOMS.end() * (ZOOMS.start() / ZOOMS.end()).powf(way);
+        screen.state.view.camera.middle = Vec2::ZERO;
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, WINDOW)),
+            time: Some(number as f64 / 60.0),
+            ..RawInput::default()
+        };
+        timed(|| {
+            room.live();
+            let mut output = screen.frame(&context, &mut room, input);
+            output.textures_delta.clear();
+            drop(context.tessellate(output.shapes, output.pixels_per_point));
+        })
+    };
+    for number in 0..WARM_UP {
+        frame(number);
+    }
+    let times = Times::from_each((0..FRAMES).map(&mut frame));
+    room.close("measured");
+    let (median, longest) = (times.median(), times.longest());
+    vec![Figure {
+        what: format!("the longest frame while the view glides over {AGENTS} agents"),
+        limit: "2 × the median".to_owned(),
+        measured: format!("{} ×", digits(longest / median)),
+        against: times.to_string(),
+        holds: Some(longest <= 2.0 * median),
+    }]
 }
 
 fn walkers(room: &mut OpenRoom) -> usize {

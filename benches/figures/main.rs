@@ -55,6 +55,8 @@ const GROUPS: &[Group] = &[
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]
+    ("glide", frames::glide),
+    #[cfg(feature = "window")]
     ("panes", panels::panes),
     #[cfg(feature = "window")]
     ("graph layout", panels::graph_layout),

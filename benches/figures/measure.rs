@@ -31,6 +31,13 @@ impl Times {
     }
 }
 
+impl Times {
+    /// The longest, in milliseconds.
+    pub fn longest(&self) -> f64 {
+        self.sorted.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
 impl fmt::Display for Times {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let (least, most) = (self.sorted.first().unwrap_or(&f64::NAN), self.sorted.last().unwrap_or(&f64::NAN));

@@ -45,16 +45,16 @@ impl Thing {
     }
 }
 
-/// What is under a place; agents stand before elements, and of two agents the one further down is in front.
+/// What is under a place; agents stand before elements, and of two agents the one further down is in front. Whoever's
+/// face is pointed at is meant before everybody else.
 pub fn thing_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<Thing> {
     let grasp = GRASP_POINTS / zoom.max(0.01);
     let half = FIGURE.max(Vec2::splat(grasp));
-    let agent = room
-        .agents
-        .iter()
-        .filter(|agent| contains(agent.position + Vec2::new(0.0, FIGURE_LIFT), half, place))
-        .min_by(|one, other| one.position.y.total_cmp(&other.position.y));
-    if let Some(agent) = agent {
+    let foremost = |lift: f32, half: Vec2| {
+        let agents = room.agents.iter().filter(|agent| contains(agent.position + Vec2::new(0.0, lift), half, place));
+        agents.min_by(|one, other| one.position.y.total_cmp(&other.position.y))
+    };
+    if let Some(agent) = foremost(FACE_LIFT, Vec2::splat(FACE_HALF)).or_else(|| foremost(FIGURE_LIFT, half)) {
         return Some(Thing::Agent(agent.id.clone()));
     }
     element_at(room, place)

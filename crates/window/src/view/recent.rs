@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::book::EventBook;
+use super::book::{EventBook, EventRow};
 use super::bubble::{Bubble, Life};
 use crate::base::Id;
 use crate::base::ids::USER;
@@ -92,6 +92,8 @@ pub struct Recent {
     pub bubbles: BTreeMap<Id, Bubble>,
     /// Elements that changed or were read, by id, and when in real time.
     pub pulses: BTreeMap<Id, (PulseKind, f64)>,
+    /// The last change of what each element holds, by id.
+    pub changes: BTreeMap<Id, EventRow>,
     /// A sign over an agent that passed or looked at somebody, by agent id: what, and since when in real time.
     pub reactions: BTreeMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
@@ -159,7 +161,7 @@ impl Recent {
             EventKind::Message => event.read().map(|message| self.note_message(event, message, now_secs)),
             EventKind::Read => event.read().map(|read| self.note_read(event, read, now_secs)),
             EventKind::Complete => event.read().map(|end: Complete| self.remark(event, end.text, now_secs)),
-            EventKind::ElementChanged => event.read().map(|change| self.note_element(change, now_secs)),
+            EventKind::ElementChanged => event.read().map(|change| self.note_element(event, change, now_secs)),
             EventKind::ConversationStart => event.read().map(|start| self.note_start(event, start)),
             EventKind::ConversationEnd => event.read().map(|end: ConversationEnd| {
                 if let Some(talk) = self.talk(event.draft.session.as_ref()) {
@@ -197,9 +199,10 @@ impl Recent {
         }
     }
 
-    fn note_element(&mut self, change: ElementChanged, now_secs: f64) {
+    fn note_element(&mut self, event: &EventRecord, change: ElementChanged, now_secs: f64) {
         // What comes with the scene is no news.
         if change.change != ElementDeed::Added {
+            self.changes.insert(change.element.clone(), EventRow::of(event));
             self.pulses.insert(change.element, (PulseKind::Changed, now_secs));
         }
     }

@@ -164,8 +164,6 @@ pub const CHALK: Color32 = rgb(0xdf_e8ee);
 pub const CHALK_TEXT: Color32 = rgb(0xf2_f5f0);
 /// Lines of writing in a rulebook.
 pub const BOOK_INK: Color32 = rgb(0x7a_6855);
-/// Rugs on the small map.
-pub const RUG_ON_MAP: Color32 = rgb(0xb5_6a50);
 /// What figures fade to while their agent is paused.
 pub const FADED: Color32 = rgb(0x96_98a5);
 
@@ -183,6 +181,11 @@ impl Theme {
     /// The edge of the rings under figures: seen on every floor, whatever colour the ring has (3 : 1, WCAG 1.4.11).
     pub fn ring_edge(&self) -> Color32 {
         if self.dark { self.text } else { Color32::BLACK }
+    }
+
+    /// Those at rest, where many are seen from afar.
+    pub fn at_rest(&self) -> Color32 {
+        if self.dark { rgb(0x94_8d86) } else { rgb(0xa9_a198) }
     }
 
     /// The light in which rugs are seen, which lie lower.

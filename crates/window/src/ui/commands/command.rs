@@ -58,6 +58,10 @@ pub enum WindowCommand {
     ChooseFile(Option<String>),
     /// Brings what is selected into view, or everything where nothing is.
     Frame,
+    /// Brings everybody into view who works, talks or needs the person.
+    ShowBusy,
+    /// Selects the next agent that needs the person, and comes near.
+    NextInNeed,
     /// Makes everything in the room larger by this.
     Zoom(f32),
     /// Opens what is selected.

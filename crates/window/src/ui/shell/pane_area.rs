@@ -129,6 +129,7 @@ impl Panes<'_> {
     fn room_pane(&mut self, ui: &mut Ui) {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
+            panes.canvas.spread_out(ui, &look.at(room), view).apply(room);
             let response = panes.canvas.take_input(ui, &look.at(room), view, commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());
             panes.canvas.show_held(pointer.map(|pointer| view.camera.to_world(pointer)), room);

@@ -245,6 +245,16 @@ impl UiState {
         true
     }
 
+    /// Selects the next agent that needs the person, after the one that is selected, and comes near.
+    pub fn next_in_need(&mut self, room: &RoomModel) {
+        let now = self.selection.things().iter().find_map(|thing| room.agent(thing.agent()?)).map(|agent| agent.key);
+        if let Some(next) = room_view::next_in_need(room, now) {
+            let thing = Thing::Agent(next.id.clone());
+            self.selection.select([thing.clone()]);
+            self.view.come_near(room, &thing);
+        }
+    }
+
     /// Opens an element, or comes near an agent.
     pub fn open_thing(&mut self, thing: &Thing, room: &RoomModel) {
         match thing {

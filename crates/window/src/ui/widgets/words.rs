@@ -3,7 +3,7 @@
 use crate::base::Behaviour;
 use crate::gateway::ledger::{Cost, Tally};
 use crate::schedule::Speed;
-use crate::simulation::State;
+pub use crate::view::doing::state;
 use crate::view::model::AgentView;
 
 /// A count without needless digits: `940`, `147 k`, `2.3 M`.
@@ -52,24 +52,6 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// A state, for a badge.
-pub fn state(state: State) -> &'static str {
-    match state {
-        State::Idle => "Idle",
-        State::Wandering => "Strolling",
-        State::Patrolling => "On its round",
-        State::Conversing => "Talking",
-        State::Cooldown => "Pausing after talk",
-        State::Dragged => "Carried",
-        State::Heartbeat => "Looking around",
-        State::Reading => "Reading",
-        State::Working => "Working",
-        State::Waiting => "Waiting for you",
-        State::Paused => "Paused",
-        State::Error => "Stuck",
-    }
-}
-
 /// A behaviour, for a choice.
 pub fn behaviour(behaviour: Behaviour) -> &'static str {
     match behaviour {
@@ -110,6 +92,7 @@ pub fn tally(tally: &Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::State;
     use crate::ui::testing::agent;
 
     #[test]

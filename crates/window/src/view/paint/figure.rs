@@ -21,10 +21,15 @@ const RAISED: f32 = 1.2;
 const CARRIED: f32 = 9.0;
 /// So far a body is lower that sits.
 const SEAT: f32 = 7.0;
+/// So much of their colours those lose who rest among many.
+const GREYED: f32 = 0.7;
+/// The middle of a face on a figure's canvas, and half of its height there.
+const FACE: (Vec2, f32) = (vec2(24.0, 22.0), 14.0);
 /// The height of a figure above its feet, in world units, hat included.
 pub(super) const HEIGHT: f32 = 56.0;
 
 /// What one figure is painted with.
+#[derive(Clone, Copy)]
 pub(super) struct Scene {
     pub(super) now_secs: f64,
     pub(super) zoom: f32,
@@ -36,6 +41,8 @@ pub(super) struct Scene {
     pub(super) ink: Color32,
     /// Whether fine parts are left out.
     pub(super) coarse: bool,
+    /// The grey that it fades to, if it is one of many at rest.
+    pub(super) grey: Option<Color32>,
 }
 
 /// How a figure holds itself at this moment.
@@ -123,6 +130,7 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
     let ground = if agent.heading.x < -0.05 { upright.mirrored(AXIS) } else { upright };
     let light = if agent.state == State::Paused { mixed(scene.light, FADED, 0.5) } else { scene.light };
     if scene.coarse {
+        let outfit = scene.grey.map_or(outfit, |grey| outfit.faded(grey, GREYED));
         coarse(batch, &outfit, &ground.moved(vec2(0.0, -pose.bob)), light);
         return;
     }
@@ -142,6 +150,17 @@ pub(super) fn portrait(batch: &mut Batch, look: &str, rect: Rect, light: Color32
     let feet = rect.center() + vec2(0.0, 0.5 * HEIGHT * scale);
     let pose = Pose { arms: [0.08; 2], ..Pose::default() };
     still(batch, look, pose, Placement::new(feet, scale, FEET), light);
+}
+
+/// Paints the face that goes with a word, for a badge of this radius.
+pub(super) fn badge(batch: &mut Batch, look: &str, at: Pos2, radius: f32, grey: Option<Color32>) {
+    let outfit = Outfit::of(look);
+    let outfit = grey.map_or(outfit, |grey| outfit.faded(grey, GREYED));
+    let place = Placement::new(at, radius / FACE.1, FACE.0);
+    batch.disc(at, radius, mixed(outfit.cloth, Color32::WHITE, 0.35));
+    batch.draw(Sprite::Head, &place, outfit.skin);
+    batch.draw(Sprite::Face, &place, Color32::WHITE);
+    batch.draw(outfit.top, &place, outfit.top_colour);
 }
 
 /// Paints the figure that goes with a word as a hand carries it, its feet over `at`.

@@ -75,12 +75,22 @@ fn rug_ground((ground, _): (u32, u32), theme: Theme) -> Color32 {
     lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), theme.rug_light())
 }
 
+/// The colours of a rug: which, its size and place decide.
+fn rug_colours(decor: &DecorView) -> (u32, u32) {
+    let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
+    RUGS[(seed % RUGS.len() as u64) as usize]
+}
+
+/// A rug where it is too small for its pattern.
+pub(super) fn plain_rug(decor: &DecorView, theme: Theme) -> Color32 {
+    rug_ground(rug_colours(decor), theme)
+}
+
 /// A rug: two borders, a row of diamonds, and fringes at its ends.
 pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let rect = camera.rect_to_screen(decor.position, decor.size);
-    let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
-    let colours = RUGS[(seed % RUGS.len() as u64) as usize];
+    let colours = rug_colours(decor);
     let ground = rug_ground(colours, theme);
     let line = lit(mixed(rgb(colours.1), ground, 0.25), theme.rug_light());
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);

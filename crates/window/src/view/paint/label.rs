@@ -1,101 +1,66 @@
-//! Names and other labels: which are shown, so that none covers another, and how they look.
+//! Names, and what their owners do: who would like which label, how large it is, and how it looks.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::mixed;
-use crate::view::theme::Theme;
+use super::label_layout::{Owner, Placed, Places, Reach, Wish};
+use super::words::Told;
+use super::{Detail, body, element, figure_scale, talk};
+use crate::base::text::truncate;
+use crate::view::doing::{Doings, Importance};
+use crate::view::model::AgentView;
+use crate::view::theme::{RADIUS, Theme, state_colour};
 
-/// Side of a cell of the map of what is taken, in points.
-const CELL: f32 = 6.0;
-/// A letter is about this wide, in sizes of its type.
-const LETTER_WIDTH: f32 = 0.55;
+/// Longer labels are cut.
+const MAX_LETTERS: usize = 28;
+/// What somebody does is told in so many letters.
+const LINE_LETTERS: usize = 44;
+/// With more agents in view than this, talking and reading is told by names alone.
+const TOLD_IN_FULL: usize = 60;
+/// With more agents in view than this, names make room for what is told beside everyone.
+const NAMED_AND_TOLD: usize = 40;
+/// Texts are measured at this size.
+const MEASURED_AT: f32 = 16.0;
+/// More texts than this are not kept measured.
+const MEASURED_AT_MOST: usize = 4_096;
+/// Air around the text of a label, in points.
+const PADDING: Vec2 = vec2(6.0, 1.5);
 
-/// Which parts of a view something stands on already, in small squares: asking costs the same however much there is.
-pub struct Taken {
-    view: Rect,
-    columns: usize,
-    cells: Vec<bool>,
+/// What labels were like in the last frame: kept so that none jumps and nothing is measured twice.
+#[derive(Clone, Debug, Default)]
+pub struct Labels {
+    pub(super) places: Places,
+    /// How large texts are at one point.
+    measured: HashMap<String, Vec2>,
 }
 
-impl Taken {
-    /// A view of which nothing is taken.
-    pub fn new(view: Rect) -> Self {
-        let columns = (view.width().max(0.0) / CELL).ceil() as usize + 1;
-        let rows = (view.height().max(0.0) / CELL).ceil() as usize + 1;
-        Self { view, columns, cells: vec![false; columns * rows] }
-    }
-
-    /// Takes a place, unless part of it is taken or nothing of it is in view.
-    pub fn take(&mut self, rect: Rect) -> bool {
-        let Some(cells) = self.cells_of(rect) else { return false };
-        let free = self.is_free(rect);
-        if free {
-            self.mark(cells);
+impl Labels {
+    /// How large a text is in a line of its own, at one point.
+    pub(super) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
+        if let Some(size) = self.measured.get(text) {
+            return *size;
         }
-        free
-    }
-
-    /// Whether nothing of a place is taken.
-    pub fn is_free(&self, rect: Rect) -> bool {
-        self.cells_of(rect).is_none_or(|[left, top, right, bottom]| {
-            (top..=bottom)
-                .all(|row| !self.cells[row * self.columns + left..=row * self.columns + right].contains(&true))
-        })
-    }
-
-    /// How many cells of a place are taken.
-    pub fn crowding(&self, rect: Rect) -> usize {
-        let Some([left, top, right, bottom]) = self.cells_of(rect) else { return 0 };
-        let row = |row: usize| &self.cells[row * self.columns + left..=row * self.columns + right];
-        (top..=bottom).map(|at| row(at).iter().filter(|cell| **cell).count()).sum()
-    }
-
-    /// Takes a place in any case.
-    pub fn claim(&mut self, rect: Rect) {
-        if let Some(cells) = self.cells_of(rect) {
-            self.mark(cells);
+        let font = FontId::proportional(MEASURED_AT);
+        let size = painter.layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER).size() / MEASURED_AT;
+        if self.measured.len() >= MEASURED_AT_MOST {
+            self.measured.clear();
         }
+        self.measured.insert(text.to_owned(), size);
+        size
     }
-
-    fn mark(&mut self, [left, top, right, bottom]: [usize; 4]) {
-        for row in top..=bottom {
-            self.cells[row * self.columns + left..=row * self.columns + right].fill(true);
-        }
-    }
-
-    fn cells_of(&self, rect: Rect) -> Option<[usize; 4]> {
-        let inside = rect.intersect(self.view);
-        if !inside.is_positive() {
-            return None;
-        }
-        let cell = |point: Pos2| ((point - self.view.min) / CELL).floor();
-        let (low, high) = (cell(inside.min), cell(inside.max));
-        Some([low.x as usize, low.y as usize, high.x as usize, high.y as usize])
-    }
-}
-
-/// A label that would like to be shown.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wish<'a> {
-    /// What it says.
-    pub(super) text: &'a str,
-    /// The middle of its upper edge.
-    pub(super) top: Pos2,
-    /// The size of its type, in points.
-    pub(super) size: f32,
-    /// Who comes first: 0 for what is selected or pointed at.
-    pub(super) rank: u8,
-    /// What else decides: the nearest to the pointer, or the first.
-    pub(super) distance: f32,
-    /// How it looks.
-    pub(super) style: Style,
 }
 
 /// How a label looks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Style {
-    /// Of an agent.
+    /// Of somebody at rest.
     Name,
+    /// Of somebody who does something, in the colour of that.
+    Busy(Color32),
     /// Of an element.
     Element,
     /// On a rope of this colour.
@@ -104,145 +69,206 @@ pub(super) enum Style {
     Selected,
 }
 
-/// Those that can be shown without covering each other, the most wanted first. A name stands a little aside where it
-/// would cover somebody's face, and is left out where it would cover one there as well; a rope's is left out at once.
-pub(super) fn chosen<'a>(mut wishes: Vec<Wish<'a>>, taken: &mut Taken, faces: &Taken) -> Vec<Wish<'a>> {
-    wishes.sort_by(|one, other| one.rank.cmp(&other.rank).then(one.distance.total_cmp(&other.distance)));
-    wishes.retain_mut(|wish| {
-        let rect = room_for(wish);
-        let place = match wish.style {
-            Style::Element => Some(rect),
-            // Where it hangs it is clicked.
-            Style::Rope(_) => Some(rect).filter(|rect| faces.is_free(*rect)),
-            Style::Name | Style::Selected => places(rect).find(|place| faces.is_free(*place) && taken.is_free(*place)),
-        };
-        if wish.rank == 0 {
-            let place = place.unwrap_or(rect);
-            taken.claim(place);
-            wish.top = place.center_top();
-            return true;
+/// What a label says, and how.
+#[derive(Clone, Debug)]
+pub(super) struct Label<'a> {
+    /// The name, and the size of its type.
+    name: (Cow<'a, str>, f32),
+    /// What its owner does, and the size of that.
+    line: Option<(String, f32)>,
+    style: Style,
+}
+
+/// How large a text is at one point.
+pub(super) type Measure<'a> = &'a mut dyn FnMut(&str) -> Vec2;
+
+impl<'a> Label<'a> {
+    pub(super) fn new(name: &'a str, size: f32, style: Style) -> Self {
+        Self { name: (shown(name), size), line: None, style }
+    }
+
+    /// The same for words that are made up.
+    pub(super) fn said(words: String, size: f32, style: Style) -> Self {
+        Self { name: (Cow::Owned(words), size), line: None, style }
+    }
+
+    pub(super) fn with_line(self, line: String, size: f32) -> Self {
+        Self { line: Some((truncate(&line, LINE_LETTERS), size)), ..self }
+    }
+
+    /// How large it is, padding included.
+    pub(super) fn size(&self, measure: Measure<'_>) -> Vec2 {
+        let name = measure(&self.name.0) * self.name.1;
+        let line = self.line.as_ref().map_or(Vec2::ZERO, |(line, size)| measure(line) * *size);
+        // Type is not quite as wide at every size.
+        vec2(1.04 * name.x.max(line.x), name.y + line.y) + 2.0 * PADDING
+    }
+}
+
+/// The labels that somebody would like to show, each with its wish.
+#[derive(Default)]
+pub(super) struct Wanted<'a> {
+    pub(super) wishes: Vec<Wish>,
+    pub(super) labels: Vec<Label<'a>>,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn push(&mut self, wish: Wish, label: Label<'a>) {
+        self.wishes.push(wish);
+        self.labels.push(label);
+    }
+}
+
+/// How much larger type is from near.
+pub(super) fn spread(zoom: f32) -> f32 {
+    zoom.sqrt().clamp(0.85, 1.5)
+}
+
+/// Type of about this size, in whole points: others would have to be drawn anew with every step of the zoom.
+pub(super) fn type_size(size: f32, zoom: f32) -> f32 {
+    (size * spread(zoom)).round().max(size.min(11.0))
+}
+
+/// The labels that agents would like to have: of those who are told of in any case, and of the others.
+pub(super) fn of_agents<'a>(
+    told: &Told<'a>,
+    doings: &Doings<'_>,
+    measure: Measure<'_>,
+    [always, rather]: [&mut Wanted<'a>; 2],
+) {
+    let Told { seen, detail, scene, .. } = *told;
+    let (camera, count) = (scene.camera, seen.agents.len());
+    // Where there is hardly room for what is told of everyone there is none for names.
+    let are_named = detail == Detail::Names && !(scene.quiet && count > NAMED_AND_TOLD);
+    let (name_size, line_size) = (type_size(11.0, camera.zoom), type_size(10.0, camera.zoom));
+    for agent in told.agents() {
+        let own = Importance::of(agent);
+        let is_chosen = told.chosen.agents.contains(&*agent.id);
+        let importance = if is_chosen { own.min(Importance::Selected) } else { own };
+        // From afar only those are named who are looked for.
+        let is_sought = detail == Detail::Figures && importance <= Importance::Working;
+        if !(are_named || is_chosen || is_sought) {
+            continue;
         }
-        let Some(place) = place.filter(|place| taken.take(*place)) else { return false };
-        wish.top = place.center_top();
-        true
-    });
-    wishes
+        let body = body(agent, camera, figure_scale(agent, detail));
+        let reach = match importance {
+            Importance::Rest => Reach::Under,
+            Importance::Reading => Reach::Around,
+            _ if scene.quiet => Reach::Around,
+            _ if camera.viewport.contains(body.center()) => Reach::Anywhere,
+            _ => Reach::Around,
+        };
+        let label = Label::new(&agent.name, name_size, style(agent, is_chosen));
+        let is_short = match importance {
+            Importance::Rest => true,
+            Importance::Talking | Importance::Reading => count > TOLD_IN_FULL,
+            _ => false,
+        };
+        let label = if is_short || scene.quiet { label } else { label.with_line(doings.line(agent), line_size) };
+        let home = camera.to_screen(agent.position - World::new(0.0, 9.0));
+        let (size, distance) = (label.size(measure), told.distance(home));
+        let wish = Wish { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
+        if importance.is_always_told() { always.push(wish, label) } else { rather.push(wish, label) }
+    }
 }
 
-/// Where a label can stand that would like to stand here, in the order of how well they look. Farther off it would be
-/// taken for a neighbour's.
-fn places(here: Rect) -> impl Iterator<Item = Rect> {
-    let aside = 0.5 * here.width();
-    let shifts = [(0.0, 0.0), (-aside, 0.0), (aside, 0.0), (0.0, 1.0)];
-    shifts.into_iter().map(move |(x, lines)| here.translate(vec2(x, lines * here.height())))
+fn style(agent: &AgentView, is_chosen: bool) -> Style {
+    match Importance::of(agent) {
+        _ if is_chosen => Style::Selected,
+        Importance::Rest => Style::Name,
+        _ => Style::Busy(state_colour(agent.state)),
+    }
 }
 
-/// About how much room a label takes; measuring all of them would cost more than showing the few that fit.
-fn room_for(wish: &Wish) -> Rect {
-    let letters = wish.text.chars().count().min(MAX_LETTERS) as f32;
-    let size = vec2(letters * LETTER_WIDTH * wish.size + 10.0, wish.size + 6.0);
-    Rect::from_center_size(wish.top + vec2(0.0, size.y / 2.0), size)
+/// The labels of elements: under them, or above where somebody stands in front.
+pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let camera = told.scene.camera;
+    for element in told.seen.elements.iter().map(|index| &told.room.elements[*index]) {
+        let is_chosen = told.chosen.elements.contains(&*element.id);
+        if told.detail < Detail::Names && !is_chosen {
+            continue;
+        }
+        let body = camera.rect_to_screen(element.position, element::SIZE);
+        let home = camera.to_screen(element.position - World::new(0.0, 0.5 * element::SIZE.y + 12.0));
+        let (style, importance, reach) = match is_chosen {
+            true => (Style::Selected, Importance::Selected, Reach::Anywhere),
+            false => (Style::Element, Importance::Reading, Reach::Around),
+        };
+        let label = Label::new(&element.label, type_size(12.0, camera.zoom), style);
+        let (size, distance) = (label.size(measure), told.distance(home));
+        wanted.push(Wish { owner: Owner::Element(element.key), body, home, size, importance, distance, reach }, label);
+    }
 }
 
-/// Longer labels are cut.
-const MAX_LETTERS: usize = 28;
+/// The labels on ropes. Where one hangs it is clicked.
+pub(super) fn of_ropes<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
+    let (camera, theme) = (told.scene.camera, told.scene.theme);
+    for (rope, text, home, colour) in talk::tie_labels(told.room, camera, theme) {
+        let label = Label::new(text, talk::tie_label_size(camera).round(), Style::Rope(colour));
+        let (size, body) = (label.size(measure), Rect::from_center_size(home, Vec2::ZERO));
+        let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, Reach::Home);
+        wanted.push(Wish { owner, body, home, size, importance, distance: 0.0, reach }, label);
+    }
+}
 
 /// What a label says, without the line breaks that a file may have put into a name.
+fn shown(text: &str) -> Cow<'_, str> {
+    let is_plain = text.len() <= MAX_LETTERS && !text.contains(char::is_control);
+    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(truncate(&on_one_line(text), MAX_LETTERS)) }
+}
+
 fn on_one_line(text: &str) -> String {
     let end = text.char_indices().nth(2 * MAX_LETTERS).map_or(text.len(), |(end, _)| end);
     text[..end].replace(char::is_control, " ")
 }
 
+/// Paints the line that leads from a label to its owner.
+pub(super) fn paint_leader(painter: &Painter, placed: &Placed, label: &Label<'_>, theme: Theme) {
+    let Some(line) = placed.leader else { return };
+    let (ground, colour) = match label.style {
+        Style::Selected => (theme.bubble, theme.accent),
+        Style::Busy(colour) => (theme.ring_edge(), colour),
+        Style::Name | Style::Element | Style::Rope(_) => (theme.bubble, theme.bubble_text),
+    };
+    painter.line_segment(line, Stroke::new(3.0, ground.gamma_multiply(0.7)));
+    painter.line_segment(line, Stroke::new(1.4, colour));
+    painter.circle_filled(line[1], 2.2, colour);
+}
+
 /// Paints a label.
-pub(super) fn paint(painter: &Painter, wish: &Wish, theme: Theme) {
-    let (ground, ink, stroke) = match wish.style {
+pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, theme: Theme) {
+    let (ground, ink, stroke) = match label.style {
         // Grounds are opaque: the window blends half-transparent light colours to grey.
         Style::Name => (mixed(theme.bubble, theme.floor, 0.18), theme.bubble_text, None),
+        Style::Busy(colour) => (theme.bubble, theme.bubble_text, Some(colour)),
         Style::Element => (mixed(theme.panel, theme.floor, 0.12), theme.text, None),
         Style::Rope(colour) => (theme.bubble, theme.bubble_text, Some(colour)),
         Style::Selected => (theme.accent, theme.on_accent, None),
     };
-    let mut job =
-        egui::text::LayoutJob::simple_singleline(on_one_line(wish.text), FontId::proportional(wish.size), ink);
-    job.wrap.max_width = MAX_LETTERS as f32 * LETTER_WIDTH * wish.size;
-    job.wrap.max_rows = 1;
-    job.wrap.break_anywhere = true;
-    let galley = painter.layout_job(job);
-    let size = galley.size() + vec2(10.0, 2.0);
-    let rect = Rect::from_min_size(pos2(wish.top.x - size.x / 2.0, wish.top.y), size);
-    let corners = CornerRadius::same((size.y / 2.0).min(8.0) as u8);
+    let corners = CornerRadius::same((rect.height() / 2.0).min(f32::from(RADIUS[1])) as u8);
     painter.rect_filled(rect, corners, ground);
     if let Some(colour) = stroke {
         painter.rect_stroke(rect, corners, Stroke::new(1.0, colour), StrokeKind::Inside);
     }
-    painter.galley(rect.min + Vec2::new(5.0, 1.0), galley, ink);
+    let inner = rect.shrink2(PADDING);
+    let lower = one_line(painter, &label.name, inner.min, inner.width(), ink);
+    if let Some(line) = &label.line {
+        one_line(painter, &(Cow::Borrowed(&line.0), line.1), pos2(inner.left(), lower), inner.width(), ink);
+    }
+}
+
+/// Paints a line of text in the middle of what is left of a label. Where the next begins.
+fn one_line(painter: &Painter, (text, size): &(Cow<'_, str>, f32), at: Pos2, width: f32, ink: Color32) -> f32 {
+    let mut job = egui::text::LayoutJob::simple_singleline(text.clone().into_owned(), FontId::proportional(*size), ink);
+    job.wrap.max_width = width + 1.0;
+    job.wrap.max_rows = 1;
+    job.wrap.break_anywhere = true;
+    let galley = painter.layout_job(job);
+    let (wide, lower) = (galley.size().x, at.y + galley.size().y);
+    painter.galley(pos2(at.x + 0.5 * (width - wide), at.y), galley, ink);
+    lower
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wish(text: &str, x: f32, rank: u8, distance: f32) -> Wish<'_> {
-        Wish { text, top: pos2(x, 100.0), size: 12.0, rank, distance, style: Style::Name }
-    }
-
-    fn texts(wishes: Vec<Wish<'_>>) -> Vec<&str> {
-        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
-        chosen(wishes, &mut Taken::new(view), &Taken::new(view)).into_iter().map(|wish| wish.text).collect()
-    }
-
-    #[test]
-    fn a_name_stands_aside_of_a_face_and_is_left_out_in_a_crowd() {
-        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
-        let mut faces = Taken::new(view);
-        let shown = |faces: &Taken, rank| chosen(vec![wish("Ada", 100.0, rank, 0.0)], &mut Taken::new(view), faces);
-        assert_eq!(shown(&faces, 2)[0].top, pos2(100.0, 100.0));
-        let face = Rect::from_center_size(pos2(108.0, 109.0), vec2(12.0, 12.0));
-        faces.claim(face);
-        let aside = shown(&faces, 2);
-        assert!(!room_for(&aside[0]).intersects(face), "{:?}", aside[0]);
-        faces.claim(view);
-        assert!(shown(&faces, 2).is_empty(), "everywhere are faces");
-        assert_eq!(shown(&faces, 0)[0].top, pos2(100.0, 100.0), "what is selected is labelled in any case");
-    }
-
-    #[test]
-    fn of_labels_in_one_place_the_nearest_to_the_pointer_is_shown() {
-        assert_eq!(texts(vec![wish("far", 100.0, 2, 90.0), wish("near", 110.0, 2, 10.0)]), ["near"]);
-        assert_eq!(texts(vec![wish("one", 50.0, 2, 90.0), wish("two", 250.0, 2, 10.0)]), ["two", "one"]);
-    }
-
-    #[test]
-    fn what_is_selected_is_labelled_before_all_others() {
-        assert_eq!(texts(vec![wish("near", 100.0, 2, 1.0), wish("selected", 110.0, 0, 500.0)]), ["selected"]);
-    }
-
-    #[test]
-    fn names_of_several_lines_are_one_line() {
-        assert_eq!(on_one_line("Ada\nof the\tarchive"), "Ada of the archive");
-        assert_eq!(on_one_line(&"ß".repeat(200)).chars().count(), 2 * MAX_LETTERS);
-    }
-
-    #[test]
-    fn labels_out_of_view_are_not_shown() {
-        assert_eq!(texts(vec![wish("gone", 900.0, 2, 1.0)]), [""; 0]);
-    }
-
-    #[test]
-    fn no_two_shown_labels_overlap_however_many_there_are() {
-        let wishes: Vec<Wish> = (0..500)
-            .map(|index| Wish {
-                top: pos2((index * 37 % 400) as f32, (index * 91 % 300) as f32),
-                ..wish("somebody", 0.0, 2, index as f32)
-            })
-            .collect();
-        let mut taken = Taken::new(Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0)));
-        let shown = chosen(wishes, &mut taken, &Taken::new(Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0))));
-        assert!(shown.len() > 20);
-        for (index, one) in shown.iter().enumerate() {
-            for other in &shown[index + 1..] {
-                assert!(!room_for(one).intersect(room_for(other)).is_positive());
-            }
-        }
-    }
-}
+#[path = "label_tests.rs"]
+mod tests;

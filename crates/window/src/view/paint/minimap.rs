@@ -7,11 +7,15 @@ use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, Stro
 use super::batch::mixed;
 use super::element::SIZE;
 use crate::view::camera::Camera;
+use crate::view::doing::Importance;
 use crate::view::model::RoomModel;
-use crate::view::theme::{RADIUS, RUG_ON_MAP, Theme, element_colour, state_colour};
+use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
 /// Air around what stands in the room, in world units.
 const AIR: f32 = 160.0;
+
+/// The frame around what is seen is at least so wide and high, in points.
+const FRAME_POINTS: f32 = 8.0;
 
 /// Which place of the room lies where in the small frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -58,7 +62,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     for decor in room.decor.iter().filter(|decor| &*decor.kind == "rug") {
         let rug =
             Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale);
-        painter.rect_filled(rug, 2.0, RUG_ON_MAP.gamma_multiply(0.45));
+        painter.rect_filled(rug, 2.0, mixed(super::floor::plain_rug(decor, theme), theme.floor, 0.35));
     }
     let mut mesh = Mesh::default();
     for element in &room.elements {
@@ -72,14 +76,32 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
         if room.agents.len() <= 400 {
             plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
         }
-        plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(3.5)), state_colour(agent.state));
+        let importance = Importance::of(agent);
+        let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(agent.state) };
+        let side = if importance.stands_out() { 5.0 } else { 3.5 };
+        plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
     }
     painter.add(Shape::mesh(mesh));
     let (low, high) = camera.visible(0.0);
-    let seen = Rect::from_two_pos(small.to_screen(low), small.to_screen(high));
-    painter.rect_filled(seen, 2.0, theme.accent.gamma_multiply(0.08));
-    painter.rect_stroke(seen, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Inside);
+    let seen = frame(Rect::from_two_pos(small.to_screen(low), small.to_screen(high)), rect);
+    // What is not seen is dimmed: the frame is found also where it is tiny, or as large as the map.
+    let beside = [
+        Rect::from_min_max(rect.min, egui::pos2(rect.right(), seen.top())),
+        Rect::from_min_max(egui::pos2(rect.left(), seen.bottom()), rect.max),
+        Rect::from_min_max(egui::pos2(rect.left(), seen.top()), seen.left_bottom()),
+        Rect::from_min_max(seen.right_top(), egui::pos2(rect.right(), seen.bottom())),
+    ];
+    for part in beside {
+        painter.rect_filled(part, 0.0, theme.shadow.gamma_multiply(0.5));
+    }
     painter.rect_stroke(rect, corners, Stroke::new(1.0, theme.line), StrokeKind::Inside);
+    painter.rect_stroke(seen, 2.0, Stroke::new(1.5, theme.accent), StrokeKind::Inside);
+}
+
+/// The frame around what is seen: never so small that it is lost, and within the map.
+fn frame(seen: Rect, map: Rect) -> Rect {
+    let size = seen.size().max(Vec2::splat(FRAME_POINTS)).min(map.size() - Vec2::splat(2.0));
+    super::label_layout::inside(Rect::from_center_size(seen.center(), size), map.shrink(1.0))
 }
 
 fn plain(mesh: &mut Mesh, rect: Rect, colour: Color32) {
@@ -96,6 +118,16 @@ mod tests {
     use crate::simulation::State;
     use crate::view::paint::tests::agent;
     use egui::pos2;
+
+    #[test]
+    fn the_frame_of_what_is_seen_is_within_the_map_and_never_lost() {
+        let map = Rect::from_min_size(pos2(1000.0, 600.0), vec2(150.0, 100.0));
+        let around = |size: f32| Rect::from_center_size(map.center() + vec2(60.0, 0.0), Vec2::splat(size));
+        for size in [0.1, 30.0, 100.0, 900.0] {
+            let frame = frame(around(size), map);
+            assert!(map.contains_rect(frame) && frame.width() >= FRAME_POINTS, "{size}: {frame}");
+        }
+    }
 
     #[test]
     fn the_minimap_shows_everybody_and_finds_the_way_back() {

@@ -10,13 +10,16 @@ mod figure;
 mod floor;
 mod ghost;
 mod label;
+mod label_layout;
 pub mod minimap;
 mod order;
 mod outfit;
 mod plain;
+mod taken;
 mod talk;
 #[cfg(test)]
 pub(crate) mod tests;
+mod words;
 mod work;
 
 use std::collections::{BTreeSet, HashSet};
@@ -26,30 +29,26 @@ use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
 
 pub use dots::DOT_INK;
 pub use ghost::{Ghost, ghost};
-pub use label::Taken;
+pub use label::Labels;
+pub use label_layout::inside;
 pub use minimap::minimap;
 pub use outfit::Outfit;
+pub use taken::Taken;
 pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;
+use super::doing::Importance;
 use super::model::{AgentView, RoomModel};
-use super::pick::{FACE_HALF, FACE_LIFT, Thing};
+use super::pick::Thing;
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
 use crate::simulation::State;
 use batch::Batch;
-use label::{Style, Wish};
 use order::Standing;
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
-/// With fewer bubbles than this, heads are kept free of them.
-const MANNERLY_BUBBLES: usize = 60;
-
-/// With more agents in view than this, names make room for what is told beside everyone.
-const NAMED_AND_TOLD: usize = 40;
-
 /// From where, when and how the room is looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
@@ -67,6 +66,8 @@ pub struct Look<'a> {
     pub pointer: Option<Pos2>,
     /// Whether something else is shown beside each agent, for which bubbles make room.
     pub quiet: bool,
+    /// Whether nothing pulses: the person wants little to move.
+    pub still: bool,
 }
 
 /// How much of the agents is shown.
@@ -93,8 +94,8 @@ impl Detail {
     }
 }
 
-/// Paints the room into the camera's part of the screen.
-pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, scene: &Look) {
+/// Paints the room into the camera's part of the screen. `labels` knows where each label stood before.
+pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, scene: &Look, labels: &mut Labels) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let painter = painter.with_clip_rect(camera.viewport.intersect(painter.clip_rect()));
     floor::floor(&painter, camera, theme, art);
@@ -128,8 +129,9 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     talk::talk_ropes(&mut batch, room, camera, theme, now_secs);
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
-        let heaps = dots::heaps(seen.agents.iter().map(|index| &room.agents[*index as usize]), camera.zoom);
-        dots::paint(&mut batch, &heaps, camera, theme);
+        let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
+        let heaps = dots::heaps(agents, camera.zoom);
+        dots::paint(&mut batch, &heaps, room, (camera, theme), dots::glow_at(now_secs, scene.still));
         heaps
     } else {
         Vec::new()
@@ -146,7 +148,8 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     if detail == Detail::Names {
         work::sheets(&painter, room, recent, camera, theme, now_secs);
     }
-    words(&painter, room, recent, &seen, &chosen, scene, detail, sheet);
+    let told = words::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
+    words::paint(&painter, &told, sheet, labels);
 }
 
 /// Paints everything that stands on the floor, what is farther away first.
@@ -169,11 +172,12 @@ fn stand(
         sign: floor::sign_ground(theme),
         ink: theme.bubble_text,
         coarse: detail < Detail::Names,
+        grey: None,
     };
     let order = order::standing(room, seen, detail > Detail::Dots);
     for standing in &order {
         if let Standing::Agent(index, false) = standing {
-            footing(batch, &room.agents[*index as usize], chosen, scene);
+            footing(batch, &room.agents[*index as usize], chosen, scene, detail);
         }
     }
     for standing in order {
@@ -181,11 +185,16 @@ fn stand(
             Standing::Agent(index, is_before) => {
                 let agent = &room.agents[index as usize];
                 if is_before {
-                    footing(batch, agent, chosen, scene);
+                    footing(batch, agent, chosen, scene, detail);
                 }
                 let said = recent.bubbles.get(&agent.id);
                 let talks = said.is_some_and(|bubble| bubble.is_spoken(now_secs));
-                figure::paint(batch, agent, camera.to_screen(agent.position), talks, &figures);
+                let own = figure::Scene {
+                    zoom: camera.zoom * figure_scale(agent, detail),
+                    grey: at_rest(agent, detail, theme),
+                    ..figures
+                };
+                figure::paint(batch, agent, camera.to_screen(agent.position), talks, &own);
             }
             Standing::Decor(index) => element::furniture(batch, &room.decor[index], camera, light, theme.dark),
             Standing::Element(index) => {
@@ -228,151 +237,64 @@ pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
     }
 }
 
-/// Bubbles, reactions and labels: everything that must not lie on something like itself.
-fn words(
-    painter: &Painter,
-    room: &RoomModel,
-    recent: &Recent,
-    seen: &Seen,
-    chosen: &Chosen,
-    scene: &Look,
-    detail: Detail,
-    sheet: &super::art::Sheet,
-) {
-    let Look { camera, theme, now_secs, .. } = *scene;
-    let mut taken = Taken::new(camera.viewport);
-    let distance = |at: Pos2| scene.pointer.map_or(0.0, |pointer| pointer.distance(at));
-    if detail > Detail::Dots {
-        let mut said: Vec<_> = seen
-            .agents
-            .iter()
-            .map(|index| &room.agents[*index as usize])
-            .filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)))
-            .map(|(agent, bubble)| {
-                let rank = u8::from(!chosen.agents.contains(&*agent.id));
-                // Without a pointer the newest come first.
-                let near =
-                    scene.pointer.map_or(-bubble.born_secs as f32, |_| distance(camera.to_screen(agent.position)));
-                (rank, near, agent, bubble)
-            })
-            .collect();
-        said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        // Bubbles rather stand beside figures than on them; in a crowd there is no room for such manners.
-        let mut spared = None;
-        if said.len() < MANNERLY_BUBBLES {
-            let spared = spared.insert(Taken::new(camera.viewport));
-            for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-                let body = camera.to_screen(agent.position + World::new(0.0, 28.0));
-                spared.claim(Rect::from_center_size(body, vec2(24.0, 48.0) * camera.zoom));
-            }
-            for element in seen.elements.iter().map(|index| &room.elements[*index]) {
-                let middle = camera.to_screen(element.position + World::new(0.0, 10.0));
-                spared.claim(Rect::from_center_size(middle, vec2(60.0, 30.0) * camera.zoom));
-            }
-        }
-        let mut small = Batch::new(sheet, 0);
-        let mut unheard = Vec::new();
-        for (rank, _, agent, bubble) in said {
-            let legible = (detail == Detail::Names && !scene.quiet) || rank == 0;
-            let shown = legible && talk::bubble(painter, agent, bubble, scene, &mut taken, spared.as_ref(), rank == 0);
-            if !shown {
-                unheard.push(agent);
-            }
-        }
-        // Dots do not lie on the words of others.
-        for agent in unheard.into_iter().filter(|agent| taken.is_free(talk::folded_place(agent, camera))) {
-            talk::folded(&mut small, agent, camera, theme);
-        }
-        small.paint(painter);
-        if detail == Detail::Names && !(recent.reactions.is_empty() && recent.refusals.is_empty()) {
-            for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-                if let Some((sign, since)) = recent.reactions.get(&agent.id) {
-                    talk::reaction(painter, agent, (*sign, *since), now_secs, camera, theme);
-                }
-                let Some(refused) = recent.refusals.get(&agent.id) else { continue };
-                talk::refusal(painter, agent, refused.1, scene);
-                // Beside each agent stands why, where everything else is told as well.
-                if chosen.agents.contains(&*agent.id) && !scene.quiet {
-                    taken.claim(talk::refusal_words(painter, agent, refused, scene));
-                }
-            }
-        }
-    }
-    let mut wishes = Vec::new();
-    let spread = camera.zoom.sqrt().clamp(0.85, 1.5);
-    let mut wish = |text, below: World, size: f32, style, picked: bool, rank| {
-        let top = camera.to_screen(below);
-        let (rank, style) = if picked { (0, Style::Selected) } else { (rank, style) };
-        wishes.push(Wish { text, top, size: size * spread, rank, distance: distance(top), style });
-    };
-    // With a pointer in the room the nearest win; without one those who do something do.
-    let pointed = scene.pointer.is_some();
-    if detail == Detail::Names || !chosen.elements.is_empty() {
-        for element in seen.elements.iter().map(|index| &room.elements[*index]) {
-            let picked = chosen.elements.contains(&*element.id);
-            if detail == Detail::Names || picked {
-                let below = element.position - World::new(0.0, 0.5 * element::SIZE.y + 12.0);
-                wish(&*element.label, below, 12.0, Style::Element, picked, 1);
-            }
-        }
-    }
-    // Where there is hardly room for what is told of everyone there is none for names.
-    let names = detail == Detail::Names && !(scene.quiet && seen.agents.len() > NAMED_AND_TOLD);
-    if names || !chosen.agents.is_empty() {
-        for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-            let picked = chosen.agents.contains(&*agent.id);
-            if names || picked {
-                let calm = matches!(agent.state, State::Idle | State::Wandering | State::Patrolling | State::Cooldown);
-                let rank = if pointed || !calm { 1 } else { 2 };
-                let below = agent.position - World::new(0.0, 9.0);
-                wish(&*agent.name, below, 11.0, Style::Name, picked, rank);
-            }
-        }
-    }
-    if detail == Detail::Names {
-        talk::tie_wishes(room, camera, theme, &mut wishes);
-    }
-    for wish in label::chosen(wishes, &mut taken, &faces(room, seen, camera)).iter().rev() {
-        label::paint(painter, wish, theme);
-    }
-}
-
-/// Where the faces are.
-fn faces(room: &RoomModel, seen: &Seen, camera: Camera) -> Taken {
-    let mut faces = Taken::new(camera.viewport);
-    for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
-        let middle = camera.to_screen(agent.position + World::new(0.0, FACE_LIFT));
-        faces.claim(Rect::from_center_size(middle, egui::Vec2::splat(2.0 * FACE_HALF * camera.zoom)));
-    }
-    faces
-}
-
 /// Whether a piece of decor stands on the floor, and does not lie on it.
 fn stands(kind: &str) -> bool {
     !matches!(kind, "rug" | "window")
 }
 
 /// The shadow of an agent and the ring in its state's colour.
-fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look) {
+fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, detail: Detail) {
     let Look { camera, theme, now_secs, .. } = *scene;
-    let zoom = camera.zoom;
+    let zoom = camera.zoom * figure_scale(agent, detail);
     let at = camera.to_screen(agent.position);
     let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
     let aloft = if agent.state == State::Dragged { 0.7 } else { 1.0 };
     batch.fill(Sprite::Shadow, around(40.0 * aloft), theme.shadow);
-    let colour = state_colour(agent.state);
-    let calm = matches!(agent.state, State::Idle | State::Wandering | State::Patrolling | State::Cooldown);
-    if matches!(agent.state, State::Waiting | State::Error) {
+    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(agent.state));
+    let importance = Importance::of(agent);
+    if detail == Detail::Figures && importance.stands_out() {
+        let strength = 0.7 * dots::glow_at(now_secs, scene.still);
+        let middle = at - vec2(0.0, 24.0 * zoom);
+        batch.fill(
+            Sprite::Glow,
+            Rect::from_center_size(middle, vec2(96.0, 110.0) * zoom),
+            colour.gamma_multiply(strength),
+        );
+    }
+    if importance == Importance::NeedsYou {
         // What needs a person makes waves.
-        let share = ((now_secs * 0.8) % 1.0) as f32;
+        let share = if scene.still { 0.4 } else { ((now_secs * 0.8) % 1.0) as f32 };
         batch.fill(Sprite::Ring, around(36.0 + 30.0 * share), colour.gamma_multiply(0.8 * (1.0 - share)));
     }
+    let is_calm = importance == Importance::Rest && agent.state != State::Paused;
     batch.fill(Sprite::Ring, around(38.0), theme.ring_edge());
-    batch.fill(Sprite::Ring, around(36.0), colour.gamma_multiply(if calm { 0.6 } else { 1.0 }));
+    batch.fill(Sprite::Ring, around(36.0), colour.gamma_multiply(if is_calm { 0.6 } else { 1.0 }));
     if chosen.agents.contains(&*agent.id) {
         batch.fill(Sprite::Ring, around(46.0), theme.accent);
         batch.fill(Sprite::Glow, around(84.0), theme.accent.gamma_multiply(0.35));
     }
+}
+
+/// The grey of those at rest, where many are seen from some way off.
+fn at_rest(agent: &AgentView, detail: Detail, theme: Theme) -> Option<Color32> {
+    (detail < Detail::Names && Importance::of(agent) == Importance::Rest).then(|| theme.at_rest())
+}
+
+/// How strongly something glows that calls for attention: it comes and goes.
+fn pulse(now_secs: f64) -> f32 {
+    0.75 + 0.25 * ((now_secs * 3.2) % std::f64::consts::TAU).sin() as f32
+}
+
+/// How much larger somebody is drawn who stands out from many at rest, where nobody has room for a name.
+fn figure_scale(agent: &AgentView, detail: Detail) -> f32 {
+    if detail == Detail::Figures && Importance::of(agent).stands_out() { 1.35 } else { 1.0 }
+}
+
+/// Where a figure is drawn, so much larger than the room is.
+fn body(agent: &AgentView, camera: Camera, scale: f32) -> Rect {
+    let feet = camera.to_screen(agent.position);
+    let zoom = camera.zoom * scale;
+    Rect::from_min_max(feet - vec2(12.0, 52.0) * zoom, feet + vec2(12.0 * zoom, 0.0))
 }
 
 fn figure_rect(agent: &AgentView, camera: Camera) -> Rect {

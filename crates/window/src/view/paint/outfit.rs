@@ -73,6 +73,20 @@ pub struct Outfit {
 }
 
 impl Outfit {
+    /// The same with so much of its colours lost to a grey.
+    pub fn faded(self, grey: Color32, share: f32) -> Self {
+        let fade = |colour: Color32| colour.lerp_to_gamma(grey, share);
+        Self {
+            skin: fade(self.skin),
+            hair: fade(self.hair),
+            cloth: fade(self.cloth),
+            trim_colour: fade(self.trim_colour),
+            trousers: fade(self.trousers),
+            top_colour: fade(self.top_colour),
+            ..self
+        }
+    }
+
     /// The outfit that goes with a word; always the same.
     pub fn of(look: &str) -> Self {
         let mut dice = Dice(content_hash(look.as_bytes()));

@@ -9,8 +9,9 @@ use super::Look;
 use super::batch::{Batch, fade, mixed};
 use super::figure::HEIGHT;
 use super::floor::sign_ground;
-use super::label::{Style, Taken, Wish};
+use super::label_layout::inside;
 use super::plain::bubble_text;
+use super::taken::Taken;
 use crate::simulation::State;
 use crate::view::bubble::{Bubble, Life};
 use crate::view::camera::Camera;
@@ -118,16 +119,17 @@ pub(super) fn tie_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, the
     }
 }
 
-/// The labels that relationships would like to show.
-pub(super) fn tie_wishes<'a>(room: &'a RoomModel, camera: Camera, theme: Theme, wishes: &mut Vec<Wish<'a>>) {
-    for (_, rope, tie) in ties(room, camera) {
-        let length = rope.from.distance(rope.to);
-        if length > 50.0 && !tie.label.is_empty() {
-            let top = rope.point(0.5) - vec2(0.0, 8.0);
-            let style = Style::Rope(tie_colour(tie, theme));
-            wishes.push(Wish { text: &tie.label, top, size: tie_label_size(camera), rank: 3, distance: 0.0, style });
-        }
-    }
+/// The labels that relationships would like to show: whose rope, by its place, what it says, the middle of its upper
+/// edge, and the colour of the rope.
+pub(super) fn tie_labels(
+    room: &RoomModel,
+    camera: Camera,
+    theme: Theme,
+) -> impl Iterator<Item = (usize, &str, Pos2, Color32)> {
+    ties(room, camera).filter_map(move |(index, rope, tie)| {
+        let is_long = rope.from.distance(rope.to) > 50.0 && !tie.label.is_empty();
+        is_long.then(|| (index, &*tie.label, rope.point(0.5) - vec2(0.0, 8.0), tie_colour(tie, theme)))
+    })
 }
 
 /// The ropes in view, each with its place among the ties.
@@ -172,7 +174,7 @@ fn label_place(rope: &Rope, tie: &TieView, camera: Camera) -> Rect {
     Rect::from_center_size(top + vec2(0.0, 0.5 * size + 3.0), vec2(wide, size + 8.0))
 }
 
-fn tie_label_size(camera: Camera) -> f32 {
+pub(super) fn tie_label_size(camera: Camera) -> f32 {
     10.5 * camera.zoom.sqrt().clamp(0.85, 1.5)
 }
 
@@ -233,15 +235,44 @@ fn tie_colour(tie: &TieView, theme: Theme) -> Color32 {
     mixed(word_colour(&tie.label), ground, if theme.dark { 0.15 } else { 0.3 })
 }
 
-/// A bubble over an agent, where there is room for it: straight above, or to a side. Whether it was painted.
+/// What bubbles must not cover, and what they had better not.
+#[derive(Clone, Copy)]
+pub(super) struct Air<'a> {
+    /// Where they must be.
+    pub(super) view: Rect,
+    /// Heads: no bubble covers one.
+    pub(super) faces: &'a Taken,
+    /// Figures and boards, which bubbles rather stand beside; nothing in a crowd, which leaves no choice.
+    pub(super) spared: Option<&'a Taken>,
+}
+
+/// Where a bubble of this size can stand that belongs to a mouth: straight above, or to a side, or higher. For who is
+/// looked at also farther off.
+pub(super) fn bubble_place(mouth: Pos2, size: Vec2, air: Air<'_>, taken: &Taken, is_chosen: bool) -> Option<Rect> {
+    // In the order of how well they look: shares of its own width aside, of its own height up.
+    let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
+    let higher = |up: f32| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up));
+    let far = if is_chosen { [-1.8, -2.4, 0.6, 1.2, 1.8].as_slice() } else { &[] };
+    let places = places.chain([-0.6, -1.2].iter().chain(far).flat_map(|up| higher(*up)));
+    let at = |(aside, above): (f32, f32)| {
+        let middle = mouth + vec2(aside * size.x, above * size.y - size.y / 2.0 - 8.0);
+        inside(Rect::from_center_size(middle, size), air.view)
+    };
+    // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
+    let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place) && air.faces.is_free(*place));
+    let covered = |place: Rect| air.spared.map_or(0, |spared| spared.crowding(place));
+    free.min_by_key(|(index, place)| covered(*place) + 2 * index).map(|(_, place)| place)
+}
+
+/// A bubble over an agent, where there is room for it. Whether it was painted, or has nothing to show.
 pub(super) fn bubble(
     painter: &Painter,
     agent: &AgentView,
     bubble: &Bubble,
     scene: &Look,
+    air: Air<'_>,
     taken: &mut Taken,
-    spared: Option<&Taken>,
-    certainly: bool,
+    is_chosen: bool,
 ) -> bool {
     let Look { camera, theme, now_secs, .. } = *scene;
     let strength = bubble.strength(now_secs);
@@ -254,37 +285,30 @@ pub(super) fn bubble(
         return true;
     }
     let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
-    let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
+    let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0).round();
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
     // The colour comes later, so that a bubble that fades is not laid out anew in every frame.
     let lay_out = |text: String| painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, width);
     // In a crowd measuring all would cost more than showing the few that fit.
-    let room_for = if spared.is_some() {
+    let room_for = if air.spared.is_some() {
         lay_out(text.clone()).size() + vec2(20.0, 14.0)
     } else {
         let letters = text.chars().count() as f32;
         let lines = (letters * 0.56 * size / width).ceil().clamp(1.0, 6.0);
         vec2((letters * 0.6 * size).min(width) + 20.0, lines * size * 1.3 + 16.0)
     };
-    let view = camera.viewport.shrink(4.0);
-    // In the order of how well they look: shares of its own width aside, of its own height up.
-    let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
-    let places =
-        places.chain([-0.6, -1.2].into_iter().flat_map(|up| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up))));
-    let at = |(aside, above): (f32, f32)| {
-        let middle = mouth + vec2(aside * room_for.x, above * room_for.y - room_for.y / 2.0 - 8.0);
-        inside(Rect::from_center_size(middle, room_for), view)
-    };
-    // What covers least of figures and boards is best, and what stands nearest above among those that cover nothing.
-    let free = places.map(at).enumerate().filter(|(_, place)| taken.is_free(*place));
-    let covered = |place: Rect| spared.map_or(0, |spared| spared.crowding(place));
-    let best = free.min_by_key(|(index, place)| covered(*place) + 2 * index).map(|(_, place)| place);
-    let Some(place) = best.or_else(|| certainly.then(|| at((0.0, 0.0)))) else { return false };
-    taken.claim(place);
+    let Some(place) = bubble_place(mouth, room_for, air, taken, is_chosen) else { return false };
     let galley = lay_out(text);
-    let around = (galley.size() + vec2(18.0, 12.0)) * bubble.size(now_secs);
-    let rect = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around), view);
+    // One that is larger than it was taken for needs its whole place as well.
+    let whole = galley.size() + vec2(18.0, 12.0);
+    let place = inside(Rect::from_center_size(pos2(place.center().x, place.bottom() - whole.y / 2.0), whole), air.view);
+    if !(taken.is_free(place) && air.faces.is_free(place)) {
+        return false;
+    }
+    taken.claim(place);
+    let around = whole * bubble.size(now_secs);
+    let rect = Rect::from_center_size(pos2(place.center().x, place.bottom() - around.y / 2.0), around);
     let ground = if theme.dark { mixed(theme.bubble, theme.bubble_text, 0.05) } else { theme.bubble };
     let ground = ground.gamma_multiply(strength);
     let corners = CornerRadius::same(RADIUS[2].min((rect.height() / 2.0) as u8));
@@ -293,36 +317,39 @@ pub(super) fn bubble(
         corners,
         theme.shadow.gamma_multiply(0.5 * strength),
     );
-    let root =
-        pos2(mouth.x.clamp(rect.left() + 14.0, (rect.right() - 14.0).max(rect.left() + 14.0)), rect.bottom() - 1.0);
     // In the evening bubbles are nearly as dark as the floor and need an edge; remarks always have one.
     let edge = if theme.dark { mixed(theme.line, theme.text_soft, 0.35) } else { theme.line };
     let shown = theme.dark || !bubble.aloud;
     let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
     painter.rect(rect, corners, ground, edge, StrokeKind::Inside);
-    if bubble.aloud {
-        let tip = root + (mouth - root).normalized() * mouth.distance(root).min(42.0);
-        let (left, right) = (root - vec2(6.0, 0.0), root + vec2(6.0, 0.0));
-        painter.add(Shape::convex_polygon(vec![left, right, tip], ground, Stroke::NONE));
-        painter.line_segment([left + vec2(0.0, 1.0), tip], edge);
-        painter.line_segment([right + vec2(0.0, 1.0), tip], edge);
-    } else {
-        painter.circle(root + vec2(1.0, 6.0), 3.4, ground, edge);
-        painter.circle(root + vec2(3.0, 12.0), 2.0, ground, edge);
-    }
+    tail(painter, rect, mouth, bubble.aloud, ground, edge);
     painter.galley(rect.center() - galley.size() / 2.0, galley, ink.gamma_multiply(strength));
     true
 }
 
-/// A rectangle moved into another, as far as it fits.
-fn inside(rect: Rect, view: Rect) -> Rect {
-    let shift = |low: f32, high: f32, from: f32, to: f32| {
-        if high - low > to - from { from - low } else { (from - low).max(0.0) + (to - high).min(0.0) }
+/// What leads from a bubble to a mouth: a tail where it is said, two small discs where it is thought.
+fn tail(painter: &Painter, rect: Rect, mouth: Pos2, is_aloud: bool, ground: Color32, edge: Stroke) {
+    let within = |at: f32, low: f32, high: f32, from_edge: f32| {
+        at.clamp(low + from_edge, (high - from_edge).max(low + from_edge))
     };
-    rect.translate(vec2(
-        shift(rect.left(), rect.right(), view.left(), view.right()),
-        shift(rect.top(), rect.bottom(), view.top(), view.bottom()),
-    ))
+    // Out of the lower edge, or of a side where the mouth is beside the bubble.
+    let (root, across) = if mouth.y > rect.bottom() {
+        (pos2(within(mouth.x, rect.left(), rect.right(), 14.0), rect.bottom() - 1.0), vec2(6.0, 0.0))
+    } else {
+        let side = if mouth.x < rect.center().x { rect.left() + 1.0 } else { rect.right() - 1.0 };
+        (pos2(side, within(mouth.y, rect.top(), rect.bottom(), 10.0)), vec2(0.0, 5.0))
+    };
+    let toward = (mouth - root).normalized();
+    if is_aloud {
+        let tip = root + toward * mouth.distance(root).min(42.0);
+        let (left, right) = (root - across, root + across);
+        painter.add(Shape::convex_polygon(vec![left, right, tip], ground, Stroke::NONE));
+        painter.line_segment([left + toward, tip], edge);
+        painter.line_segment([right + toward, tip], edge);
+    } else {
+        painter.circle(root + toward * 6.0, 3.4, ground, edge);
+        painter.circle(root + toward * 12.5, 2.0, ground, edge);
+    }
 }
 
 /// A sign that rises over an agent that passed somebody.
@@ -357,16 +384,14 @@ pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, sce
     painter.line_segment([at - bar, at + bar], stroke);
 }
 
-/// What an agent was refused, under its name: for who looks at it.
-pub(super) fn refusal_words(painter: &Painter, agent: &AgentView, refused: &(String, f64), scene: &Look) -> Rect {
+/// What an agent was refused, under its name, whose lower edge is at `top`: for who looks at it.
+pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64), scene: &Look) -> Rect {
     let Look { camera, theme, now_secs, .. } = *scene;
     let strength = Life::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
     let galley = painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, BUBBLE_WIDTH * size / 12.0);
     let around = galley.size() + vec2(20.0, 8.0);
-    let name_height = 11.0 * camera.zoom.sqrt().clamp(0.85, 1.5) + 8.0;
-    let top = camera.to_screen(agent.position - World::new(0.0, 9.0)) + vec2(0.0, name_height);
     let rect = Rect::from_center_size(top + vec2(0.0, around.y / 2.0), around);
     let rect = inside(rect, camera.viewport.shrink(4.0));
     let corners = CornerRadius::same(RADIUS[0]);
@@ -395,6 +420,7 @@ pub(super) fn folded(batch: &mut Batch, agent: &AgentView, camera: Camera, theme
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_rope_hangs_between_its_ends() {
@@ -426,10 +452,25 @@ mod tests {
         assert_eq!(tie_under(&room, camera, first - vec2(0.0, 40.0)), None);
     }
 
-    #[test]
-    fn bubbles_stay_in_view() {
-        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
-        let moved = inside(Rect::from_min_size(pos2(-50.0, 280.0), vec2(100.0, 60.0)), view);
-        assert!(view.contains_rect(moved));
+    proptest! {
+        #[test]
+        fn a_bubble_goes_neither_over_the_edge_nor_over_a_head(
+            mouth in (0.0_f32..1_280.0, 0.0_f32..800.0),
+            heads in prop::collection::vec((0.0_f32..1_280.0, 0.0_f32..800.0), 0..80),
+            size in (40.0_f32..220.0, 24.0_f32..120.0),
+            is_chosen in any::<bool>(),
+        ) {
+            let view = Rect::from_min_size(Pos2::ZERO, vec2(1_280.0, 800.0));
+            let head = |(x, y): &(f32, f32)| Rect::from_center_size(pos2(*x, *y), vec2(20.0, 20.0));
+            let mut faces = Taken::new(view);
+            let own = (mouth.0, mouth.1 + 22.0);
+            heads.iter().chain([&own]).for_each(|at| faces.claim(head(at)));
+            let air = Air { view, faces: &faces, spared: None };
+            let (mouth, size) = (pos2(mouth.0, mouth.1), vec2(size.0, size.1));
+            if let Some(place) = bubble_place(mouth, size, air, &Taken::new(view), is_chosen) {
+                prop_assert!(view.contains_rect(place));
+                prop_assert!(heads.iter().chain([&own]).all(|at| !head(at).intersect(place).is_positive()));
+            }
+        }
     }
 }

@@ -173,7 +173,7 @@ impl Studio {
         let art = art.get_or_insert_with(|| Art::load(context, 1.0).0);
         let size = look.camera.viewport.size();
         let picture = rasteriser.picture_of(context, size, 1.0, 2, |ui| {
-            super::room(ui.painter(), room, recent, art, look);
+            super::room(ui.painter(), room, recent, art, look, &mut Labels::default());
             let map = Rect::from_min_size(look.camera.viewport.right_bottom() - vec2(190.0, 134.0), vec2(178.0, 122.0));
             minimap(ui.painter(), map, room, look.camera, look.theme);
         });
@@ -184,7 +184,16 @@ impl Studio {
 
 fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Look<'_> {
     let camera = Camera { zoom, middle, ..Camera::default() };
-    Look { camera, theme: Theme::of(dark), now_secs: 10.0, selected, hovered: None, pointer: None, quiet: false }
+    Look {
+        camera,
+        theme: Theme::of(dark),
+        now_secs: 10.0,
+        selected,
+        hovered: None,
+        pointer: None,
+        quiet: false,
+        still: true,
+    }
 }
 
 fn keep(picture: &ColorImage, name: &str) {
@@ -382,7 +391,7 @@ fn without_drawings_there_is_a_bare_floor() {
     let art = Art::default();
     let look = look(&none, 1.0, World::new(20.0, 110.0), false);
     let picture = Rasteriser::default().picture_of(&context, look.camera.viewport.size(), 1.0, 2, |ui| {
-        super::room(ui.painter(), &room, &recent, &art, &look);
+        super::room(ui.painter(), &room, &recent, &art, &look, &mut Labels::default());
         portrait(ui.painter(), Rect::from_min_size(Pos2::ZERO, vec2(40.0, 50.0)), "ada", &art);
         element_picture(ui.painter(), Rect::from_min_size(Pos2::ZERO, vec2(40.0, 50.0)), "inbox", &art);
     });
@@ -423,11 +432,12 @@ fn cost(room: &RoomModel, recent: &Recent, zoom: f32) -> (Duration, Duration) {
     let none = BTreeSet::new();
     let look = look(&none, zoom, World::ZERO, false);
     let mut best = (Duration::MAX, Duration::MAX);
+    let mut labels = Labels::default();
     for _ in 0..8 {
         let mut painting = Duration::ZERO;
         let mut output = context.run_ui(egui::RawInput::default(), |ui| {
             let begun = Instant::now();
-            super::room(ui.painter(), room, recent, &art, &look);
+            super::room(ui.painter(), room, recent, &art, &look, &mut labels);
             painting = begun.elapsed();
         });
         let begun = Instant::now();

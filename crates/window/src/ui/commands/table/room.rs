@@ -9,6 +9,7 @@ use crate::base::{Behaviour, Id};
 use crate::schedule::Speed;
 use crate::simulation::State;
 use crate::ui::commands::{Command, RoomAct, WindowCommand, create};
+use crate::ui::state::room_view;
 use crate::view::model::AgentView;
 use crate::view::pick::Thing;
 
@@ -27,6 +28,14 @@ fn something_copied(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 
 fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if elements(cx).is_empty() { Err("Select an element first") } else { Ok(()) }
+}
+
+fn somebody_busy(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("Nobody is busy") }
+}
+
+fn somebody_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("Nobody needs you") }
 }
 
 fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
@@ -161,6 +170,16 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
+    of("room.show_busy", "Show who is busy", |_| window(WindowCommand::ShowBusy))
+        .about("Everybody who works, talks or needs you")
+        .keys(KeyContext::NotWriting, &[plain(Key::B)])
+        .menus(&[(Menu::Floor, "Show who is busy")])
+        .only(somebody_busy),
+    of("room.next_in_need", "Next who needs me", |_| window(WindowCommand::NextInNeed))
+        .about("Selects the next agent that waits for you or is stuck")
+        .keys(KeyContext::NotWriting, &[plain(Key::N)])
+        .menus(&[(Menu::Floor, "Next who needs me")])
+        .only(somebody_in_need),
     of("room.show_everything", "Show everything", |_| {
         vec![WindowCommand::Select(Vec::new()).into(), WindowCommand::Frame.into()]
     })

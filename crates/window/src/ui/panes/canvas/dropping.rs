@@ -1,14 +1,18 @@
 //! What comes into the room from the shelf or the desktop: where it comes to stand, and how that looks before.
 
-use egui::{Align2, CornerRadius, CursorIcon, FontId, Key, Painter, Rect, Response, Stroke, StrokeKind, Ui, vec2};
+use egui::{
+    Align2, CornerRadius, CursorIcon, FontId, Key, Label, Painter, Pos2, Rect, Response, RichText, Shape, Stroke,
+    StrokeKind, Ui, pos2, vec2,
+};
 
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::state::ShelfItem;
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets::words;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::paint::{self, Ghost};
-use crate::view::theme::{LINE, RADIUS, TYPE, Theme};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 /// Puts into the room what was carried from the shelf.
 pub(super) fn take_drop(
@@ -54,7 +58,56 @@ pub(super) fn paint_ghost(ui: &Ui, painter: &Painter, cx: &ViewerContext<'_>, ca
         ShelfItem::Element(kind) => (Ghost::Element(kind.clone()), place),
     };
     paint::ghost(painter, art, camera, *theme, &ghost, place);
+    if let Ghost::Agent(_) = ghost
+        && place.distance(camera.to_world(pointer)) > 1.0
+    {
+        paint_lift(painter, theme, camera, pointer, camera.to_screen(place));
+    }
     ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+}
+
+/// Says beside a ghost that does not stand where the pointer is why that is so, and leads from the one to the other.
+fn paint_lift(painter: &Painter, theme: &Theme, camera: Camera, pointer: Pos2, feet: Pos2) {
+    const WIDE: f32 = 210.0;
+    painter.extend(Shape::dashed_line(&[pointer, feet], Stroke::new(LINE[1], theme.accent), 5.0, 4.0));
+    let galley = painter.layout(create::LIFTED.to_owned(), FontId::proportional(TYPE[0]), theme.text, WIDE);
+    let size = galley.size() + vec2(16.0, 10.0);
+    let beside = vec2(30.0 * camera.zoom + 8.0, -0.5 * size.y - 24.0 * camera.zoom);
+    let right = Rect::from_min_size(feet + beside, size);
+    let left = Rect::from_min_size(feet + vec2(-beside.x - size.x, beside.y), size);
+    let view = camera.viewport.shrink(4.0);
+    let card = paint::inside(if right.right() <= view.right() { right } else { left }, view);
+    painter.rect(card, CornerRadius::same(RADIUS[0]), theme.panel, Stroke::new(LINE[0], theme.line), StrokeKind::Outside);
+    painter.galley(card.min + vec2(8.0, 5.0), galley, theme.text);
+}
+
+/// On a floor without anybody: what to do, and an arrow to where they are.
+pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
+    let ViewerContext { room, theme, ui: state, .. } = *cx;
+    if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hanging.is_empty() {
+        return;
+    }
+    let from_shelf = state.dock.is_shown(&Tab::Shelf);
+    let how = if from_shelf {
+        "Take somebody from the shelf, or use the menu of the floor."
+    } else {
+        "Right-click the floor to add an agent."
+    };
+    let card = Rect::from_center_size(rect.center(), vec2(290.0_f32.min(rect.width() - 2.0 * SPACE[2]), 74.0));
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(card, CornerRadius::same(RADIUS[1]), theme.panel);
+    let dashes = [card.left_top(), card.right_top(), card.right_bottom(), card.left_bottom(), card.left_top()];
+    painter.extend(Shape::dashed_line(&dashes, Stroke::new(LINE[1], theme.accent), 7.0, 5.0));
+    if from_shelf {
+        let (from, to) = (card.left_center() - vec2(SPACE[1], 0.0), pos2(rect.left() + SPACE[2], card.center().y));
+        painter.arrow(from, to - from, Stroke::new(LINE[2], theme.accent));
+    }
+    let line = |ui: &mut Ui, y: f32, text: RichText| {
+        let place = Rect::from_center_size(pos2(card.center().x, y), vec2(card.width() - 2.0 * SPACE[1], 34.0));
+        ui.put(place, Label::new(text).selectable(false).wrap());
+    };
+    line(ui, card.top() + 22.0, RichText::new("Drag somebody here").size(TYPE[2]).strong().color(theme.text));
+    line(ui, card.bottom() - 24.0, RichText::new(how).size(TYPE[0]).color(theme.text_soft));
 }
 
 /// Says over the room what would become of the files that hang over the window.

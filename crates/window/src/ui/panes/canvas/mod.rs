@@ -3,6 +3,7 @@
 pub mod debug_overlay;
 mod dropping;
 mod hand;
+mod hover_card;
 pub mod menu;
 mod relating;
 #[cfg(test)]
@@ -19,16 +20,19 @@ use egui::{
 use crate::ui::commands::WindowCommand;
 use crate::ui::commands::keys::room_widget;
 use crate::ui::menus::{self, command_tip};
-use crate::ui::state::room_view::place_of;
+use crate::ui::state::room_view::{self, place_of};
 use crate::ui::state::{Naming, RoomView, SpaceBar};
+use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
-use crate::view::paint::{self, Look};
+use crate::view::paint::{self, Labels, Look};
 use crate::view::pick::{Thing, opened_at, thing_at};
-use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
+use crate::view::spread::Spread;
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
 use hand::Hand;
+use hover_card::HoverCard;
 use relating::Handles;
 
 /// Zoom by the wheel: so much for each point that it scrolls.
@@ -59,6 +63,11 @@ pub struct Canvas {
     put: BTreeMap<Thing, Vec2>,
     put_until: u64,
     handles: Handles,
+    /// Where each label stood in the last frame.
+    labels: Labels,
+    card: HoverCard,
+    /// Who makes room for each other near the pointer.
+    spread: Spread,
     /// What the space bar is doing.
     space: SpaceBar,
     /// The relationship whose label is being written.
@@ -121,6 +130,24 @@ impl Canvas {
         self.naming = None;
     }
 
+    /// Has those who cover each other near the pointer make room for each other, before anybody is picked.
+    pub fn spread_out(&mut self, ui: &Ui, cx: &ViewerContext<'_>, view: &RoomView) -> Spread {
+        let (pointer, step_secs) = ui.input(|input| (input.pointer.latest_pos(), input.stable_dt.min(0.1)));
+        let over = pointer.filter(|pointer| {
+            view.camera.viewport.contains(*pointer) && ui.ctx().layer_id_at(*pointer) == Some(ui.layer_id())
+        });
+        if self.is_holding() || self.naming.is_some() {
+            self.spread.end();
+        } else if !ui.input(|input| input.pointer.any_down()) {
+            let pointer = over.map(|pointer| view.camera.to_world(pointer));
+            let step_secs = (!cx.ui.appearance.look.calm).then_some(step_secs);
+            if self.spread.follow(cx.room, pointer, view.camera.zoom, step_secs) {
+                ui.ctx().request_repaint();
+            }
+        }
+        self.spread.clone()
+    }
+
     /// Takes in what the person does with hands in the room, in what is left of the window.
     pub fn take_input(
         &mut self,
@@ -177,8 +204,9 @@ impl Canvas {
             hovered: view.hovered.as_ref(),
             pointer: response.hover_pos(),
             quiet: view.debug_overlay,
+            still: state.appearance.look.calm,
         };
-        paint::room(&painter, room, recent, art, &look);
+        paint::room(&painter, room, recent, art, &look, &mut self.labels);
         let hands = (&self.hand, self.naming.as_ref());
         self.handles.paint(&painter, (pointer, response.hover_pos()), cx, hands, view);
         self.paint_box(&painter, pointer, theme, view);
@@ -188,9 +216,17 @@ impl Canvas {
         }
         if rect.width() > MINIMAP_FITS_POINTS.x && rect.height() > MINIMAP_FITS_POINTS.y {
             minimap(ui, rect, cx, view);
+            lookouts(ui, rect, cx, commands);
         }
         overlay_toggle(ui, rect, cx, view.debug_overlay, commands);
         dropping::paint_word(&painter, rect, theme, state);
+        dropping::empty_floor_ui(ui, rect, cx);
+        let is_free = self.hand == Hand::Free
+            && self.naming.is_none()
+            && state.transfer.dragging.is_none()
+            && !state.front.is_covered()
+            && !view.debug_overlay;
+        self.card.show(ui, response, cx, view.camera, is_free);
         self.menu(ui, response, cx, view, commands);
         self.naming = relating::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }
@@ -397,6 +433,33 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     paint::minimap(&painter, map, cx.room, view.camera, *cx.theme);
     if let Some(pointer) = response.interact_pointer_pos() {
         view.camera.middle = Small::of(map, cx.room, view.camera).to_world(pointer);
+    }
+}
+
+/// Over the small map: how many are busy and need the person, and the way to them. Nothing where nobody is.
+fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let theme = cx.theme;
+    let (busy, in_need) = (room_view::busy(cx.room).count(), room_view::in_need(cx.room).count());
+    let needs = if in_need == 1 { "1 needs you".to_owned() } else { format!("{in_need} need you") };
+    let height = ui.spacing().interact_size.y;
+    let mut corner = rect.right_bottom() - egui::vec2(SPACE[2], SPACE[2] + MINIMAP_POINTS.y + SPACE[0]);
+    for (count, text, id, colour) in [
+        (busy, format!("{busy} busy"), "room.show_busy", theme.text),
+        (in_need, needs, "room.next_in_need", theme.accent),
+    ] {
+        let Some(command) = cx.table.find(id).filter(|_| count > 0) else { continue };
+        let width = 0.5 * (MINIMAP_POINTS.x - SPACE[0]);
+        let place = Rect::from_min_max(corner - egui::vec2(width, height), corner);
+        let button = egui::Button::new(egui::RichText::new(text).size(TYPE[0]).color(colour))
+            .fill(theme.panel)
+            .stroke(Stroke::new(LINE[0], theme.line))
+            .corner_radius(f32::from(RADIUS[0]));
+        let button = ui.put(place, button);
+        widgets::name(&button, command.name);
+        if button.on_hover_text(menus::tip(ui.ctx(), cx.table, id)).clicked() {
+            commands.extend(menus::run(cx, id));
+        }
+        corner.x -= width + SPACE[0];
     }
 }
 

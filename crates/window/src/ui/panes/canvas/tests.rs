@@ -2,6 +2,7 @@
 //! carried and dropped.
 
 mod choosing;
+mod looking;
 
 use std::cell::RefCell;
 

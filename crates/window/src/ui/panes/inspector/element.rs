@@ -65,7 +65,7 @@ pub(super) fn element_card(
 }
 
 /// What it holds, in a few words.
-pub(super) fn holds(content: &ContentView) -> String {
+pub fn holds(content: &ContentView) -> String {
     match content {
         ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => {
             "Nothing is written on it yet".to_owned()

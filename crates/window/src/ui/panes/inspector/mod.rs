@@ -14,6 +14,8 @@ mod trail;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use self::element::holds;
+
 use egui::{Label, RichText, Sense, Ui, vec2};
 
 use self::agent::AgentTab;

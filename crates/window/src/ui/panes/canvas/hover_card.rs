@@ -1,0 +1,294 @@
+//! The card beside what the pointer rests on: of people what they do, why, since when and what comes next; of boards
+//! what they hold, who has read it, and what changed last.
+
+use bevy::math::Vec2;
+use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, RichText, Sense, Ui, pos2, vec2};
+
+use crate::base::Id;
+use crate::element::kinds::kind;
+use crate::schedule::TICKS_PER_SEC;
+use crate::ui::ViewerContext;
+use crate::ui::panes::inspector::holds;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::view::doing::Doings;
+use crate::view::model::{AgentView, ContentView, ElementView, KnownBy, Knows, RoomModel};
+use crate::view::paint;
+use crate::view::pick::{ELEMENT_HALF, Thing};
+use crate::view::sentence::{Names, learn_room, sentence};
+use crate::view::theme::{SPACE, TYPE, state_colour};
+
+/// So long the pointer rests on something before the card appears.
+const RESTS_SECS: f64 = 0.45;
+/// The width of the card's content, in points.
+const WIDTH: f32 = 230.0;
+/// About how high a card is that was never drawn.
+const FIRST_HEIGHT: f32 = 150.0;
+/// The card keeps this distance from what it is about, and from the pointer.
+const APART: f32 = 14.0;
+/// So many readers are called by name.
+const READERS_NAMED: usize = 3;
+
+/// What the card keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HoverCard {
+    /// What the pointer is on, since when, and where it was when it came.
+    on: Option<(Thing, f64)>,
+    /// How large the card was.
+    size: Option<egui::Vec2>,
+    names: Names,
+}
+
+/// What a card says: whose it is, and lines each with what it is about.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Facts {
+    title: String,
+    lines: Vec<(&'static str, String)>,
+}
+
+impl HoverCard {
+    /// Shows the card of what the pointer has rested on for a moment. `is_free`: the hand holds nothing and nothing else
+    /// is open.
+    pub(super) fn show(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        cx: &ViewerContext<'_>,
+        camera: crate::view::camera::Camera,
+        is_free: bool,
+    ) {
+        let (now, pressed) = ui.input(|input| (input.time, input.pointer.any_down()));
+        let is_quiet = is_free && !pressed && !Popup::is_any_open(ui.ctx());
+        let over = response.hover_pos().filter(|_| is_quiet);
+        let Some((thing, pointer)) = cx.ui.view.hovered.clone().zip(over) else {
+            self.on = None;
+            return;
+        };
+        if self.on.as_ref().is_none_or(|(on, _)| *on != thing) {
+            (self.on, self.size) = (Some((thing.clone(), now)), None);
+        }
+        let since = self.on.as_ref().map_or(now, |(_, since)| *since);
+        let left = RESTS_SECS - (now - since);
+        if left > 0.0 {
+            ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left));
+            return;
+        }
+        learn_room(&mut self.names, cx.room);
+        let Some((facts, around)) = facts_of(cx, &thing, &self.names) else { return };
+        let around = Rect::from_two_pos(camera.to_screen(around.0), camera.to_screen(around.1));
+        let size = self.size.unwrap_or(vec2(WIDTH + 2.0 * SPACE[2], FIRST_HEIGHT));
+        let place = card_place(camera.viewport.shrink(SPACE[0]), around, size, pointer);
+        let area = Area::new(WidgetId::new("hover card"))
+            .order(Order::Tooltip)
+            .interactable(false)
+            .constrain(false)
+            .fixed_pos(place.min);
+        let shown = area.show(ui.ctx(), |ui| {
+            widgets::dress(ui.style_mut(), cx.theme);
+            widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
+                ui.set_width(WIDTH);
+                card_ui(ui, cx, &thing, &facts);
+            });
+        });
+        self.size = Some(shown.response.rect.size());
+    }
+}
+
+/// What there is to say about a thing, and which part of the room it takes up, by two corners.
+fn facts_of(cx: &ViewerContext<'_>, thing: &Thing, names: &Names) -> Option<(Facts, (Vec2, Vec2))> {
+    let room = cx.room;
+    match thing {
+        Thing::Agent(id) => {
+            let agent = room.agent(id)?;
+            let corners = (agent.position - Vec2::new(22.0, 8.0), agent.position + Vec2::new(22.0, 60.0));
+            Some((of_agent(room, agent), corners))
+        }
+        Thing::Element(id) => {
+            let element = room.element(id)?;
+            let corners = (element.position - ELEMENT_HALF, element.position + ELEMENT_HALF);
+            let changed =
+                cx.recent.changes.get(id).map(|row| format!("{}, {}", sentence(row, names), ago(room, row.tick)));
+            Some((of_element(room, element, changed), corners))
+        }
+    }
+}
+
+fn ago(room: &RoomModel, tick: u64) -> String {
+    format!("{} ago", words::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+}
+
+/// What somebody does, why, what comes next, and what lies unread in its inboxes.
+fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
+    let mut lines = vec![("", Doings::of(room).line(agent))];
+    if let Some(detail) = &agent.detail {
+        if !detail.why.is_empty() {
+            lines.push(("Why", words::capitalised(&detail.why)));
+        }
+        let next = detail.queue.first().map(|next| match detail.queue.len() {
+            1 => words::capitalised(next),
+            many => format!("{}, and {} more", words::capitalised(next), many - 1),
+        });
+        lines.push(("Next", next.unwrap_or_else(|| "Nothing queued".to_owned())));
+    }
+    let unread = unread(room, &agent.id);
+    if unread > 0 {
+        lines.push(("Inbox", words::count(unread, "unread letter", "unread letters")));
+    }
+    Facts { title: agent.name.to_string(), lines }
+}
+
+fn unread(room: &RoomModel, agent: &Id) -> usize {
+    let own = room.elements.iter().filter(|element| element.owner.as_ref() == Some(agent));
+    own.map(|element| match &*element.content {
+        ContentView::Mail { items, .. } => items.iter().filter(|mail| !mail.read).count(),
+        _ => 0,
+    })
+    .sum()
+}
+
+/// What an element holds, who has read that and who not, and what changed last.
+fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
+    let mut lines = vec![("Holds", holds(&element.content))];
+    if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
+        let named = |is_newest: bool| {
+            let is_so = move |knows: Knows| matches!(knows, Knows::Newest { .. }) == is_newest;
+            named(known, is_so)
+        };
+        lines.push(("Up to date", named(true).unwrap_or_else(|| "Nobody yet".to_owned())));
+        lines.extend(named(false).map(|behind| ("Not yet", behind)));
+    }
+    lines.extend(changed.map(|changed| ("Last change", changed)));
+    Facts { title: element.label.to_string(), lines }
+}
+
+/// Some of the readers by name, and how many more there are.
+fn named(known: &KnownBy, is_so: impl Fn(Knows) -> bool) -> Option<String> {
+    let names: Vec<&str> =
+        known.readers.iter().filter(|reader| is_so(reader.knows)).map(|reader| &*reader.name).collect();
+    let (first, more) = names.split_at(names.len().min(READERS_NAMED));
+    match (first, more.len()) {
+        ([], _) => None,
+        (all, 0) => Some(all.join(", ")),
+        (some, more) => Some(format!("{} and {more} more", some.join(", "))),
+    }
+}
+
+fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
+    let ViewerContext { room, theme, art, .. } = *cx;
+    ui.spacing_mut().item_spacing.y = SPACE[0];
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
+        widgets::plinth(ui.painter(), rect, theme);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.add(Label::new(RichText::new(&facts.title).heading().size(TYPE[2])).truncate());
+            match thing {
+                Thing::Agent(id) => {
+                    let Some(agent) = room.agent(id) else { return };
+                    paint::portrait(ui.painter(), rect.shrink(3.0), &agent.look, art);
+                    ui.horizontal(|ui| {
+                        widgets::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
+                        ui.label(widgets::small(words::state_duration(agent), theme));
+                    });
+                }
+                Thing::Element(id) => {
+                    let Some(element) = room.element(id) else { return };
+                    paint::element_picture(ui.painter(), rect.shrink(3.0), &element.kind, art);
+                    let name = kind(&element.kind).map_or(&*element.kind, |kind| kind.name);
+                    ui.label(widgets::small(words::capitalised(name), theme));
+                }
+            }
+        });
+    });
+    for (about, text) in &facts.lines {
+        if !about.is_empty() {
+            ui.label(widgets::small(*about, theme));
+        }
+        ui.add(Label::new(text.as_str()).wrap());
+    }
+}
+
+/// Where the card stands: at the right of what it is about, at its left, under or over it; never under the pointer, and
+/// within the view.
+fn card_place(view: Rect, around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect {
+    let beside = around.center().y - 0.5 * size.y;
+    let above = around.center().x - 0.5 * size.x;
+    let corners = [
+        pos2(around.right() + APART, beside),
+        pos2(around.left() - APART - size.x, beside),
+        pos2(above, around.bottom() + APART),
+        pos2(above, around.top() - APART - size.y),
+        // What fills the view has no side that is free.
+        pointer + vec2(APART, APART),
+        pointer + vec2(-APART - size.x, APART),
+        pointer + vec2(APART, -APART - size.y),
+        pointer - vec2(APART, APART) - size,
+    ];
+    let places = corners.map(|corner| paint::inside(Rect::from_min_size(corner, size), view));
+    let is_clear = |place: &&Rect| !place.expand(0.5 * APART).contains(pointer);
+    let is_beside = |place: &&Rect| is_clear(place) && !place.intersect(around).is_positive();
+    *places.iter().find(is_beside).or_else(|| places.iter().find(is_clear)).unwrap_or(&places[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::ui::testing::sample_room;
+    use crate::view::model::ReaderView;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_person_s_card_says_what_why_and_what_next() {
+        let mut room = sample_room();
+        room.elements[3].owner = Some("ada-1".into());
+        let facts = of_agent(&room, &room.agents[0]);
+        assert_eq!(facts.title, "Ada");
+        let expected = [
+            ("", "Idle"),
+            ("Why", "Nothing calls"),
+            ("Next", "Read House rules (high), and 1 more"),
+            ("Inbox", "1 unread letter"),
+        ];
+        assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
+        room.agents[1].state = State::Conversing;
+        assert_eq!(of_agent(&room, &room.agents[1]).lines[0].1, "Talking with Ada");
+    }
+
+    #[test]
+    fn a_board_s_card_says_who_is_up_to_date_and_who_is_not() {
+        let mut room = sample_room();
+        let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
+        let newest = Knows::Newest { read_tick: 4 };
+        let mut readers: Vec<ReaderView> = ["Ada", "Bram", "Cleo", "Dov"].map(|name| reader(name, newest)).into();
+        readers.push(reader("Esme", Knows::Older { read_tick: 2 }));
+        readers.push(reader("Finn", Knows::Nothing));
+        room.known.insert("ideas".into(), Arc::new(KnownBy { readers }));
+        let ideas = room.element("ideas").expect("it is here");
+        let facts = of_element(&room, ideas, Some("Ada added a pin".to_owned()));
+        let of = |about: &str| facts.lines.iter().find(|line| line.0 == about).map(|line| &*line.1);
+        assert_eq!(of("Up to date"), Some("Ada, Bram, Cleo and 1 more"));
+        assert_eq!(of("Not yet"), Some("Esme, Finn"));
+        assert_eq!(of("Last change"), Some("Ada added a pin"));
+        let nobody = KnownBy { readers: vec![reader("Esme", Knows::Nothing)] };
+        room.known.insert("ideas".into(), Arc::new(nobody));
+        let facts = of_element(&room, room.element("ideas").expect("it is here"), None);
+        assert_eq!(facts.lines[1], ("Up to date", "Nobody yet".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_card_is_in_view_and_never_under_the_pointer(
+            x in 0.0_f32..1_280.0, y in 0.0_f32..800.0, wide in 10.0_f32..300.0, high in 80.0_f32..300.0,
+            small in any::<bool>(),
+        ) {
+            let view = Rect::from_min_size(pos2(0.0, 0.0), if small { vec2(660.0, 640.0) } else { vec2(1_280.0, 800.0) });
+            let pointer = view.clamp(pos2(x, y));
+            let around = Rect::from_center_size(pointer + vec2(3.0, 5.0), vec2(wide, wide));
+            let place = card_place(view, around, vec2(WIDTH, high), pointer);
+            prop_assert!(view.contains_rect(place));
+            prop_assert!(!place.contains(pointer));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What the room shows of itself to whoever looks at it: a card beside what the pointer rests on, who is busy and who needs
+//! the person, people who make room, and what to do with an empty floor.
+
+use super::*;
+use crate::ui::state::ShelfItem;
+
+impl Window {
+    /// The pointer rests for so many frames.
+    fn rest(&mut self, at: Pos2, frames: usize) {
+        self.move_to(at);
+        self.0.run_steps(frames);
+    }
+
+    fn shows(&self, label: &str) -> bool {
+        self.0.query_by_label(label).is_some()
+    }
+}
+
+#[test]
+fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
+    let mut window = Window::new();
+    let (ada, ideas, floor) = (window.agent("ada-1"), window.element("ideas"), window.screen(0.0, -150.0));
+    window.rest(ada, 6);
+    assert!(!window.shows("Nothing queued") && !window.shows("Why"), "not yet");
+    window.rest(ada, 40);
+    assert!(window.shows("Read House rules (high), and 1 more"), "what comes next");
+    window.rest(ideas, 40);
+    assert!(window.shows("Holds") && window.shows("1 pin, 0 votes, 0 comments"));
+    window.rest(floor, 4);
+    assert!(!window.shows("Holds") && !window.shows("Why"));
+    window.press(ada);
+    window.rest(ada + vec2(30.0, 0.0), 60);
+    assert!(window.is_holding() && !window.shows("Why"), "not while somebody is carried");
+}
+
+#[test]
+fn who_is_busy_is_framed_and_who_needs_the_person_comes_one_after_another() {
+    let mut window = Window::new();
+    assert!(!window.shows("Show who is busy") && !window.shows("Next who needs me"), "nobody is");
+    window.room().agents[0].position = Vec2::new(-4_000.0, 0.0);
+    window.room().agents[0].state = State::Waiting;
+    window.room().agents[1].state = State::Error;
+    window.0.run_steps(2);
+    window.0.get_by_label("Show who is busy").click();
+    window.0.run_steps(4);
+    let far = window.agent("ada-1");
+    assert!(window.state().view.camera.viewport.contains(far), "both are in view");
+    for expected in ["ada-1", "bram-1", "ada-1"] {
+        window.0.get_by_label("Next who needs me").click();
+        window.0.run_steps(4);
+        assert_eq!(window.selected(), [Id::from(expected)]);
+    }
+    let floor = window.screen(-4_000.0, -90.0);
+    window.click(floor, Modifiers::NONE);
+    window.key(Modifiers::NONE, Key::N);
+    assert_eq!(window.selected(), [Id::from("ada-1")], "by key as well");
+    window.key(Modifiers::NONE, Key::B);
+    let bram = window.agent("bram-1");
+    assert!(window.state().view.camera.viewport.contains(bram));
+}
+
+#[test]
+fn people_who_stand_in_each_other_are_clicked_one_by_one() {
+    let mut window = Window::new();
+    for agent in &mut window.room().agents {
+        agent.position = Vec2::new(4.0 * agent.key.0 as f32, -60.0);
+    }
+    let both = window.screen(2.0, -40.0);
+    window.rest(both, 30);
+    let apart = window.0.state().panes.canvas.clone().spread;
+    let mut shown = window.room().clone();
+    apart.apply(&mut shown);
+    for agent in &shown.agents {
+        let face = window.screen(agent.position.x, agent.position.y + 38.0);
+        window.click(face, Modifiers::NONE);
+        assert_eq!(window.selected(), [agent.id.clone()]);
+    }
+    let floor = window.screen(-300.0, -190.0);
+    window.rest(floor, 30);
+    let mut shown = window.room().clone();
+    window.0.state().panes.canvas.spread.clone().apply(&mut shown);
+    assert_eq!(shown.agents[0].position, Vec2::new(0.0, -60.0), "they go back");
+}
+
+#[test]
+fn an_empty_floor_says_what_to_do_until_somebody_is_there() {
+    let mut window = Window::new();
+    assert!(!window.shows("Drag somebody here"));
+    window.room().agents.clear();
+    window.0.run_steps(2);
+    assert!(window.shows("Drag somebody here"));
+    window.state().transfer.dragging = Some(ShelfItem::Profile("ada".into()));
+    window.0.run_steps(1);
+    assert!(!window.shows("Drag somebody here"), "not while somebody is on the way");
+}

@@ -1,0 +1,452 @@
+//! Where labels stand: a pure function of who wishes for one, where faces are, and where each label stood before.
+//!
+//! Nothing covers a face or another label. What matters most is placed first; it always finds a place, if need be away
+//! from its owner, with a line that leads back. A label keeps its last place as long as that is free, so that none jumps.
+
+use std::collections::HashMap;
+
+use egui::{Pos2, Rect, Vec2, pos2, vec2};
+
+use super::taken::Taken;
+use crate::base::{AgentKey, ElementKey};
+use crate::view::doing::Importance;
+
+/// A new place keeps this distance from others, in points, so that it is not lost again at once.
+const AIR: f32 = 3.0;
+/// A label goes home when there is so much air around its home, in points.
+const HOME_AIR: f32 = 14.0;
+/// A label that is closer than this to its owner needs no line, in points.
+const CLOSE: f32 = 7.0;
+/// A label gives way by a little before it jumps, in points: so far at once, and in all.
+const NUDGES: [f32; 2] = [6.0, 12.0];
+const NUDGED_AT_MOST: f32 = 30.0;
+/// Labels that may look far and wide for a place in one frame; the others stay as they are.
+const WIDE_SEARCHES: usize = 48;
+/// The whole view is searched in steps of this size, in points.
+const STEP: Vec2 = vec2(18.0, 12.0);
+
+/// Whose label it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Owner {
+    /// An agent's.
+    Agent(AgentKey),
+    /// An element's.
+    Element(ElementKey),
+    /// That of those who stand in a square of the room, seen from afar.
+    Square(i32, i32),
+    /// That of a rope, by its place among them.
+    Rope(usize),
+}
+
+/// A label that would like to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// Whose.
+    pub owner: Owner,
+    /// Where its owner is drawn.
+    pub body: Rect,
+    /// The middle of the upper edge of the place where it would like to be.
+    pub home: Pos2,
+    /// How large it is.
+    pub size: Vec2,
+    /// How much it matters.
+    pub importance: Importance,
+    /// What else decides: the nearest to the pointer comes first.
+    pub distance: f32,
+    /// How far it may go.
+    pub reach: Reach,
+}
+
+/// How far from its owner a label may stand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reach {
+    /// At home or not at all.
+    Home,
+    /// Under its owner, or not at all.
+    Under,
+    /// Anywhere around its owner, or not at all.
+    Around,
+    /// Wherever there is room: it is shown in any case.
+    Anywhere,
+}
+
+/// A label that is shown.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placed {
+    /// Its place among the wishes.
+    pub wish: usize,
+    /// Where it stands.
+    pub rect: Rect,
+    /// A line from it to its owner, where it stands away from it.
+    pub leader: Option<[Pos2; 2]>,
+    spot: Spot,
+}
+
+/// Where a label stands, as seen from its owner.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Spot {
+    /// At one of the places around it; the first is its home.
+    index: usize,
+    /// So far from that place, in points.
+    by: Vec2,
+}
+
+impl Spot {
+    const HOME: Self = Self::near(0);
+
+    const fn near(index: usize) -> Self {
+        Self { index, by: Vec2::ZERO }
+    }
+
+    /// Whether a label may stand there that may go so far.
+    fn is_within(self, reach: Reach) -> bool {
+        let is_beside = self.index < spots(reach) && self.by.length() <= NUDGED_AT_MOST;
+        match reach {
+            Reach::Home => self == Self::HOME,
+            Reach::Under => is_beside && self.by.y == 0.0,
+            Reach::Around => is_beside,
+            Reach::Anywhere => true,
+        }
+    }
+}
+
+/// Where every label stood in the frame before.
+#[derive(Clone, Debug, Default)]
+pub struct Places(HashMap<Owner, Spot>);
+
+impl Places {
+    /// Remembers where labels stand.
+    pub fn remember<'a>(&mut self, wishes: &[Wish], placed: impl IntoIterator<Item = &'a Placed>) {
+        self.0.extend(placed.into_iter().map(|label| (wishes[label.wish].owner, label.spot)));
+    }
+}
+
+/// Places around an owner: at home, under it at one side and the other, beside it, above it, lower.
+const NEAR_SPOTS: usize = 7;
+const UNDER_SPOTS: usize = 3;
+
+fn spots(reach: Reach) -> usize {
+    match reach {
+        Reach::Home => 1,
+        Reach::Under => UNDER_SPOTS,
+        Reach::Around | Reach::Anywhere => NEAR_SPOTS,
+    }
+}
+
+fn near(wish: &Wish, index: usize) -> Rect {
+    let Wish { body, size, .. } = *wish;
+    let home = home(wish);
+    let beside = body.top() + 0.6 * body.height() - 0.5 * size.y;
+    match index {
+        0 => home,
+        1 => home.translate(vec2(-0.42 * size.x, 0.0)),
+        2 => home.translate(vec2(0.42 * size.x, 0.0)),
+        3 => Rect::from_min_size(pos2(body.right() + 3.0, beside), size),
+        4 => Rect::from_min_size(pos2(body.left() - 3.0 - size.x, beside), size),
+        5 => Rect::from_min_size(pos2(home.left(), body.top() - 5.0 - size.y), size),
+        _ => home.translate(vec2(0.0, size.y + 4.0)),
+    }
+}
+
+fn home(wish: &Wish) -> Rect {
+    Rect::from_center_size(wish.home + vec2(0.0, 0.5 * wish.size.y), wish.size)
+}
+
+/// What labels must not cover, and what they had better not.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The view: what is always told stands within it.
+    pub view: Rect,
+    /// No label covers one of these.
+    pub faces: &'a Taken,
+    /// Labels rather stand beside these than on them.
+    pub bodies: &'a Taken,
+}
+
+/// Places labels, and takes the places that they stand on. Those that find none are not among them.
+pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Taken, previous: &Places) -> Vec<Placed> {
+    let mut order: Vec<usize> = (0..wishes.len()).collect();
+    let rank = |index: usize| {
+        let wish = &wishes[index];
+        (wish.importance, wish.reach == Reach::Home, !previous.0.contains_key(&wish.owner))
+    };
+    order.sort_by(|one, other| {
+        let (here, there) = (&wishes[*one], &wishes[*other]);
+        rank(*one).cmp(&rank(*other)).then(here.distance.total_cmp(&there.distance)).then(here.owner.cmp(&there.owner))
+    });
+    let mut search = Search { ground, taken, wide_left: WIDE_SEARCHES, is_full: false };
+    let mut placed: Vec<Placed> = Vec::with_capacity(wishes.len());
+    let mut rest = order.as_slice();
+    while let Some(first) = rest.first() {
+        let importance = wishes[*first].importance;
+        let (class, others) = rest.split_at(rest.partition_point(|index| wishes[*index].importance == importance));
+        let from = placed.len();
+        // Who has a place keeps it, before anybody looks for a new one.
+        let mut seekers = Vec::new();
+        for index in class {
+            match previous.0.get(&wishes[*index].owner).and_then(|spot| search.keep(&wishes[*index], *spot)) {
+                Some((rect, spot)) => placed.push(label(wishes, *index, rect, spot)),
+                None => seekers.push(*index),
+            }
+        }
+        for index in seekers {
+            if let Some((rect, spot)) = search.find(&wishes[index]) {
+                placed.push(label(wishes, index, rect, spot));
+            }
+        }
+        for shown in &mut placed[from..] {
+            if let Some(rect) = search.go_home(&wishes[shown.wish], shown) {
+                *shown = label(wishes, shown.wish, rect, Spot::HOME);
+            }
+        }
+        rest = others;
+    }
+    placed
+}
+
+fn label(wishes: &[Wish], wish: usize, rect: Rect, spot: Spot) -> Placed {
+    let Wish { body, reach, .. } = wishes[wish];
+    let to = pos2(body.center().x, body.bottom() - 0.25 * body.height());
+    let from = rect.clamp(to);
+    let is_under = spot.index < UNDER_SPOTS && spot.by.length() <= CLOSE;
+    let is_close = is_under || (spot.is_within(Reach::Around) && rect.intersects(body.expand(CLOSE)));
+    let leader = (!is_close && reach > Reach::Under).then_some([from, to]);
+    Placed { wish, rect, leader, spot }
+}
+
+/// Looks for places.
+struct Search<'a> {
+    ground: Ground<'a>,
+    taken: &'a mut Taken,
+    wide_left: usize,
+    /// Nowhere in the view is room for one more.
+    is_full: bool,
+}
+
+impl Search<'_> {
+    fn is_free(&self, rect: Rect) -> bool {
+        self.ground.faces.is_free(rect) && self.taken.is_free(rect)
+    }
+
+    /// Takes a place that is free.
+    fn take(&mut self, rect: Rect, spot: Spot) -> Option<(Rect, Spot)> {
+        self.taken.take(rect).then_some((rect, spot))
+    }
+
+    /// What must be seen is seen whole.
+    fn held(&self, wish: &Wish, rect: Rect) -> Rect {
+        if wish.reach == Reach::Anywhere { inside(rect, self.ground.view) } else { rect }
+    }
+
+    /// The last place, while it is free and not too far off.
+    fn keep(&mut self, wish: &Wish, spot: Spot) -> Option<(Rect, Spot)> {
+        if !spot.is_within(wish.reach) {
+            return None;
+        }
+        let at = |spot: Spot| near(wish, spot.index).translate(spot.by);
+        let rect = self.held(wish, at(spot));
+        if self.is_free(rect) {
+            return self.take(rect, spot);
+        }
+        // Rather a little aside than somewhere else altogether.
+        let sides = [vec2(1.0, 0.0), vec2(-1.0, 0.0), vec2(0.0, 1.0), vec2(0.0, -1.0)];
+        let nudges = NUDGES.into_iter().flat_map(|by| sides.map(|side| side * by));
+        for by in nudges {
+            let nudged = Spot { by: spot.by + by, ..spot };
+            let rect = self.held(wish, at(nudged));
+            if nudged.is_within(wish.reach) && self.is_free(rect) {
+                return self.take(rect, nudged);
+            }
+        }
+        None
+    }
+
+    /// A new place: the nearest that covers least.
+    fn find(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
+        let mut best: Option<(usize, usize)> = None;
+        for index in 0..spots(wish.reach) {
+            let rect = self.held(wish, near(wish, index));
+            if !self.is_free(rect.expand(AIR)) {
+                continue;
+            }
+            let covered = self.ground.bodies.crowding(rect);
+            // A name of somebody at rest covers nobody at all.
+            if wish.reach == Reach::Under && covered > 0 {
+                continue;
+            }
+            let cost = covered + 3 * index;
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, index));
+            }
+        }
+        if let Some((_, index)) = best {
+            return self.take(self.held(wish, near(wish, index)), Spot::near(index));
+        }
+        if wish.reach == Reach::Anywhere { self.find_away(wish) } else { None }
+    }
+
+    /// A place in rings around its owner, else the nearest anywhere in the view.
+    fn find_away(&mut self, wish: &Wish) -> Option<(Rect, Spot)> {
+        if self.wide_left == 0 || self.is_full {
+            return None;
+        }
+        self.wide_left -= 1;
+        let home = home(wish);
+        let free = |search: &Self, by: Vec2| {
+            let rect = inside(home.translate(by), search.ground.view);
+            search.is_free(rect.expand(1.0)).then_some((rect, Spot { index: 0, by: rect.min - home.min }))
+        };
+        for ring in 1..=5 {
+            let reach = vec2(0.5 * wish.size.x + 20.0 * ring as f32, wish.size.y + 16.0 * ring as f32);
+            for step in 0..16 {
+                // Below first, then to both sides and up.
+                let turn = std::f32::consts::TAU * ((step + 1) / 2) as f32 / 16.0;
+                let side = if step % 2 == 0 { 1.0 } else { -1.0 };
+                let by = vec2(side * turn.sin() * reach.x, turn.cos() * reach.y);
+                if let Some((rect, spot)) = free(self, by) {
+                    return self.take(rect, spot);
+                }
+            }
+        }
+        let nearest = self.anywhere(home);
+        self.is_full = nearest.is_none();
+        let (rect, spot) = nearest?;
+        self.take(rect, spot)
+    }
+
+    /// The nearest place to another in the whole view.
+    fn anywhere(&self, home: Rect) -> Option<(Rect, Spot)> {
+        let view = self.ground.view;
+        let room = view.size() - home.size();
+        let (columns, rows) = ((room.x / STEP.x).floor() as i32, (room.y / STEP.y).floor() as i32);
+        let mut nearest: Option<(f32, Rect)> = None;
+        for (row, column) in (0..=rows).flat_map(|row| (0..=columns).map(move |column| (row, column))) {
+            let rect = Rect::from_min_size(view.min + vec2(column as f32, row as f32) * STEP, home.size());
+            let away = rect.center().distance_sq(home.center());
+            if nearest.is_none_or(|(least, _)| away < least) && self.is_free(rect) {
+                nearest = Some((away, rect));
+            }
+        }
+        nearest.map(|(_, rect)| (rect, Spot { index: 0, by: rect.min - home.min }))
+    }
+
+    /// The home of a label that stands elsewhere, if there is room enough for it to stay.
+    fn go_home(&mut self, wish: &Wish, shown: &Placed) -> Option<Rect> {
+        if shown.spot == Spot::HOME {
+            return None;
+        }
+        self.taken.give_back(shown.rect);
+        let home = self.held(wish, near(wish, 0));
+        let is_roomy = self.is_free(home.expand(HOME_AIR)) && self.ground.bodies.crowding(home) == 0;
+        self.taken.take(if is_roomy { home } else { shown.rect });
+        is_roomy.then_some(home)
+    }
+}
+
+/// A rectangle moved into another, as far as it fits.
+pub fn inside(rect: Rect, view: Rect) -> Rect {
+    let shift = |low: f32, high: f32, from: f32, to: f32| {
+        if high - low > to - from { from - low } else { (from - low).max(0.0) + (to - high).min(0.0) }
+    };
+    rect.translate(vec2(
+        shift(rect.left(), rect.right(), view.left(), view.right()),
+        shift(rect.top(), rect.bottom(), view.top(), view.bottom()),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VIEW: Rect = Rect { min: Pos2::ZERO, max: pos2(1_280.0, 800.0) };
+
+    fn wish(key: u32, x: f32, importance: Importance) -> Wish {
+        let reach = match importance {
+            Importance::Rest => Reach::Under,
+            Importance::Reading => Reach::Around,
+            _ => Reach::Anywhere,
+        };
+        let body = Rect::from_min_size(pos2(x - 12.0, 252.0), vec2(24.0, 48.0));
+        let (home, size) = (pos2(x, 309.0), vec2(60.0, 18.0));
+        Wish { owner: Owner::Agent(AgentKey(key)), body, home, size, importance, distance: 0.0, reach }
+    }
+
+    fn laid(wishes: &[Wish], faces: &Taken, previous: &Places) -> Vec<Placed> {
+        let bodies = Taken::new(VIEW);
+        place(wishes, Ground { view: VIEW, faces, bodies: &bodies }, &mut Taken::new(VIEW), previous)
+    }
+
+    fn remembered(wishes: &[Wish], placed: &[Placed]) -> Places {
+        let mut places = Places::default();
+        places.remember(wishes, placed);
+        places
+    }
+
+    #[test]
+    fn what_matters_more_has_the_place_and_what_may_be_left_out_is() {
+        use Importance::{NeedsYou, Reading, Rest, Selected, Talking, Working};
+        let faces = Taken::new(VIEW);
+        for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
+            let wishes = [wish(0, 400.0, less), wish(1, 410.0, more)];
+            let placed = laid(&wishes, &faces, &Places::default());
+            assert_eq!(placed[0].wish, 1, "{more:?} before {less:?}");
+            assert_eq!((placed[0].rect, placed[0].leader), (home(&wishes[1]), None));
+            assert_eq!(placed.len(), 2, "{less:?} finds another place");
+        }
+        let wishes = [wish(0, 400.0, Rest), wish(1, 402.0, Rest), wish(2, 398.0, Rest), wish(3, 401.0, Rest)];
+        assert!(laid(&wishes, &faces, &Places::default()).len() < 4, "those at rest may have none");
+    }
+
+    #[test]
+    fn a_label_gives_way_to_a_face_and_a_line_leads_back() {
+        let mut faces = Taken::new(VIEW);
+        let worker = [wish(0, 400.0, Importance::Working)];
+        faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
+        let placed = laid(&worker, &faces, &Places::default());
+        let [from, to] = placed[0].leader.expect("it stands away from its owner");
+        assert!(placed[0].rect.expand(0.1).contains(from) && worker[0].body.contains(to));
+        assert!(faces.is_free(placed[0].rect));
+        faces.claim(Rect::from_min_max(pos2(0.0, 40.0), VIEW.max));
+        let placed = laid(&worker, &faces, &Places::default());
+        assert!(placed[0].rect.bottom() < 40.0 && VIEW.contains_rect(placed[0].rect), "the last free corner is found");
+        let resting = [wish(0, 400.0, Importance::Rest)];
+        assert!(laid(&resting, &faces, &Places::default()).is_empty());
+    }
+
+    #[test]
+    fn a_label_stays_where_it_is_until_its_home_is_roomy() {
+        let mut faces = Taken::new(VIEW);
+        let wishes = [wish(0, 400.0, Importance::Working)];
+        let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
+        faces.claim(face(400.0));
+        let away = laid(&wishes, &faces, &Places::default());
+        assert_ne!(away[0].rect, home(&wishes[0]));
+        let mut beside = Taken::new(VIEW);
+        beside.claim(face(442.0));
+        let previous = remembered(&wishes, &away);
+        assert_eq!(laid(&wishes, &beside, &previous)[0].rect, away[0].rect, "its home is free, and narrow");
+        assert_eq!(laid(&wishes, &Taken::new(VIEW), &previous)[0].rect, home(&wishes[0]));
+    }
+
+    #[test]
+    fn of_several_at_rest_those_who_have_a_name_keep_it() {
+        let faces = Taken::new(VIEW);
+        let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
+        wishes.iter_mut().for_each(|wish| wish.reach = Reach::Home);
+        wishes[0].distance = 5.0;
+        let first = laid(&wishes, &faces, &Places::default());
+        assert_eq!(first.iter().map(|label| label.wish).collect::<Vec<_>>(), [1], "the nearest to the pointer");
+        wishes[0].distance = 1.0;
+        wishes[1].distance = 5.0;
+        let next = laid(&wishes, &faces, &remembered(&wishes, &first));
+        assert_eq!(next.iter().map(|label| label.wish).collect::<Vec<_>>(), [1], "it is not taken away again");
+    }
+
+    #[test]
+    fn what_is_moved_into_view_keeps_its_size() {
+        let view = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
+        let moved = inside(Rect::from_min_size(pos2(-50.0, 280.0), vec2(100.0, 60.0)), view);
+        assert!(view.contains_rect(moved));
+        assert_eq!(moved.size(), vec2(100.0, 60.0));
+    }
+}

@@ -1,0 +1,239 @@
+//! Names in rooms where people walk about for a minute: nothing is covered, nobody who matters is without, nothing
+//! jumps.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::label_layout::{self, Ground};
+use super::super::tests::{agent, element};
+use super::super::words::{self, face};
+use super::super::{Chosen, Look, Seen, Taken};
+use super::*;
+use crate::simulation::State;
+use crate::view::camera::Camera;
+use crate::view::model::{ContentView, RoomModel};
+use crate::view::recent::Recent;
+
+/// Numbers that look random, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    /// From 0 to 1.
+    fn roll(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+/// The room that fits into the view, and who walks where in it.
+struct Walk {
+    room: RoomModel,
+    steps: Vec<World>,
+    dice: Dice,
+    half: World,
+}
+
+/// Nearly half of them rest; one in twelve needs a person.
+fn state(dice: &mut Dice) -> State {
+    match (dice.roll() * 12.0) as u32 {
+        0 => State::Waiting,
+        1 => State::Working,
+        2 => State::Conversing,
+        3..=5 => State::Reading,
+        6..=8 => State::Wandering,
+        _ => State::Idle,
+    }
+}
+
+impl Walk {
+    fn of(count: u32, zoom: f32) -> Self {
+        let mut dice = Dice(u64::from(count));
+        let half = World::new(620.0, 380.0) / zoom;
+        let agents = (0..count).map(|key| {
+            let mut agent = agent(key, "Somebody", state(&mut dice));
+            agent.position = (World::new(dice.roll(), dice.roll()) * 2.0 - World::ONE) * half;
+            agent
+        });
+        let agents: Vec<AgentView> = agents.collect();
+        let board = |key: u32| {
+            let place = World::new(key as f32 * 260.0 - 390.0, 120.0);
+            element(key, "pinboard", "Ideas", place, ContentView::Pins(Vec::new()))
+        };
+        let steps = agents.iter().map(|_| (World::new(dice.roll(), dice.roll()) - World::splat(0.5)) * 24.0).collect();
+        let room = RoomModel { agents, elements: (0..4).map(board).collect(), ..RoomModel::default() };
+        Self { room, steps, dice, half }
+    }
+
+    /// A fifth of a second passes.
+    fn step(&mut self) {
+        for (agent, step) in self.room.agents.iter_mut().zip(&mut self.steps) {
+            agent.position += *step;
+            if agent.position.abs().cmpgt(self.half).any() {
+                agent.position = agent.position.clamp(-self.half, self.half);
+                *step = (World::new(self.dice.roll(), self.dice.roll()) - World::splat(0.5)) * 24.0;
+            }
+            if self.dice.roll() < 0.02 {
+                agent.state = state(&mut self.dice);
+            }
+        }
+    }
+}
+
+/// A label that is shown: whose, how much that matters, where it stands and where it leads to.
+type Shown = (Owner, Importance, Rect, Option<[Pos2; 2]>);
+
+fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown>, Vec<Wish>, Vec<Rect>) {
+    let (selected, recent) = (BTreeSet::new(), Recent::default());
+    let theme = Theme::of(false);
+    let scene = Look {
+        camera,
+        theme,
+        now_secs: 0.0,
+        selected: &selected,
+        hovered: None,
+        pointer: None,
+        quiet: false,
+        still: true,
+    };
+    let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
+    let detail = Detail::at(camera.zoom);
+    let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
+    let [first, later] = words::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
+    let (faces, bodies) = (told.faces(), Taken::new(camera.viewport));
+    let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
+    let mut taken = Taken::new(camera.viewport);
+    let mut shown = Vec::new();
+    let mut places = Places::default();
+    for wanted in [&first, &later] {
+        let placed = label_layout::place(&wanted.wishes, ground, &mut taken, &labels.places);
+        places.remember(&wanted.wishes, &placed);
+        shown.extend(placed.iter().map(|label| {
+            let wish = &wanted.wishes[label.wish];
+            (wish.owner, wish.importance, label.rect, label.leader)
+        }));
+    }
+    labels.places = places;
+    let faces = told.agents().map(|agent| face(agent, &told)).collect();
+    (shown, first.wishes, faces)
+}
+
+fn overlap(one: Rect, other: Rect) -> bool {
+    one.intersect(other).is_positive() && other.is_positive()
+}
+
+/// Walks for a minute with the labels laid out five times a second, and hands each moment over.
+fn for_a_minute(count: u32, zoom: f32, mut look: impl FnMut(&RoomModel, Camera, (Vec<Shown>, Vec<Wish>, Vec<Rect>))) {
+    let mut walk = Walk::of(count, zoom);
+    let camera = Camera { zoom, ..Camera::default() };
+    let mut labels = Labels::default();
+    for _ in 0..300 {
+        walk.step();
+        let laid = laid_out(&walk.room, camera, &mut labels);
+        look(&walk.room, camera, laid);
+    }
+}
+
+#[test]
+fn no_label_covers_a_face_or_another_label_and_nobody_who_matters_is_without() {
+    for (count, zoom) in [(1, 1.0), (12, 1.0), (30, 1.0), (30, 2.0), (300, 0.5)] {
+        for_a_minute(count, zoom, |_, camera, (shown, wishes, faces)| {
+            for (index, (owner, _, rect, leader)) in shown.iter().enumerate() {
+                // What is out of view covers nothing.
+                let seen = rect.intersect(camera.viewport);
+                let other = shown[..index].iter().find(|other| overlap(other.2, seen));
+                assert_eq!(other, None, "{count} at {zoom}: the label of {owner:?} covers another");
+                assert!(!faces.iter().any(|face| overlap(*face, seen)), "{count} at {zoom}: {owner:?} covers a face");
+                assert!(leader.is_none_or(|[from, _]| rect.expand(0.5).contains(from)));
+            }
+            let told: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
+            let in_view = |wish: &&Wish| wish.reach == Reach::Anywhere && camera.viewport.contains(wish.body.center());
+            for wish in wishes.iter().filter(in_view) {
+                assert!(told.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_label_that_leaves_its_place_leads_back_to_its_owner() {
+    let mut leaders = 0;
+    for_a_minute(30, 1.0, |room, camera, (shown, _, _)| {
+        for (owner, importance, rect, leader) in shown {
+            let Owner::Agent(key) = owner else { continue };
+            let agent = room.agent_of(key).expect("it is here");
+            let body = body(agent, camera, 1.0);
+            match leader {
+                Some([_, to]) => {
+                    leaders += 1;
+                    assert!(body.contains(to), "it leads to its owner");
+                    assert!(importance != Importance::Rest, "who rests has its name beside it or none");
+                }
+                None => assert!(rect.intersects(body.expand(CLOSE_ENOUGH)), "{owner:?} stands far away without a line"),
+            }
+        }
+    });
+    assert!(leaders > 20, "{leaders}");
+}
+
+/// So near to its owner a label is its owner's without a line.
+const CLOSE_ENOUGH: f32 = 17.0;
+
+#[test]
+fn labels_do_not_jump() {
+    for (count, zoom) in [(12, 1.0), (30, 1.0)] {
+        let mut before: HashMap<Owner, (Pos2, World)> = HashMap::new();
+        let (mut kept, mut jumps) = (0, 0);
+        for_a_minute(count, zoom, |room, _, (shown, _, _)| {
+            let now = shown.iter().filter_map(|(owner, _, rect, _)| {
+                let Owner::Agent(key) = owner else { return None };
+                Some((*owner, (rect.center_top(), room.agent_of(*key)?.position)))
+            });
+            let now: HashMap<Owner, (Pos2, World)> = now.collect();
+            for (owner, (at, place)) in &now {
+                let Some((was, stood)) = before.get(owner) else { continue };
+                // It goes along with its owner; at the edge of the view it stays behind, by a step at most.
+                let along = (*place - *stood) * zoom;
+                let moved = *at - *was - vec2(along.x, -along.y);
+                if moved.length() < 18.0 { kept += 1 } else { jumps += 1 }
+            }
+            before = now;
+        });
+        // Everybody walks all the time here, and each comes past somebody every few seconds.
+        assert!(jumps * 20 < kept, "{count} at {zoom}: {jumps} jumps, {kept} kept");
+    }
+}
+
+#[test]
+fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
+    let mut room = Walk::of(30, 1.0).room;
+    room.agents[3].state = State::Idle;
+    room.agents[3].position = World::new(0.0, 0.0);
+    let selected = BTreeSet::from([crate::view::pick::Thing::Agent(room.agents[3].id.clone())]);
+    let (recent, camera) = (Recent::default(), Camera { zoom: 0.3, ..Camera::default() });
+    let theme = Theme::of(true);
+    let scene = Look {
+        camera,
+        theme,
+        now_secs: 0.0,
+        selected: &selected,
+        hovered: None,
+        pointer: None,
+        quiet: false,
+        still: true,
+    };
+    let (seen, chosen) = (Seen::of(&room, camera), Chosen::of(&scene));
+    let detail = Detail::Figures;
+    let told = Told { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
+    let [first, _] = words::wanted(&told, &mut |_| vec2(1.0, 1.0));
+    let own = first.wishes.iter().position(|wish| wish.owner == Owner::Agent(room.agents[3].key));
+    let label = &first.labels[own.expect("it has one from afar as well")];
+    assert_eq!((&*label.name.0, label.line.as_ref().map(|line| &*line.0)), ("Somebody", Some("Idle")));
+    let busy = |agent: &&AgentView| Importance::of(agent) <= Importance::Working;
+    assert_eq!(first.wishes.len(), 1 + room.agents.iter().filter(busy).count(), "others only where they matter");
+}
+
+#[test]
+fn names_of_several_lines_are_one_line_and_long_ones_are_cut() {
+    assert_eq!(shown("Ada\nof the\tarchive"), "Ada of the archive");
+    assert!(shown(&"ß".repeat(200)).chars().count() <= MAX_LETTERS);
+    assert!(matches!(shown("Ada"), Cow::Borrowed("Ada")));
+}

@@ -1,0 +1,179 @@
+//! People who stand in each other, near the pointer, make room for each other so that each can be pointed at; they go
+//! back when the pointer leaves.
+
+use std::collections::BTreeMap;
+
+use bevy::math::Vec2;
+
+use super::model::{AgentView, RoomModel};
+use crate::base::AgentKey;
+
+/// Figures that are closer than this cover each other's faces, in world units.
+const FACE_UNITS: f32 = 22.0;
+/// From afar they cover each other at this distance, in points: as far as two squares of heaps.
+const BADGE_POINTS: f32 = 38.0;
+/// What a hand points at is so high above the feet, in world units.
+const WAIST_UNITS: f32 = 22.0;
+/// So many make room at once.
+const MEMBERS_AT_MOST: usize = 16;
+/// So long it takes them.
+const MAKES_ROOM_SECS: f32 = 0.14;
+
+/// Those who have made room for each other.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Spread {
+    /// Where each of them is shown.
+    places: BTreeMap<AgentKey, Vec2>,
+    middle: Vec2,
+    /// They stand within this of the middle.
+    radius: f32,
+    /// How far they have gone, from 0 to 1.
+    share: f32,
+}
+
+impl Spread {
+    /// What the pointer does, if it is in the room. `step_secs` have passed since the last frame; none where little is to
+    /// move. Whether somebody is on the way.
+    pub fn follow(&mut self, room: &RoomModel, pointer: Option<Vec2>, zoom: f32, step_secs: Option<f32>) -> bool {
+        let apart = apart(zoom);
+        let stays = |spread: &Self| {
+            !spread.places.is_empty()
+                && pointer.is_some_and(|pointer| {
+                    (pointer - Vec2::new(0.0, WAIST_UNITS)).distance(spread.middle) <= spread.radius + 1.2 * apart
+                })
+        };
+        let is_near = stays(self);
+        if !is_near && self.share <= 0.0 {
+            *self = pointer.map_or_else(Self::default, |pointer| Self::around(room, pointer, apart));
+        }
+        // Who walked away is left to it.
+        let reach = 2.0 * (self.radius + apart);
+        let middle = self.middle;
+        self.places.retain(|key, _| room.agent_of(*key).is_some_and(|agent| agent.position.distance(middle) < reach));
+        let target = if stays(self) { 1.0 } else { 0.0 };
+        let step = step_secs.map_or(1.0, |step| step / MAKES_ROOM_SECS);
+        self.share = (self.share + (target - self.share).clamp(-step, step)).clamp(0.0, 1.0);
+        !self.places.is_empty() && self.share != target
+    }
+
+    /// Everybody goes back at once.
+    pub fn end(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Shows them where they make room: for whoever picks and paints.
+    pub fn apply(&self, room: &mut RoomModel) {
+        if self.share <= 0.0 {
+            return;
+        }
+        for (key, place) in &self.places {
+            if let Ok(index) = room.agents.binary_search_by_key(key, |agent| agent.key) {
+                let agent = &mut room.agents[index];
+                agent.position = agent.position.lerp(*place, self.share);
+            }
+        }
+    }
+
+    /// Those around the pointer who cover each other, on a circle: each at the side where it stands.
+    fn around(room: &RoomModel, pointer: Vec2, apart: f32) -> Self {
+        let waist = pointer - Vec2::new(0.0, WAIST_UNITS);
+        let away = |agent: &AgentView| agent.position.distance_squared(waist);
+        let mut near: Vec<&AgentView> =
+            room.agents.iter().filter(|agent| away(agent) <= (1.5 * apart) * (1.5 * apart)).collect();
+        near.sort_by(|one, other| away(one).total_cmp(&away(other)).then(one.key.cmp(&other.key)));
+        near.truncate(4 * MEMBERS_AT_MOST);
+        let covers = |one: &AgentView, other: &AgentView| {
+            one.key != other.key && one.position.distance_squared(other.position) < apart * apart
+        };
+        let covered: Vec<&AgentView> =
+            near.iter().copied().filter(|one| near.iter().any(|other| covers(one, other))).collect();
+        let members = &covered[..covered.len().min(MEMBERS_AT_MOST)];
+        if members.len() < 2 {
+            return Self::default();
+        }
+        let middle = members.iter().map(|agent| agent.position).sum::<Vec2>() / members.len() as f32;
+        let mut by_side: Vec<(f32, AgentKey)> = members
+            .iter()
+            .map(|agent| {
+                let from_middle = agent.position - middle;
+                (from_middle.y.atan2(from_middle.x), agent.key)
+            })
+            .collect();
+        by_side.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        // Neighbours on the circle are a whole figure apart.
+        let turn = std::f32::consts::TAU / by_side.len() as f32;
+        let radius = 0.55 * apart / (0.5 * turn).sin();
+        let first = by_side[0].0;
+        let places = by_side
+            .iter()
+            .enumerate()
+            .map(|(index, (_, key))| (*key, middle + Vec2::from_angle(first + turn * index as f32) * radius));
+        Self { places: places.collect(), middle, radius, share: 0.0 }
+    }
+}
+
+/// Those who are closer than this cannot be told apart by a hand, in world units.
+fn apart(zoom: f32) -> f32 {
+    let points = if zoom < 0.25 { BADGE_POINTS } else { 0.0 };
+    FACE_UNITS.max(points / zoom.max(0.01))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::testing::agent;
+    use crate::view::pick::{Thing, thing_at};
+
+    fn cluster(places: &[(f32, f32)]) -> RoomModel {
+        let agents = places.iter().enumerate().map(|(key, (x, y))| AgentView {
+            position: Vec2::new(*x, *y),
+            ..agent(key as u32, &format!("a-{key}"), "A")
+        });
+        RoomModel { agents: agents.collect(), ..RoomModel::default() }
+    }
+
+    fn spread(room: &RoomModel, pointer: Vec2, zoom: f32) -> (Spread, RoomModel) {
+        let mut spread = Spread::default();
+        spread.follow(room, Some(pointer), zoom, None);
+        let mut shown = room.clone();
+        spread.apply(&mut shown);
+        (spread, shown)
+    }
+
+    #[test]
+    fn who_stands_in_another_can_be_pointed_at_near_and_far() {
+        for (count, zoom) in [(2_usize, 1.0), (5, 1.0), (5, 0.2), (12, 0.12)] {
+            let places: Vec<(f32, f32)> = (0..count).map(|index| (index as f32 * 3.0, (index % 3) as f32)).collect();
+            let room = cluster(&places);
+            let (_, shown) = spread(&room, Vec2::new(1.0, WAIST_UNITS), zoom);
+            for agent in &shown.agents {
+                let face = agent.position + Vec2::new(0.0, crate::view::pick::FACE_LIFT);
+                let under = thing_at(&shown, if zoom < 0.25 { agent.position } else { face }, zoom);
+                assert_eq!(under, Some(Thing::Agent(agent.id.clone())), "{count} at {zoom}");
+            }
+        }
+    }
+
+    #[test]
+    fn they_stay_apart_while_the_pointer_is_among_them_and_go_back_when_it_leaves() {
+        let room = cluster(&[(0.0, 0.0), (4.0, 0.0), (300.0, 0.0)]);
+        let (mut spread, shown) = spread(&room, Vec2::new(0.0, WAIST_UNITS), 1.0);
+        assert_eq!(shown.agents[2].position, room.agents[2].position, "who stands alone stays");
+        let pointer = shown.agents[1].position + Vec2::new(0.0, WAIST_UNITS);
+        let before = spread.clone();
+        spread.follow(&room, Some(pointer), 1.0, None);
+        assert_eq!(spread, before);
+        assert!(spread.follow(&room, Some(Vec2::new(900.0, 0.0)), 1.0, Some(0.05)), "they are on the way back");
+        spread.follow(&room, None, 1.0, None);
+        let mut shown = room.clone();
+        spread.apply(&mut shown);
+        assert_eq!(shown.agents[0].position, room.agents[0].position);
+    }
+
+    #[test]
+    fn those_who_stand_beside_each_other_do_not_move() {
+        let room = cluster(&[(0.0, 0.0), (FACE_UNITS + 1.0, 0.0)]);
+        let (spread, _) = spread(&room, Vec2::new(5.0, WAIST_UNITS), 1.0);
+        assert_eq!(spread, Spread::default());
+    }
+}
