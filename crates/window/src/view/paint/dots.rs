@@ -84,12 +84,14 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
     heaps
 }
 
-/// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters.
+/// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters, and faces before
+/// piles, so that none lies under the number of another.
 pub(super) fn paint(batch: &mut Batch, heaps: &[Heap], room: &RoomModel, (camera, theme): (Camera, Theme), pulse: f32) {
     let alone = heaps.iter().filter(|heap| heap.count == 1).count();
     let have_faces = alone <= FACES_AT_MOST;
-    let (told, resting): (Vec<&Heap>, Vec<&Heap>) = heaps.iter().partition(|heap| heap.importance.stands_out());
-    for heap in resting.into_iter().chain(told) {
+    let mut order: Vec<&Heap> = heaps.iter().collect();
+    order.sort_by_key(|heap| (heap.importance.stands_out(), heap.count > 1));
+    for heap in order {
         let at = camera.to_screen(heap.middle);
         let radius = radius(heap, have_faces);
         let colour = colour(heap, theme);

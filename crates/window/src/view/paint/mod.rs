@@ -34,7 +34,7 @@ pub use label_layout::inside;
 pub use minimap::minimap;
 pub use outfit::Outfit;
 pub use taken::Taken;
-pub use talk::{chosen_tie, handle, rope_in_hand, tie_middle, tie_under};
+pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_under};
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;

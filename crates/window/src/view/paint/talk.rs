@@ -211,6 +211,11 @@ pub fn rope_in_hand(painter: &Painter, camera: Camera, theme: Theme, from: World
     painter.circle_filled(rope.to, 5.0, theme.accent);
 }
 
+/// Where the handle of an agent is on screen: beside its figure, near enough to be reached before it goes.
+pub fn handle_place(agent: &AgentView, camera: Camera) -> Pos2 {
+    camera.to_screen(agent.position) + vec2(22.0 * camera.zoom + 9.0, -30.0 * camera.zoom)
+}
+
 /// The handle beside a figure from which a relationship is drawn.
 pub fn handle(painter: &Painter, at: Pos2, hot: bool, theme: Theme) {
     let radius = if hot { 9.0 } else { 7.0 };

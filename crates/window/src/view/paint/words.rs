@@ -19,6 +19,8 @@ use crate::view::recent::Recent;
 
 /// With fewer bubbles than this, figures are kept free of them.
 const MANNERLY_BUBBLES: usize = 60;
+/// The room that the handle of somebody takes who is looked at, in points.
+const HANDLE: Vec2 = vec2(20.0, 20.0);
 /// Names keep this far from the feet of their owners, in points.
 const FEET_POINTS: f32 = 6.0;
 
@@ -106,6 +108,9 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
     let [first, later] = wanted(told, &mut |text| labels.measure(painter, text));
     let mut taken = Taken::new(camera.viewport);
+    for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {
+        taken.claim(Rect::from_center_size(talk::handle_place(agent, camera), HANDLE));
+    }
     let placed = label_layout::place(&first.wishes, ground, &mut taken, &labels.places);
     if told.detail > Detail::Dots {
         bubbles(painter, told, ground, &mut taken, sheet);

@@ -1,6 +1,5 @@
 //! Relationships by hand: the handle beside a figure, the rope in the making, and the field for its label.
 
-use bevy::math::Vec2;
 use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
 
 use super::hand::Hand;
@@ -13,7 +12,7 @@ use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel};
-use crate::view::paint;
+use crate::view::paint::{self, handle_place};
 use crate::view::pick::{Thing, thing_at};
 use crate::workspace::Relationship;
 
@@ -21,12 +20,6 @@ use crate::workspace::Relationship;
 const HANDLE_POINTS: f32 = 13.0;
 /// With more than so many selected, only who is pointed at has a handle.
 const HANDLES_AT_MOST: usize = 8;
-
-/// Where the handle of an agent is on screen: beside its figure, near enough to be reached before it goes.
-pub(super) fn handle_place(agent: &AgentView, camera: Camera) -> Pos2 {
-    let beside = Vec2::new(22.0 * camera.zoom + 9.0, 30.0 * camera.zoom) / camera.zoom;
-    camera.to_screen(agent.position + beside)
-}
 
 /// Who has a handle: who is selected or pointed at, and whose handle the pointer has reached.
 #[derive(Clone, Debug, Default)]

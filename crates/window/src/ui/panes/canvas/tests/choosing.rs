@@ -205,7 +205,7 @@ fn a_rope_is_drawn_from_the_handle_and_asks_for_its_label() {
     let (ada, bram) = (window.agent("ada-1"), window.agent("bram-1"));
     window.move_to(ada);
     let view = window.room().agents[0].clone();
-    let handle = relating::handle_place(&view, window.state().view.camera);
+    let handle = paint::handle_place(&view, window.state().view.camera);
     window.move_to(handle);
     window.drag(handle, bram);
     assert_eq!(window.commands(), [], "nothing yet, and nobody was carried");
@@ -225,7 +225,7 @@ fn a_rope_that_ends_nowhere_or_is_given_up_is_none() {
     window.state().selection.select([Thing::Agent("ada-1".into())]);
     window.0.run_steps(5);
     let view = window.room().agents[0].clone();
-    let handle = relating::handle_place(&view, window.state().view.camera);
+    let handle = paint::handle_place(&view, window.state().view.camera);
     for end in [floor, handle - vec2(20.0, 0.0), pos2(100.0, 500.0)] {
         window.drag(handle, end);
         assert_eq!((window.commands(), window.naming()), (vec![], None), "{end}");
