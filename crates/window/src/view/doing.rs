@@ -56,6 +56,11 @@ impl Importance {
     }
 }
 
+/// The state in whose colour somebody is told of: who thinks works, whatever it does beside that.
+pub fn told_as(agent: &AgentView) -> State {
+    if Importance::of(agent) == Importance::Working { State::Working } else { agent.state }
+}
+
 /// A state, in a word or two.
 pub fn state(state: State) -> &'static str {
     match state {
@@ -140,8 +145,30 @@ impl<'a> Doings<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{ActivationKey, ElementKey};
-    use crate::ui::testing::sample_room;
+    use crate::base::{ActivationKey, ConversationKey, ElementKey};
+    use crate::simulation::ConversationKind;
+    use crate::view::model::ContentView;
+    use crate::view::paint::tests::{agent, element};
+    use bevy::math::Vec2;
+
+    /// Two who talk, and a rulebook.
+    fn room() -> RoomModel {
+        let talk = TalkView {
+            key: ConversationKey(0),
+            kind: ConversationKind::Chance,
+            participants: vec![AgentKey(0), AgentKey(1)],
+            speaker: 0,
+            topic: None,
+            said: Vec::new(),
+            turns: (1, 6),
+        };
+        RoomModel {
+            agents: vec![agent(0, "Ada", State::Idle), agent(1, "Bram", State::Idle)],
+            elements: vec![element(0, "rulebook", "House rules", Vec2::ZERO, ContentView::Text(String::new()))],
+            talks: vec![talk],
+            ..RoomModel::default()
+        }
+    }
 
     fn piece(agent: &str, task: &str) -> PieceView {
         PieceView {
@@ -158,8 +185,8 @@ mod tests {
 
     #[test]
     fn everybody_s_line_says_what_it_is_at() {
-        let mut room = sample_room();
-        room.work.pieces = vec![piece("ada-1", "Write a summary of what\nwas decided on Monday")];
+        let mut room = room();
+        room.work.pieces = vec![piece("ada-0", "Write a summary of what\nwas decided on Monday")];
         let line = |room: &RoomModel| Doings::of(room).line(&room.agents[0]);
         for (state, thinking, walks, expected) in [
             (State::Idle, false, false, "Idle"),
@@ -168,8 +195,8 @@ mod tests {
             (State::Working, true, false, "Thinking: Write a summary of what was d…"),
             (State::Waiting, false, false, "Needs you: Write a summary of what was d…"),
             (State::Conversing, false, false, "Talking with Bram"),
-            (State::Reading, false, false, "Reading rules"),
-            (State::Reading, false, true, "Going to read rules"),
+            (State::Reading, false, false, "Reading House rules"),
+            (State::Reading, false, true, "Going to read House rules"),
             (State::Error, false, false, "Stuck"),
         ] {
             let ada = &mut room.agents[0];
@@ -183,7 +210,7 @@ mod tests {
 
     #[test]
     fn who_needs_a_person_matters_most_and_who_rests_least() {
-        let mut ada = sample_room().agents.remove(0);
+        let mut ada = agent(0, "Ada", State::Idle);
         let mut of = |state| {
             ada.state = state;
             Importance::of(&ada)
@@ -191,6 +218,8 @@ mod tests {
         let all = [State::Waiting, State::Working, State::Conversing, State::Reading, State::Idle].map(&mut of);
         assert!(all.is_sorted(), "{all:?}");
         assert_eq!(of(State::Error), Importance::NeedsYou);
+        let thinks = AgentView { thinking: true, ..agent(0, "Ada", State::Idle) };
+        assert_eq!((Importance::of(&thinks), told_as(&thinks)), (Importance::Working, State::Working));
         assert_eq!(all.map(Importance::is_always_told), [true, true, true, false, false]);
     }
 }

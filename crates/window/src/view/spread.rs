@@ -121,14 +121,15 @@ fn apart(zoom: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::testing::agent;
+    use crate::simulation::State;
+    use crate::view::paint::tests::agent;
     use crate::view::pick::{Thing, thing_at};
 
     fn cluster(places: &[(f32, f32)]) -> RoomModel {
-        let agents = places.iter().enumerate().map(|(key, (x, y))| AgentView {
-            position: Vec2::new(*x, *y),
-            ..agent(key as u32, &format!("a-{key}"), "A")
-        });
+        let agents = places
+            .iter()
+            .enumerate()
+            .map(|(key, (x, y))| AgentView { position: Vec2::new(*x, *y), ..agent(key as u32, "Ada", State::Idle) });
         RoomModel { agents: agents.collect(), ..RoomModel::default() }
     }
 

@@ -14,7 +14,7 @@ use super::{figure, pulse};
 use crate::simulation::State;
 use crate::view::art::Sprite;
 use crate::view::camera::Camera;
-use crate::view::doing::{Doings, Importance};
+use crate::view::doing::{Doings, Importance, told_as};
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::theme::{Theme, state_colour};
 
@@ -65,7 +65,7 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
             count: 0,
             first: index,
             importance,
-            state: agent.state,
+            state: told_as(agent),
             needing: 0,
             working: 0,
         });
@@ -74,7 +74,7 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
         heap.needing += usize::from(importance == Importance::NeedsYou);
         heap.working += usize::from(importance == Importance::Working);
         if importance < heap.importance {
-            (heap.importance, heap.state, heap.first) = (importance, agent.state, index);
+            (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
         }
     }
     let mut heaps: Vec<Heap> = heaps.into_values().collect();
@@ -155,7 +155,7 @@ pub(super) fn wanted<'a>(
         let wish = Wish {
             owner: Owner::Square(heap.square.0, heap.square.1),
             body,
-            home: body.center_bottom() + vec2(0.0, 2.0),
+            home: body.center_bottom() + vec2(0.0, 7.0),
             size: label.size(measure),
             importance: heap.importance,
             distance: told.distance(at),
@@ -163,6 +163,12 @@ pub(super) fn wanted<'a>(
         };
         wanted.push(wish, label);
     }
+}
+
+/// Where a heap is painted, and whether it stands out.
+pub(super) fn place(heap: &Heap, camera: Camera) -> (Rect, bool) {
+    let size = Vec2::splat(2.0 * radius(heap, true));
+    (Rect::from_center_size(camera.to_screen(heap.middle), size), heap.importance.stands_out())
 }
 
 /// How many of a heap need a person and work.

@@ -11,7 +11,7 @@ use super::label_layout::{Owner, Placed, Places, Reach, Wish};
 use super::words::Told;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
-use crate::view::doing::{Doings, Importance};
+use crate::view::doing::{Doings, Importance, told_as};
 use crate::view::model::AgentView;
 use crate::view::theme::{RADIUS, Theme, state_colour};
 
@@ -176,7 +176,7 @@ fn style(agent: &AgentView, is_chosen: bool) -> Style {
     match Importance::of(agent) {
         _ if is_chosen => Style::Selected,
         Importance::Rest => Style::Name,
-        _ => Style::Busy(state_colour(agent.state)),
+        _ => Style::Busy(state_colour(told_as(agent))),
     }
 }
 

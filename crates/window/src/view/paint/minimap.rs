@@ -7,7 +7,7 @@ use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, Stro
 use super::batch::mixed;
 use super::element::SIZE;
 use crate::view::camera::Camera;
-use crate::view::doing::Importance;
+use crate::view::doing::{Importance, told_as};
 use crate::view::model::RoomModel;
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
@@ -77,7 +77,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
             plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(5.0)), theme.bubble);
         }
         let importance = Importance::of(agent);
-        let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(agent.state) };
+        let colour = if importance == Importance::Rest { theme.at_rest() } else { state_colour(told_as(agent)) };
         let side = if importance.stands_out() { 5.0 } else { 3.5 };
         plain(&mut mesh, Rect::from_center_size(at, Vec2::splat(side)), colour);
     }

@@ -38,7 +38,7 @@ pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_u
 
 use super::art::{Art, Sprite};
 use super::camera::Camera;
-use super::doing::Importance;
+use super::doing::{Importance, told_as};
 use super::model::{AgentView, RoomModel};
 use super::pick::Thing;
 use super::recent::Recent;
@@ -250,7 +250,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
     let around = |width: f32| Rect::from_center_size(at - vec2(0.0, zoom), vec2(width, 0.45 * width) * zoom);
     let aloft = if agent.state == State::Dragged { 0.7 } else { 1.0 };
     batch.fill(Sprite::Shadow, around(40.0 * aloft), theme.shadow);
-    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(agent.state));
+    let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(told_as(agent)));
     let importance = Importance::of(agent);
     if detail == Detail::Figures && importance.stands_out() {
         let strength = 0.7 * dots::glow_at(now_secs, scene.still);

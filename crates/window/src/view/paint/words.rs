@@ -49,13 +49,18 @@ impl<'a> Told<'a> {
         self.scene.pointer.map_or(0.0, |pointer| pointer.distance(at))
     }
 
-    /// Where the faces are, unless everybody is a dot.
+    /// Where the faces are; of those who are dots, of those alone who stand out.
     pub(super) fn faces(&self) -> Taken {
         let camera = self.scene.camera;
         let mut faces = Taken::new(camera.viewport);
         if self.detail > Detail::Dots {
             for agent in self.agents() {
                 faces.claim(face(agent, self));
+            }
+        }
+        for (place, stands_out) in self.heaps.iter().map(|heap| dots::place(heap, camera)) {
+            if stands_out {
+                faces.claim(place);
             }
         }
         faces
@@ -72,6 +77,7 @@ impl<'a> Told<'a> {
                 bodies.claim(body);
             }
         }
+        self.heaps.iter().for_each(|heap| bodies.claim(dots::place(heap, camera).0));
         for element in self.seen.elements.iter().map(|index| &self.room.elements[*index]) {
             let middle = camera.to_screen(element.position + World::new(0.0, 10.0));
             bodies.claim(Rect::from_center_size(middle, vec2(60.0, 30.0) * camera.zoom));

@@ -77,7 +77,13 @@ fn paint_lift(painter: &Painter, theme: &Theme, camera: Camera, pointer: Pos2, f
     let left = Rect::from_min_size(feet + vec2(-beside.x - size.x, beside.y), size);
     let view = camera.viewport.shrink(4.0);
     let card = paint::inside(if right.right() <= view.right() { right } else { left }, view);
-    painter.rect(card, CornerRadius::same(RADIUS[0]), theme.panel, Stroke::new(LINE[0], theme.line), StrokeKind::Outside);
+    painter.rect(
+        card,
+        CornerRadius::same(RADIUS[0]),
+        theme.panel,
+        Stroke::new(LINE[0], theme.line),
+        StrokeKind::Outside,
+    );
     painter.galley(card.min + vec2(8.0, 5.0), galley, theme.text);
 }
 
