@@ -72,7 +72,10 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
 /// Who has read the newest, who knows something older, who has not read it.
 pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView) {
     let ViewerContext { room, theme, .. } = *cx;
-    widgets::section(ui, "Who has read it", theme);
+    // Letters are read or unread each by itself; their box is looked into.
+    let is_box = matches!(*element.content, ContentView::Mail { .. });
+    let seen = if is_box { "looked into it" } else { "read it" };
+    widgets::section(ui, &format!("Who has {seen}"), theme);
     let Some(known) = room.known.get(&element.id) else {
         ui.label(widgets::soft("Looking…", theme));
         return;
@@ -81,7 +84,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
         ui.label(widgets::soft("Nobody here may read it.", theme));
         return;
     }
-    ui.label(summary(known));
+    ui.label(summary(known, seen));
     ui.spacing_mut().item_spacing.y = SPACE[0];
     let area = ScrollArea::vertical().id_salt(("readers", &element.id)).max_height(LIST_HEIGHT);
     area.show_rows(ui, 20.0, known.readers.len(), |ui, rows| {
@@ -91,7 +94,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
                 Knows::Older { read_tick } => {
                     (format!("knows an older version, since {}", ago(room, read_tick)), theme.warn)
                 }
-                Knows::Nothing => ("has not read it".to_owned(), theme.text_soft),
+                Knows::Nothing => (format!("has not {seen}"), theme.text_soft),
             };
             ui.horizontal(|ui| {
                 ui.set_height(20.0);
@@ -112,12 +115,12 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
 }
 
 /// How many know what.
-fn summary(known: &KnownBy) -> String {
+fn summary(known: &KnownBy, seen: &str) -> String {
     let [newest, older, nothing] = known.counts();
     let parts = [
         (newest, words::count(newest, "knows the newest", "know the newest")),
         (older, words::count(older, "knows an older version", "know an older version")),
-        (nothing, words::count(nothing, "has not read it", "have not read it")),
+        (nothing, words::count(nothing, &format!("has not {seen}"), &format!("have not {seen}"))),
     ];
     let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said).collect();
     said.join(", ")
