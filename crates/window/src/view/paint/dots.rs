@@ -1,27 +1,20 @@
 //! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
 //! who needs a person, works or talks has a colour, is larger and glows.
 
-use std::collections::BTreeMap;
-
-use bevy::math::Vec2 as World;
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Vec2, vec2};
 
 use super::batch::{Batch, mixed};
+use super::heaps::{Heap, radius};
 use super::label::{self, Label, Measure, Style, Wanted};
 use super::label_layout::{Owner, Reach, Wish};
-use super::words::Told;
+use super::told::Told;
 use super::{figure, pulse};
-use crate::simulation::State;
 use crate::view::art::Sprite;
 use crate::view::camera::Camera;
-use crate::view::doing::{Doings, Importance, told_as};
-use crate::view::model::{AgentView, RoomModel};
+use crate::view::doing::{Doings, Importance};
+use crate::view::model::RoomModel;
 use crate::view::theme::{Theme, state_colour};
 
-/// Agents within one square of this side are drawn as one dot, in points.
-const HEAP_POINTS: f32 = 26.0;
-/// A badge is as wide as twice this, in points.
-const BADGE_RADIUS: f32 = 8.0;
 /// More than so many who stand alone have no faces.
 const FACES_AT_MOST: usize = 700;
 /// So many heaps at most say in words who of them needs a person or works.
@@ -29,60 +22,6 @@ const TOLD_AT_MOST: usize = 40;
 
 /// Numbers on dots: black on every state's colour, which are bright in both themes.
 pub const DOT_INK: Color32 = Color32::BLACK;
-
-/// Agents that stand close together.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Heap {
-    /// The square of the room that they stand in.
-    square: (i32, i32),
-    /// The middle of them all.
-    pub(super) middle: World,
-    /// How many.
-    pub(super) count: usize,
-    /// The one of them that matters most, by its place among the agents of the room.
-    first: u32,
-    /// How much what that one does matters, and its state.
-    importance: Importance,
-    pub(super) state: State,
-    /// How many need a person.
-    needing: usize,
-    /// How many work.
-    working: usize,
-}
-
-/// Puts agents that would cover each other at this zoom on one heap. Squares lie fast in the room, so that heaps
-/// stay what they are while the view moves.
-pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Heap> {
-    let side = HEAP_POINTS / zoom;
-    let mut heaps: BTreeMap<(i32, i32), Heap> = BTreeMap::new();
-    for (index, agent) in agents {
-        let square = (agent.position / side).floor();
-        let square = (square.y as i32, square.x as i32);
-        let importance = Importance::of(agent);
-        let heap = heaps.entry(square).or_insert(Heap {
-            square,
-            middle: World::ZERO,
-            count: 0,
-            first: index,
-            importance,
-            state: told_as(agent),
-            needing: 0,
-            working: 0,
-        });
-        heap.middle += agent.position;
-        heap.count += 1;
-        heap.needing += usize::from(importance == Importance::NeedsYou);
-        heap.working += usize::from(importance == Importance::Working);
-        if importance < heap.importance {
-            (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
-        }
-    }
-    let mut heaps: Vec<Heap> = heaps.into_values().collect();
-    for heap in &mut heaps {
-        heap.middle /= heap.count as f32;
-    }
-    heaps
-}
 
 /// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters, and faces before
 /// piles, so that none lies under the number of another.
@@ -165,12 +104,6 @@ pub(super) fn wanted<'a>(
     }
 }
 
-/// Where a heap is painted, and whether it stands out.
-pub(super) fn place(heap: &Heap, camera: Camera) -> (Rect, bool) {
-    let size = Vec2::splat(2.0 * radius(heap, true));
-    (Rect::from_center_size(camera.to_screen(heap.middle), size), heap.importance.stands_out())
-}
-
 /// How many of a heap need a person and work.
 fn told_of(heap: &Heap) -> String {
     let needing = match heap.needing {
@@ -182,16 +115,6 @@ fn told_of(heap: &Heap) -> String {
     needing.into_iter().chain(working).collect::<Vec<_>>().join(", ")
 }
 
-fn radius(heap: &Heap, have_faces: bool) -> f32 {
-    let more = if heap.importance.stands_out() { 2.5 } else { 0.0 };
-    let radius = match heap.count {
-        1 if have_faces => BADGE_RADIUS,
-        1 => 4.0,
-        many => (6.0 + 1.1 * (many as f32).log2()).min(11.0),
-    };
-    radius + more
-}
-
 /// How strongly what stands out glows at a moment.
 pub(super) fn glow_at(now_secs: f64, is_still: bool) -> f32 {
     if is_still { 0.8 } else { pulse(now_secs) }
@@ -200,8 +123,12 @@ pub(super) fn glow_at(now_secs: f64, is_still: bool) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::State;
+    use crate::view::model::AgentView;
+    use crate::view::paint::heaps::heaps;
     use crate::view::paint::tests::agent;
     use crate::view::theme::contrast;
+    use bevy::math::Vec2 as World;
 
     fn agents(states: &[State]) -> Vec<AgentView> {
         let made = states.iter().enumerate().map(|(key, state)| {

@@ -8,7 +8,7 @@ use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKin
 
 use super::batch::mixed;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
-use super::words::Told;
+use super::told::Told;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
 use crate::view::doing::{Doings, Importance, told_as};

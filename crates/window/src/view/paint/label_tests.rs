@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::super::label_layout::{self, Ground};
 use super::super::tests::{agent, element};
-use super::super::words::{self, face};
+use super::super::told::face;
+use super::super::words;
 use super::super::{Chosen, Look, Seen, Taken};
 use super::*;
 use crate::simulation::State;

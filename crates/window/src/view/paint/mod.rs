@@ -9,6 +9,7 @@ mod element;
 mod figure;
 mod floor;
 mod ghost;
+mod heaps;
 mod label;
 mod label_layout;
 pub mod minimap;
@@ -19,6 +20,7 @@ mod taken;
 mod talk;
 #[cfg(test)]
 pub(crate) mod tests;
+mod told;
 mod words;
 mod work;
 
@@ -130,7 +132,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = dots::heaps(agents, camera.zoom);
+        let heaps = heaps::heaps(agents, camera.zoom);
         dots::paint(&mut batch, &heaps, room, (camera, theme), dots::glow_at(now_secs, scene.still));
         heaps
     } else {
@@ -148,7 +150,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     if detail == Detail::Names {
         work::sheets(&painter, room, recent, camera, theme, now_secs);
     }
-    let told = words::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
+    let told = told::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
     words::paint(&painter, &told, sheet, labels);
 }
 
