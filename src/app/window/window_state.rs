@@ -49,7 +49,9 @@ pub struct Remembered {
     pub tasks: Vec<String>,
     /// Whether the debug overlay is on.
     pub overlay: bool,
-    /// Whether the hint of the first run was closed.
+    /// Whether the story strip is folded.
+    pub story_folded: bool,
+    /// Whether the first steps were taken or put away.
     pub hint_closed: bool,
     /// From where each scene was seen, by its stem, the one seen last at the end.
     pub views: Vec<(String, View)>,
@@ -94,7 +96,11 @@ impl WindowStateFile {
         let mut problems = Vec::new();
         let remembered = match memory.read() {
             Ok(Some(root)) => remembered_of(&root, &memory.place(), &mut problems),
-            Ok(None) => Remembered { look: look_of_person(config_folder), ..Remembered::default() },
+            Ok(None) => {
+                // Who has had a workspace before has had the first steps, too.
+                let hint_closed = config_folder.join(PERSON_FILE).exists();
+                Remembered { look: look_of_person(config_folder), hint_closed, ..Remembered::default() }
+            }
             Err(what) => {
                 memory.is_unusable = true;
                 let remedy = "mend or delete it; it is put aside when something is remembered anew";
@@ -202,7 +208,7 @@ fn number(value: f32) -> Value {
 }
 
 fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
-    let Remembered { window, look, dock, explorer, tasks, overlay, hint_closed, views } = remembered;
+    let Remembered { window, look, dock, explorer, tasks, overlay, story_folded, hint_closed, views } = remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -217,6 +223,7 @@ fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
     put("files", json!(explorer));
     put("tasks", json!(tasks));
     put("debug_overlay", json!(overlay));
+    put("story_folded", json!(story_folded));
     put("hint_closed", json!(hint_closed));
     put("scenes", Value::Object(scenes));
     data
@@ -247,6 +254,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         explorer: key(root, "files", &mut odd).unwrap_or_default(),
         tasks: key(root, "tasks", &mut odd).unwrap_or_default(),
         overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
+        story_folded: key(root, "story_folded", &mut odd).unwrap_or_default(),
         hint_closed: key(root, "hint_closed", &mut odd).unwrap_or_default(),
         views: views.take(SCENES_KEPT).collect(),
     };
@@ -279,6 +287,7 @@ impl Remembered {
         panes.explorer.remembered.clone_from(&self.explorer);
         state.recents.restore_tasks(&self.tasks);
         state.view.debug_overlay = self.overlay;
+        state.view.is_story_folded = self.story_folded;
         state.notices.is_hint_closed = self.hint_closed;
     }
 
@@ -304,6 +313,7 @@ impl Remembered {
         self.explorer.clone_from(&panes.explorer.remembered);
         self.tasks = state.recents.tasks().to_vec();
         self.overlay = state.view.debug_overlay;
+        self.story_folded = state.view.is_story_folded;
         self.hint_closed = state.notices.is_hint_closed;
         if !state.view.is_framed || scene.is_empty() {
             return;

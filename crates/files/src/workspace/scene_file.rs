@@ -449,8 +449,8 @@ impl Reader<'_> {
 
 fn did_you_mean(key: &str, known: &[&str]) -> String {
     match nearest(key, known.iter().copied()) {
-        Some(near) => format!("did you mean \"{near}\"? it is kept but does nothing"),
-        None => format!("it is kept but does nothing; known are {}", known.join(", ")),
+        Some(near) => format!("did you mean \"{near}\"? it is ignored"),
+        None => format!("it is ignored; known are {}", known.join(", ")),
     }
 }
 

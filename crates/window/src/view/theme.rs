@@ -156,6 +156,8 @@ impl Theme {
     }
 }
 
+/// The paper of a person's own notes.
+pub const OWN_NOTE: Color32 = rgb(0xf4_c93c);
 /// The flag of an inbox.
 pub const FLAG: Color32 = rgb(0xd0_4a3c);
 /// Strokes of chalk on a message board that stand for text.
@@ -191,6 +193,67 @@ impl Theme {
     /// The light in which rugs are seen, which lie lower.
     pub fn rug_light(&self) -> Color32 {
         if self.dark { rgb(0xc8_b2a0) } else { Color32::WHITE }
+    }
+
+    /// The wood of frames.
+    pub fn wood(&self) -> Color32 {
+        if self.dark { rgb(0x5a_4330) } else { rgb(0xa8_7b4f) }
+    }
+
+    /// What stands on a slate, written with chalk.
+    pub fn slate(&self) -> Self {
+        Self {
+            panel: rgb(0x2b_3a38),
+            card: rgb(0x24_3230),
+            line: rgb(0x54_6663),
+            text: CHALK_TEXT,
+            text_soft: rgb(0xb9_c9c4),
+            accent: rgb(0xf6_d58a),
+            on_accent: rgb(0x1c_2625),
+            ..DARK
+        }
+    }
+
+    /// What stands on a page of a book.
+    pub fn page(&self) -> Self {
+        if self.dark {
+            return Self { panel: rgb(0x3b_332a), card: rgb(0x41_382e), line: rgb(0x5e_5242), ..DARK };
+        }
+        Self {
+            panel: rgb(0xf6_ecd6),
+            card: rgb(0xfb_f4e4),
+            line: rgb(0xcf_bc97),
+            text: rgb(0x33_2a1f),
+            text_soft: rgb(0x5f_513f),
+            good: rgb(0x1b_6b41),
+            warn: rgb(0x7a_5000),
+            ..LIGHT
+        }
+    }
+
+    /// What stands on a cork board.
+    pub fn cork(&self) -> Self {
+        if self.dark {
+            return Self { panel: rgb(0x4a_3826), card: rgb(0x3a_2d20), line: rgb(0x6e_543a), ..DARK };
+        }
+        Self {
+            panel: rgb(0xe3_c190),
+            card: rgb(0xf7_ead2),
+            line: rgb(0xb8_8f5a),
+            text: rgb(0x2b_2118),
+            text_soft: rgb(0x4d_3e2c),
+            accent: rgb(0x72_3a12),
+            good: rgb(0x14_5a33),
+            warn: rgb(0x66_4200),
+            bad: rgb(0x8f_1d17),
+            ..LIGHT
+        }
+    }
+
+    /// The paper of a note by somebody of this colour, and what it is written with.
+    pub fn note(&self, author: Color32) -> [Color32; 2] {
+        let paper = if self.dark { rgb(0xc9_bca6) } else { rgb(0xff_fbf0) };
+        [paper.lerp_to_gamma(author, 0.3), LIGHT.text]
     }
 
     /// How much darker the edges of the view are than its middle.
@@ -247,7 +310,8 @@ mod tests {
 
     #[test]
     fn text_can_be_read() {
-        for theme in [LIGHT, DARK] {
+        let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork()]);
+        for theme in objects.into_iter().flatten() {
             for (what, text, ground) in [
                 ("text", theme.text, theme.panel),
                 ("text on cards", theme.text, theme.card),
@@ -262,6 +326,16 @@ mod tests {
             ] {
                 let contrast = contrast(text, ground);
                 assert!(contrast >= 4.5, "{what} of dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
+
+    #[test]
+    fn notes_can_be_read_whoever_wrote_them() {
+        for theme in [LIGHT, DARK] {
+            for author in ["ada-1", "bram-1", "cleo-1", "user", "x", "yes", "zoo"] {
+                let [paper, ink] = theme.note(word_colour(author));
+                assert!(contrast(ink, paper) >= 4.5, "{author}, dark={}", theme.dark);
             }
         }
     }

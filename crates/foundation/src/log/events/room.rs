@@ -98,13 +98,27 @@ impl EventData for State {
     const KIND: EventKind = EventKind::State;
 
     fn narrate(&self, telling: &Telling<'_>) -> String {
-        let (from, to) = (self.from.replace('_', " "), self.to.replace('_', " "));
+        let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
             (false, false) => format!("{} went from {from} to {to}", telling.who()),
             (true, false) => format!("{} is {to} now", telling.who()),
             _ => format!("{} changed state", telling.who()),
         };
         with(&changed, ": ", &self.why)
+    }
+}
+
+/// A state as people read of it; that of another version by its own word.
+fn state_words(state: &str) -> String {
+    match state {
+        "wandering" => "strolling".to_owned(),
+        "conversing" => "talking".to_owned(),
+        "heartbeat" => "looking around".to_owned(),
+        "cooldown" => "pausing after talk".to_owned(),
+        "dragged" => "being carried".to_owned(),
+        "waiting" => "waiting for you".to_owned(),
+        "error" => "being stuck".to_owned(),
+        other => other.replace('_', " "),
     }
 }
 

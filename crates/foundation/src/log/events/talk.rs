@@ -124,7 +124,7 @@ impl EventData for Memory {
         match self {
             Self::Noted { note, .. } => with(&format!("{who} noted"), ": ", note),
             Self::Met { interaction, .. } => with(&format!("{who} remembered"), ": ", interaction),
-            Self::Saw { element, summary, .. } => with(&format!("{who} knows {}", named(element)), ": ", summary),
+            Self::Saw { element, summary, .. } => with(&format!("{who} learned {}", named(element)), ": ", summary),
             Self::PinKept { pin, .. } => format!("{who} kept {} in mind", with("pin", " ", pin)),
             Self::PinReleased { pin } => format!("{who} let {} go", with("pin", " ", pin)),
             Self::Summed { summary } => with(&format!("{who} summed up"), ": ", summary),

@@ -72,6 +72,8 @@ pub enum WindowCommand {
     OpenElement(Id),
     /// Closes the overlay of an element.
     CloseElement,
+    /// Selects a thing, and lets the view glide to it.
+    GoTo(Thing),
     /// Opens the menu of what is selected.
     OpenMenu,
     /// Shows a conversation, by its session.
@@ -110,6 +112,8 @@ pub enum WindowCommand {
     CloseDialog,
     /// Turns the debug overlay on or off.
     ToggleDebugOverlay,
+    /// Folds the story strip, or unfolds it.
+    ToggleStory,
     /// Light or dark.
     ToggleTheme,
     /// Light, dark, or as the system has it.
@@ -151,7 +155,7 @@ pub enum NoticeCommand {
     PutCapAside(String),
     /// A run of failures of a provider, by its mark.
     PutFaultAside(String),
-    /// The hint of the first run.
+    /// The first steps, for good.
     CloseHint,
 }
 

@@ -21,6 +21,10 @@ use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 const SAID_SHOWN: usize = 60;
 /// The figure of who speaks stands beside what it says, so wide.
 const FACE_POINTS: f32 = 30.0;
+/// Of those who talk so many have their faces in the list, from so far at the left and so far apart.
+const FACES_SHOWN: usize = 3;
+const FACES_LEFT: f32 = 10.0;
+const FACES_STEP: f32 = 17.0;
 /// The draft that holds what a new conversation is to be about.
 const TOPIC: &str = "topic";
 
@@ -100,13 +104,14 @@ pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPa
     }
     let chosen = own.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
     let open = chosen.unwrap_or(0);
-    list(ui, room, &entries, open, theme, own);
+    list(ui, cx, &entries, open, own);
     ui.separator();
     conversation(ui, cx, &entries[open], own, &mut commands);
     commands
 }
 
-fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &Theme, own: &mut ConversationsPane) {
+fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, own: &mut ConversationsPane) {
+    let ViewerContext { room, theme, art, .. } = *cx;
     ScrollArea::vertical().id_salt("talks").max_height(168.0).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
         for (index, entry) in entries.iter().enumerate() {
@@ -116,7 +121,11 @@ fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &T
             let append = |text: RichText, line: &mut egui::text::LayoutJob| {
                 text.append_to(line, &style, egui::FontSelection::Default, Align::Center);
             };
-            append(RichText::new(format!("    {who}")).color(theme.text), &mut line);
+            append(RichText::new(&who).color(theme.text), &mut line);
+            let faces: Vec<_> = entry.participants.iter().filter_map(|id| room.agent(id)).take(FACES_SHOWN).collect();
+            if let Some(first) = line.sections.first_mut() {
+                first.leading_space = FACES_LEFT + faces.len() as f32 * FACES_STEP;
+            }
             if !entry.topic.is_empty() {
                 append(widgets::small(format!("  {}", entry.topic), theme), &mut line);
             }
@@ -124,7 +133,12 @@ fn list(ui: &mut Ui, room: &RoomModel, entries: &[Entry], open: usize, theme: &T
             let row = ui.add(button.min_size(egui::vec2(ui.available_width(), 28.0)));
             widgets::name(&row, format!("Conversation of {who}, {}", entry.session));
             if entry.running.is_some() {
-                ui.painter().circle_filled(row.rect.left_center() + egui::vec2(15.0, 0.0), 3.5, theme.good);
+                ui.painter().circle_filled(row.rect.left_center() + egui::vec2(10.0, 0.0), 3.5, theme.good);
+            }
+            for (index, agent) in faces.into_iter().enumerate() {
+                let left = row.rect.left() + FACES_LEFT + SPACE[0] + index as f32 * FACES_STEP;
+                let middle = pos2(left + FACES_STEP / 2.0, row.rect.center().y);
+                paint::portrait(ui.painter(), Rect::from_center_size(middle, vec2(20.0, 20.0)), &agent.look, art);
             }
             if row.clicked() {
                 own.open = Some(entry.session.clone());

@@ -11,6 +11,7 @@ pub mod inspector;
 pub mod overlays;
 pub mod port;
 pub mod shelf;
+pub mod story;
 
 use port::Pane;
 

@@ -2,6 +2,7 @@
 
 pub mod dialogs;
 pub mod file_dialogs;
+pub mod first_steps;
 pub mod help;
 mod notice_card;
 pub mod notice_list;
@@ -82,6 +83,9 @@ impl Shell {
         self.focus_ring.look_at_input(root.ctx());
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
+        if state.view.glide(state.time.now_secs) {
+            root.ctx().request_repaint();
+        }
         let unsaved = self.panes.unsaved();
         // Only the palette lists commands about files beside the list of files itself.
         let is_listed = state.front.is_open(FrontPanel::Palette);
@@ -102,7 +106,9 @@ impl Shell {
         state.view = view;
         let (asked, context) = (commands, root.ctx().clone());
         let mut commands = Vec::new();
+        self.panes.first_steps.look(state);
         for command in asked {
+            self.panes.first_steps.note(&command, room);
             match command {
                 Command::Window(command) => {
                     commands.extend(self.apply(command, room, state));
@@ -193,7 +199,8 @@ fn bars_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec
 
 /// What stands in front of the panes, the topmost last.
 fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
-    let mut commands = overlays::overlays_ui(root, cx, &mut panes.overlays);
+    let mut commands = first_steps::first_steps_ui(root, cx, &panes.first_steps);
+    commands.extend(overlays::overlays_ui(root, cx, &mut panes.overlays));
     commands.extend(notices::notices_ui(root, cx));
     commands.extend(notice_list::notice_list_ui(root, cx));
     commands.extend(settings::settings_ui(root, cx, &mut panes.settings, &mut panes.provider));

@@ -1,7 +1,7 @@
-//! What went wrong and how things went, as cards that can be put aside; and the hint of the first run. Nothing that
+//! What went wrong and how things went, as cards that can be put aside. Nothing that
 //! was put aside is lost: [`notice_list`](crate::ui::shell::notice_list) shows it again.
 
-use egui::{Align2, Area, Id as WidgetId, Order, RichText, Ui};
+use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 
 use crate::base::Severity;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
@@ -28,8 +28,7 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     let mut commands = Vec::new();
     let notices = &cx.ui.notices;
     let cap = cx.room.cap_reached.as_deref().filter(|cap| !notices.is_cap_aside(cap));
-    let is_empty = notices.is_hint_closed
-        && notices.board().groups.is_empty()
+    let is_empty = notices.board().groups.is_empty()
         && notices.outcomes().is_empty()
         && cap.is_none()
         && !provider_notices::has_notice(cx)
@@ -45,9 +44,6 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         .show(ui.ctx(), |ui| {
             widgets::dress(ui.style_mut(), cx.theme);
             ui.set_width(340.0_f32.min(free.width() - 2.0 * SPACE[3]).max(200.0));
-            if !notices.is_hint_closed {
-                first_run(ui, cx, &mut commands);
-            }
             provider_notices::notices_ui(ui, cx, &mut commands);
             problems(ui, cx, &mut commands);
             if let Some(cap) = cap {
@@ -164,33 +160,6 @@ fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     }
 }
 
-fn first_run(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-    let theme = cx.theme;
-    let mut is_read = false;
-    let closed = card(ui, ("Welcome to the workshop", ""), theme.accent, theme, "Close the hint", |ui| {
-        let steps: [&str; 4] = [
-            if cx.room.agents.is_empty() {
-                "Drag an agent from the shelf into the room."
-            } else {
-                "Click an agent to see what it does and why."
-            },
-            "Double-click a board to read and change what stands on it.",
-            "Answers come from the room itself until you choose a provider above: no network, no cost.",
-            "Press ? for the keys, Space to pause.",
-        ];
-        for step in steps {
-            ui.horizontal_top(|ui| {
-                ui.label(RichText::new("•").color(theme.accent));
-                ui.add(egui::Label::new(widgets::soft(step, theme)).wrap());
-            });
-        }
-        is_read = widgets::primary(ui, true, "Got it", theme).clicked();
-    });
-    if closed || is_read {
-        commands.push(notice(NoticeCommand::CloseHint));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -207,11 +176,9 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
-    fn notices(problems: Vec<Problem>, hint_closed: bool) -> Harness<'static, Stage> {
+    fn notices(problems: Vec<Problem>) -> Harness<'static, Stage> {
         let room = RoomModel { problems: problems.into(), ..sample_room() };
-        let mut state = UiState::default();
-        state.notices.is_hint_closed = hint_closed;
-        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| notices_ui(ui, cx));
+        let mut window = pane_of(Stage::new(room, UiState::default()), |ui, cx, _| notices_ui(ui, cx));
         window.run_steps(4);
         window
     }
@@ -227,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_problem_says_what_where_and_what_to_do_and_opens_its_file() {
-        let mut window = notices(vec![broken()], true);
+        let mut window = notices(vec![broken()]);
         for shown in ["agents/ada.md, line 4", "Unknown key \"modle\".", "Did you mean \"model\"?"] {
             assert!(window.query_by_label(shown).is_some(), "{shown}");
         }
@@ -237,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_put_aside_comes_back_only_after_it_was_mended() {
-        let mut window = notices(vec![broken()], true);
+        let mut window = notices(vec![broken()]);
         click(&mut window, "Put aside agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());
         window.state_mut().room.problems = Arc::default();
@@ -249,7 +216,7 @@ mod tests {
 
     #[test]
     fn good_news_fades_and_bad_news_stays() {
-        let mut window = notices(Vec::new(), true);
+        let mut window = notices(Vec::new());
         window.state_mut().state.tell("gemini answered", true);
         window.state_mut().state.tell("openai has no key", false);
         window.run_steps(2);
@@ -259,14 +226,6 @@ mod tests {
         assert!(window.query_by_label("gemini answered").is_none());
         click(&mut window, "Put aside: openai has no key");
         assert!(window.state().state.notices.outcomes().is_empty());
-    }
-
-    #[test]
-    fn the_hint_goes_away_for_good() {
-        let mut window = notices(Vec::new(), false);
-        click(&mut window, "Got it");
-        assert!(window.state().state.notices.is_hint_closed);
-        assert!(window.query_by_label("Welcome to the workshop").is_none());
     }
 
     #[test]
@@ -283,7 +242,7 @@ mod tests {
     fn a_notice_leads_to_what_it_is_about_if_that_is_there() {
         let here = Problem::warning("element ideas", "the file is gone", "restore it");
         let gone = Problem::warning("agent nobody", "it is gone", "look elsewhere");
-        let mut window = notices(vec![here, gone], true);
+        let mut window = notices(vec![here, gone]);
         assert!(window.query_by_label("Show agent nobody").is_none());
         click(&mut window, "Show element ideas");
         assert_eq!(*window.state().state.selection.things(), [Thing::Element("ideas".into())].into());
@@ -292,7 +251,7 @@ mod tests {
     #[test]
     fn problems_of_one_file_are_one_card() {
         let at = |line: usize| Problem::error("agents/ada.md", format!("slip {line}"), "mend it").at_line(Some(line));
-        let mut window = notices((1..=40).map(at).collect(), true);
+        let mut window = notices((1..=40).map(at).collect());
         assert!(window.query_by_label("agents/ada.md, line 1").is_some());
         assert!(window.query_by_label("agents/ada.md, line 2").is_none());
         click(&mut window, "Show all of agents/ada.md");
@@ -321,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_cap_is_named_and_leads_to_its_field() {
-        let mut window = notices(Vec::new(), true);
+        let mut window = notices(Vec::new());
         window.state_mut().room.cap_reached = Some("the cap of 5.0000 dollars a run for the room is reached".into());
         window.state_mut().room.cap_name = Some("cost_per_run_usd".into());
         window.run_steps(3);

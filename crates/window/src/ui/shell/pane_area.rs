@@ -7,7 +7,7 @@ use super::Look;
 use super::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
-use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf};
+use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf, story};
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::{self, Dock, Tab};
 use crate::ui::widgets::icons::Icon;
@@ -129,6 +129,7 @@ impl Panes<'_> {
     fn room_pane(&mut self, ui: &mut Ui) {
         let Self { panes, room, look, view, commands } = self;
         egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
+            commands.extend(story::story_ui(ui, &look.at(room), &mut panes.story, &mut panes.log));
             panes.canvas.spread_out(ui, &look.at(room), view).apply(room);
             let response = panes.canvas.take_input(ui, &look.at(room), view, commands);
             let pointer = ui.input(|input| input.pointer.latest_pos());

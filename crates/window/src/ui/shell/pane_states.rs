@@ -14,7 +14,9 @@ use crate::ui::panes::inspector::Inspector;
 use crate::ui::panes::overlays::Overlays;
 use crate::ui::panes::port::AddedPanes;
 use crate::ui::panes::shelf::ShelfPane;
+use crate::ui::panes::story::StoryPane;
 use crate::ui::shell::dialogs::Dialogs;
+use crate::ui::shell::first_steps::FirstSteps;
 use crate::ui::shell::palette::Palette;
 use crate::ui::shell::provider::ProviderChoice;
 use crate::ui::shell::run_bar::RunBar;
@@ -34,6 +36,8 @@ pub struct PaneStates {
     pub editors: Editors,
     /// The graph.
     pub graph: GraphPane,
+    /// The story strip.
+    pub story: StoryPane,
     /// The event log.
     pub log: EventLogPane,
     /// An earlier run whose log is shown, and that log; that of the open room where absent.
@@ -56,6 +60,8 @@ pub struct PaneStates {
     pub provider: ProviderChoice,
     /// Questions.
     pub dialogs: Dialogs,
+    /// Which of the first steps were taken.
+    pub first_steps: FirstSteps,
 }
 
 impl PaneStates {
@@ -68,6 +74,7 @@ impl PaneStates {
     pub fn forget_room(&mut self) {
         self.shown_run = None;
         self.log.shown_run = None;
+        self.story = StoryPane::default();
         self.conversations = ConversationsPane::default();
         self.overlays = Overlays::default();
         self.inspector.forget_room();

@@ -25,6 +25,8 @@ pub struct ProviderChoice {
     keys: BTreeMap<&'static str, String>,
 }
 
+/// The button that saves a key is so wide, with the space before it.
+const SAVE_POINTS: f32 = 112.0;
 /// A question that takes longer than this shows that it is under way and can be stopped.
 const PROGRESS_AFTER_SECS: f64 = 0.5;
 
@@ -146,7 +148,8 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>)
 /// A field for the key itself. It is kept beside the person's other files and is never shown again.
 fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(190.0);
+        let width = (ui.available_width() - SAVE_POINTS).max(80.0);
+        let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(width);
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
         widgets::name(&field, format!("Key for {name}"));
         let is_there = !draft.trim().is_empty();

@@ -27,6 +27,11 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::OpenThing(thing) => ui.open_thing(&thing, room),
         WindowCommand::OpenElement(element) => ui.front.open_element(element),
         WindowCommand::CloseElement => drop(ui.front.close_element()),
+        WindowCommand::GoTo(thing) => {
+            ui.view.glide_to(room, &thing, ui.time.now_secs, ui.appearance.look.calm);
+            ui.dock.show(&Tab::Room, |_| true);
+            ui.selection.select([thing]);
+        }
         WindowCommand::OpenMenu => panes.canvas.open_menu(),
         WindowCommand::ShowConversation(session) => panes.conversations.open = Some(session),
         WindowCommand::Name(naming) => panes.canvas.name(naming),
@@ -55,6 +60,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::Close(panel) => drop(ui.front.close(panel)),
         WindowCommand::CloseDialog => drop(ui.front.close_dialog()),
         WindowCommand::ToggleDebugOverlay => ui.view.debug_overlay ^= true,
+        WindowCommand::ToggleStory => ui.view.is_story_folded ^= true,
         WindowCommand::ToggleTheme => ui.appearance.toggle_light(),
         WindowCommand::SetLight(light) => ui.appearance.set_light(light),
         WindowCommand::SetDates(language) => ui.appearance.look.dates = language,

@@ -46,7 +46,7 @@ pub struct Notices {
     board: NoticeBoard,
     caps_aside: BTreeSet<String>,
     faults_aside: BTreeSet<String>,
-    /// Whether the first-run hint was closed.
+    /// Whether the first steps were taken or put away.
     pub is_hint_closed: bool,
 }
 

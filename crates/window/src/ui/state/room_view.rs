@@ -14,6 +14,10 @@ use crate::view::pick::Thing;
 const COSY_ZOOM: f32 = 0.55;
 /// An agent that is opened is seen at least this near.
 const NEAR_ZOOM: f32 = 1.6;
+/// What the view glides to is seen at least this near.
+const CLEAR_ZOOM: f32 = 0.8;
+/// So long is it on its way.
+const WAY_SECS: f64 = 0.45;
 /// What is nearer to the edge of the view than this does not count as seen.
 const EDGE_POINTS: f32 = 40.0;
 
@@ -52,6 +56,21 @@ pub struct RoomView {
     pub is_framed: bool,
     /// Whether the debug overlay is on.
     pub debug_overlay: bool,
+    /// Whether the story strip is folded.
+    pub is_story_folded: bool,
+    /// The way that the view is on.
+    pub(in crate::ui) way: Option<Way>,
+}
+
+/// A way of the view to a place. Who moves the view meanwhile moves where it ends, too.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::ui) struct Way {
+    /// Middle and zoom at its beginning and at its end.
+    from: (Vec2, f32),
+    to: (Vec2, f32),
+    since_secs: f64,
+    /// The middle and the zoom that it set last.
+    set: (Vec2, f32),
 }
 
 impl RoomView {
@@ -94,9 +113,40 @@ impl RoomView {
         }
     }
 
+    /// Sets out for a thing: near enough to be told apart, and never farther than it is seen now. At once where nothing is
+    /// to move.
+    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, now_secs: f64, is_still: bool) {
+        let Some(place) = place_of(room, thing) else { return };
+        let from = (self.camera.middle, self.camera.zoom);
+        let to = (place, self.camera.zoom.max(CLEAR_ZOOM));
+        let since_secs = if is_still { f64::NEG_INFINITY } else { now_secs };
+        self.way = Some(Way { from, to, since_secs, set: from });
+        self.glide(now_secs);
+    }
+
+    /// Moves the view on along its way. Whether it is not there yet.
+    pub fn glide(&mut self, now_secs: f64) -> bool {
+        let Some(way) = &mut self.way else { return false };
+        if self.camera.zoom != way.set.1 {
+            // Whoever zooms has somewhere else to look.
+            self.way = None;
+            return false;
+        }
+        let drift = self.camera.middle - way.set.0;
+        (way.from.0, way.to.0) = (way.from.0 + drift, way.to.0 + drift);
+        let share = ((now_secs - way.since_secs) / WAY_SECS).clamp(0.0, 1.0) as f32;
+        let eased = share * share * (3.0 - 2.0 * share);
+        way.set = (way.from.0.lerp(way.to.0, eased), way.from.1 + (way.to.1 - way.from.1) * eased);
+        (self.camera.middle, self.camera.zoom) = way.set;
+        if share >= 1.0 {
+            self.way = None;
+        }
+        self.way.is_some()
+    }
+
     /// Another room is open.
     pub fn forget_room(&mut self) {
-        (self.hovered, self.is_framed) = (None, false);
+        (self.hovered, self.is_framed, self.way) = (None, false, None);
     }
 }
 
@@ -104,7 +154,51 @@ impl RoomView {
 mod tests {
     use super::*;
     use crate::simulation::State;
-    use crate::ui::testing::agent;
+    use crate::ui::testing::{agent, sample_room};
+
+    fn bram() -> (RoomModel, Thing, Vec2) {
+        let room = sample_room();
+        let thing = Thing::Agent("bram-1".into());
+        let place = place_of(&room, &thing).expect("he is in the room");
+        (room, thing, place)
+    }
+
+    #[test]
+    fn the_view_glides_to_a_thing_and_is_there_after_a_moment() {
+        let (room, thing, place) = bram();
+        let mut view = RoomView::default();
+        view.camera.zoom = 0.3;
+        view.glide_to(&room, &thing, 10.0, false);
+        assert_eq!(view.camera.middle, Vec2::ZERO, "nothing jumps");
+        assert!(view.glide(10.0 + WAY_SECS / 2.0));
+        assert!(view.camera.middle.x > 1.0 && view.camera.middle.x < place.x - 1.0, "{}", view.camera.middle);
+        assert!(!view.glide(11.0));
+        assert_eq!((view.camera.middle, view.camera.zoom), (place, CLEAR_ZOOM));
+        assert!(!view.glide(12.0));
+    }
+
+    #[test]
+    fn with_reduced_motion_it_is_there_at_once() {
+        let (room, thing, place) = bram();
+        let mut view = RoomView::default();
+        view.glide_to(&room, &thing, 10.0, true);
+        assert_eq!(view.camera.middle, place);
+    }
+
+    #[test]
+    fn whoever_moves_the_view_meanwhile_has_moved_it_and_whoever_zooms_stops_it() {
+        let (room, thing, place) = bram();
+        let mut view = RoomView::default();
+        view.glide_to(&room, &thing, 10.0, false);
+        view.camera.middle.y += 50.0;
+        view.glide(11.0);
+        assert_eq!(view.camera.middle, place + Vec2::new(0.0, 50.0));
+        view.camera.middle = Vec2::ZERO;
+        view.glide_to(&room, &thing, 20.0, false);
+        view.camera.zoom = 2.0;
+        assert!(!view.glide(20.1));
+        assert_eq!((view.camera.middle, view.camera.zoom), (Vec2::ZERO, 2.0));
+    }
 
     #[test]
     fn who_needs_a_person_comes_one_after_another_and_from_the_first_again() {

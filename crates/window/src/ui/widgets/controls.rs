@@ -286,6 +286,17 @@ impl ChoiceRow<'_> {
 
     /// Draws it; `mark` draws what stands at its left edge. Whether it was clicked.
     pub fn show(self, ui: &mut Ui, theme: &Theme, mark: impl FnOnce(&egui::Painter, egui::Rect)) -> bool {
+        self.show_with(ui, theme, 20.0, mark)
+    }
+
+    /// The same where the mark is so wide.
+    pub fn show_with(
+        self,
+        ui: &mut Ui,
+        theme: &Theme,
+        mark_points: f32,
+        mark: impl FnOnce(&egui::Painter, egui::Rect),
+    ) -> bool {
         let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), Self::POINTS), Sense::click());
         let Self { name, title, about, chosen } = self;
         response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, chosen, &name));
@@ -305,7 +316,7 @@ impl ChoiceRow<'_> {
             StrokeKind::Inside,
         );
         mark(ui.painter(), rect);
-        let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + 20.0);
+        let inner = rect.shrink2(vec2(SPACE[2], 6.0)).with_min_x(rect.left() + mark_points);
         let mut cell = ui.new_child(UiBuilder::new().max_rect(inner));
         cell.spacing_mut().item_spacing.y = 2.0;
         cell.spacing_mut().interact_size.y = 14.0;

@@ -13,6 +13,10 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("view.debug_overlay", "Debug overlay", |_| window(WindowCommand::ToggleDebugOverlay))
         .about("What everyone has queued, knows and costs")
         .keys(KeyContext::NotWriting, &[plain(Key::F3), plain(Key::Backtick)]),
+    of("view.story", "Story strip", |_| window(WindowCommand::ToggleStory))
+        .about("What mattered lately, and what it led to")
+        .menus(&[(Menu::Panes, "Story strip")])
+        .holds(|cx| Some(!cx.ui.view.is_story_folded)),
     of("window.palette", "Command palette", |_| window(WindowCommand::TogglePalette))
         .keys(KeyContext::Everywhere, &[ctrl(Key::K)])
         .not_in_palette(),

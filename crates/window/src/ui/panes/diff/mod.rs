@@ -41,9 +41,8 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
         ui.label(widgets::soft("Both are the same.", theme));
         return;
     }
-    let gone = words::count(kept.made.gone, "line went", "lines went");
-    let added = words::count(kept.made.added, "line came", "lines came");
-    ui.label(widgets::small(format!("{added}, {gone}"), theme));
+    let text = format!("{} added, {} removed", kept.made.added, kept.made.gone);
+    ui.label(widgets::small(text, theme));
     let sheet = Sheet::of(ui, &kept.made, look);
     let shown = kept.lay_out(&sheet, old, new);
     let room = ui.available_height();
@@ -262,7 +261,7 @@ impl Sheet {
 
 /// A stretch that is alike. Whether it was clicked.
 fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme) -> bool {
-    let text = format!("… {} alike", words::count(count, "line", "lines"));
+    let text = format!("… {}", words::count(count, "unchanged line", "unchanged lines"));
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
     let share = if response.hovered() { 0.9 } else { 0.45 };

@@ -27,7 +27,7 @@ fn lines_drawn(window: &Harness<'static, Stage>) -> usize {
 fn what_went_and_what_came_stands_there_in_both_looks() {
     for look in [DiffLook::SideBySide, DiffLook::Unified] {
         let window = difference("# Tea\nhot water\n", "# Tea\nhot milk\nsugar\n", look);
-        for shown in ["- hot water", "+ hot milk", "+ sugar", "2 lines came, 1 line went"] {
+        for shown in ["- hot water", "+ hot milk", "+ sugar", "2 added, 1 removed"] {
             assert!(window.query_by_label(shown).is_some(), "{look:?}: {shown}");
         }
     }
@@ -40,10 +40,10 @@ fn a_folded_stretch_unfolds_when_it_is_clicked() {
     let old: String = (0..40).map(|line| format!("line {line}\n")).collect();
     let mut window = difference(&old, &format!("{old}end\n"), DiffLook::Unified);
     assert!(window.query_by_label("  line 5").is_none());
-    window.get_by_label("… 37 lines alike").click();
+    window.get_by_label("… 37 unchanged lines").click();
     window.run_steps(3);
     assert!(window.query_by_label("  line 5").is_some());
-    assert!(window.query_by_label("… 37 lines alike").is_none());
+    assert!(window.query_by_label("… 37 unchanged lines").is_none());
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub fn find_bar_ui(
         });
         if find.replaces {
             ui.horizontal_wrapped(|ui| {
-                let hint = if find.wanted.is_expression { "$1 is the first group" } else { "What takes its place" };
+                let hint = if find.wanted.is_expression { "$1 is the first group" } else { "Replace with" };
                 let field = one_line(ui, &mut find.replacement, "Replace with", hint, (path, "replace"));
                 if widgets::entered(ui, &field) {
                     wish = Some(Wish::ReplaceOne);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use egui::{RichText, ScrollArea, Spinner, TextEdit, Ui};
 
 use super::EventLogPane;
-use super::filter::{Filter, Grade, Kinds};
+use super::filter::{Grade, Kinds};
 use crate::base::Id;
 use crate::store::RunInfo;
 use crate::ui::Command;
@@ -40,10 +40,16 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         if known.runs.len() > 1 || pane.filter.run.is_some() {
             choose(ui, theme, ("Run filter", "All runs"), &known.runs, &mut pane.filter.run, |id| id.to_string());
         }
-        if pane.filter != Filter::default() && ui.button("Clear filters").clicked() {
-            pane.filter = Filter::default();
+        if !pane.filter.is_clear() && ui.button("Clear filters").clicked() {
+            pane.filter = pane.filter.cleared();
         }
         count_ui(ui, book, theme, pane);
+        if widgets::switch(ui, pane.filter.everything, "Show everything", theme)
+            .on_hover_text("Also states, heartbeats and what somebody sets out to do")
+            .clicked()
+        {
+            pane.filter.everything ^= true;
+        }
         if widgets::switch(ui, !pane.list.is_held, "Follow", theme)
             .on_hover_text("Keeps the newest row in sight")
             .clicked()
@@ -72,7 +78,12 @@ fn count_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &EventLogPane) {
     let total = thousands(book.count() - book.first());
     let hits = thousands(pane.sieve.len() as u64);
     if pane.sieve.is_done() {
-        let text = if pane.filter.is_empty() { format!("{total} records") } else { format!("{hits} of {total}") };
+        let folded = book.count() - book.first() - pane.sieve.len() as u64;
+        let text = match (pane.filter.is_clear(), folded) {
+            (false, _) => format!("{hits} of {total}"),
+            (true, 0) => format!("{total} records"),
+            (true, folded) => format!("{hits} records, {} folded", thousands(folded)),
+        };
         ui.add(egui::Label::new(widgets::soft(text, theme)).extend());
     } else {
         ui.label(widgets::soft(format!("{hits} so far of {total}"), theme));

@@ -144,11 +144,16 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("The filters hide this record in the list.").color(theme.warn));
+        let is_folded = pane.filter.is_clear();
+        let why =
+            if is_folded { "This record is folded in the list." } else { "The filters hide this record in the list." };
+        ui.label(RichText::new(why).color(theme.warn));
         let clear = ui.button("Show it");
         widgets::name(&clear, "Clear the filters and show this record");
         if clear.clicked() {
-            pane.filter = super::Filter::default();
+            let shown = pane.card.as_ref().and_then(|card| card.shown.as_ref());
+            let is_routine = shown.is_some_and(|shown| super::filter::is_routine(&shown.row.kind));
+            pane.filter = super::Filter { everything: pane.filter.everything || is_routine, ..pane.filter.cleared() };
             pane.lead_to(seq);
         }
     });
@@ -242,19 +247,15 @@ fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown)
     for (depth, cause) in shown.causes.iter().enumerate() {
         link_ui(ui, theme, pane, cause, "Because of", depth.min(6) as f32 * SPACE[1]);
     }
-    let end = match shown.end {
-        End::Beginning if shown.causes.is_empty() => "Nothing in the log led to it.".to_owned(),
-        End::Beginning => return,
-        End::Missing(seq) => format!("Record {seq}, which is not at hand."),
-        End::Circle(seq) => format!("Record {seq} once more: this record's causes lead in a circle."),
+    match shown.end {
+        End::Beginning if !shown.causes.is_empty() => {}
         End::More(seq) => {
             if ui.link("and further back").on_hover_text(format!("Goes to record {seq}")).clicked() {
                 pane.lead_to(seq);
             }
-            return;
         }
-    };
-    ui.label(widgets::small(end, theme));
+        end => drop(ui.label(widgets::small(chain::nothing_before(end), theme))),
+    }
 }
 
 fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Effects) {

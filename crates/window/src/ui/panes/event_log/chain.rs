@@ -62,6 +62,16 @@ pub fn causes(book: &EventBook, row: &EventRow, names: &Names) -> (Vec<Link>, En
     (links, End::Beginning)
 }
 
+/// Why there is no cause, or none further back, in words.
+pub fn nothing_before(end: End) -> String {
+    match end {
+        End::Beginning => "Nothing in the log led to it.".to_owned(),
+        End::Missing(seq) => format!("Record {seq}, which is not at hand."),
+        End::Circle(seq) => format!("Record {seq} once more: this record's causes lead in a circle."),
+        End::More(seq) => format!("Record {seq} and what came before it."),
+    }
+}
+
 /// What came of a record, as far as rows were looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {

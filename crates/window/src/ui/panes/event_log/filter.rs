@@ -92,14 +92,31 @@ pub struct Filter {
     pub run: Option<Id>,
     /// Only what has all these words somewhere, in large or small letters.
     pub text: String,
+    /// Whether what only says that life goes on is listed, too: it is folded otherwise.
+    pub everything: bool,
+}
+
+/// Whether a record only says that life goes on: states, heartbeats, and what somebody sets out to do.
+pub fn is_routine(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::State | EventKind::ActionQueued)
 }
 
 impl Filter {
-    /// Whether everything is listed.
+    /// Whether every record is listed.
     pub fn is_empty(&self) -> bool {
-        let Self { agent, kinds, tool, grade, run, text: _ } = self;
+        self.everything && self.is_clear()
+    }
+
+    /// Whether nothing is filtered; what is only routine may be folded.
+    pub fn is_clear(&self) -> bool {
+        let Self { agent, kinds, tool, grade, run, text: _, everything: _ } = self;
         let names_any = agent.is_some() || tool.is_some() || run.is_some();
         !names_any && kinds.is_empty() && *grade == Grade::Everything && !self.has_text()
+    }
+
+    /// The same with no filter.
+    pub fn cleared(&self) -> Self {
+        Self { everything: self.everything, ..Self::default() }
     }
 
     /// Whether words are looked for.
@@ -110,7 +127,10 @@ impl Filter {
     /// Whether a row is listed. Words come from [`Filter::words`].
     pub fn fits(&self, row: &EventRow, words: &[String], names: &Names) -> bool {
         let is = |wanted: &Option<Id>, has: Option<&Id>| wanted.is_none() || wanted.as_ref() == has;
-        (self.kinds.is_empty() || self.kinds.has(&row.kind))
+        // Whoever asks for a kind gets it.
+        let has_kind =
+            if self.kinds.is_empty() { self.everything || !is_routine(&row.kind) } else { self.kinds.has(&row.kind) };
+        has_kind
             && self.grade.fits(row.severity)
             && is(&self.agent, row.agent.as_ref())
             && is(&self.tool, row.tool.as_ref())

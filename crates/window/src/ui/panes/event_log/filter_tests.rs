@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::base::Seq;
 use crate::log::Event;
-use crate::log::events::{Error, Message, ToolCall, ToolResult, Warning, WorkFailed};
+use crate::log::events::{ActionQueued, Error, Message, State, ToolCall, ToolResult, Warning, WorkFailed};
 use crate::ui::panes::event_log::tests::{book_of, row};
 use crate::ui::testing::sample_room;
 use crate::view::sentence::learn_room;
@@ -34,6 +34,16 @@ fn varied(seq: u64) -> EventRow {
     row.agent = [Some("ada-1"), Some("bram-1"), None][seq as usize % 3].map(Id::from);
     row.run = if seq.is_multiple_of(7) { "r-0".into() } else { "r-1".into() };
     row
+}
+
+/// The same, with some that are only routine.
+fn mixed(seq: u64) -> EventRow {
+    if seq % 11 == 10 { routine(seq) } else { varied(seq) }
+}
+
+fn routine(seq: u64) -> EventRow {
+    let (from, to, why) = ("heartbeat".into(), "idle".into(), "nothing calls".into());
+    EventRow { agent: Some("ada-1".into()), ..row(seq, State { from, to, why }) }
 }
 
 /// What judging everything at once lists.
@@ -88,6 +98,19 @@ fn each_part_of_a_filter_asks_for_its_own() {
 }
 
 #[test]
+fn states_and_heartbeats_are_folded_unless_somebody_asks_for_them() {
+    let looks = ActionQueued { action: "seekInfo".into(), target: Some("news".into()), ..ActionQueued::default() };
+    let routine = [routine(1), row(2, looks)];
+    let listed = |filter: Filter| routine.iter().filter(|row| fits(&filter, row)).count();
+    assert_eq!(listed(Filter::default()), 0);
+    assert_eq!(listed(Filter { everything: true, ..Filter::default() }), 2);
+    let mut of_kind = Filter::default();
+    of_kind.kinds.add(&EventKind::State);
+    assert_eq!(listed(of_kind), 1, "whoever asks for a kind gets it");
+    assert!(fits(&Filter::default(), &varied(2)), "what somebody said is never folded");
+}
+
+#[test]
 fn words_are_found_in_sentences_and_data_in_large_or_small_letters() {
     let found = |text: &str, seq: u64| fits(&Filter { text: text.into(), ..Filter::default() }, &varied(seq));
     assert!(found("plan-0.MD", 0), "a path");
@@ -105,7 +128,8 @@ fn words_are_found_in_sentences_and_data_in_large_or_small_letters() {
 fn a_changed_filter_is_judged_a_slice_at_a_time_the_newest_first() {
     let book = book_of((0..100_000).map(varied));
     let (names, mut sieve) = (names(), Sieve::default());
-    assert_eq!(sieve.advance(&book, &Filter::default(), &names).judged, 0, "everything needs no judging");
+    let everything = Filter { everything: true, ..Filter::default() };
+    assert_eq!(sieve.advance(&book, &everything, &names).judged, 0, "everything needs no judging");
     assert_eq!((sieve.len(), sieve.is_done()), (100_000, true));
     let filter = Filter { grade: Grade::Errors, ..Filter::default() };
     let step = sieve.advance(&book, &filter, &names);
@@ -170,11 +194,12 @@ fn any_filter() -> impl Strategy<Value = Filter> {
     let grade = prop::sample::select(vec![Grade::Everything, Grade::Warnings, Grade::Errors]);
     let kind = proptest::option::of(0..EventKind::ALL.len());
     let text = prop::sample::select(vec!["", "", "plan", "ada full", "ÖSTER"]);
-    (id(&["ada-1", "bram-1"]), id(&["vfs_read", "vfs_write"]), id(&["r-0"]), grade, kind, text).prop_map(
-        |(agent, tool, run, grade, kind, text)| {
+    let everything = any::<bool>();
+    (id(&["ada-1", "bram-1"]), id(&["vfs_read", "vfs_write"]), id(&["r-0"]), grade, kind, text, everything).prop_map(
+        |(agent, tool, run, grade, kind, text, everything)| {
             let mut kinds = Kinds::default();
             kind.into_iter().for_each(|index| kinds.add(&EventKind::ALL[index]));
-            Filter { agent, kinds, tool, grade, run, text: text.to_owned() }
+            Filter { agent, kinds, tool, grade, run, text: text.to_owned(), everything }
         },
     )
 }
@@ -198,11 +223,11 @@ proptest! {
         for happens in happenings {
             match happens {
                 Happens::Push(count) => for _ in 0..count {
-                    book.push_row(varied(next).into());
+                    book.push_row(mixed(next).into());
                     next += 1;
                 },
                 Happens::Earlier(count) => {
-                    let rows = (first - u64::from(count)..first).map(|seq| Arc::new(varied(seq))).collect();
+                    let rows = (first - u64::from(count)..first).map(|seq| Arc::new(mixed(seq))).collect();
                     first -= u64::from(count);
                     book.put_before(rows);
                 }
@@ -244,6 +269,6 @@ fn rows_that_the_book_lets_go_leave_the_list_and_the_list_says_by_how_much_it_mo
     let step = sieve.advance(&book, &filter, &names);
     assert_eq!((step.judged, step.shift), (10, -10));
     assert_eq!((sieve.number(0), sieve.len() as u64), (Some(10), kept));
-    let step = sieve.advance(&book, &Filter::default(), &names);
+    let step = sieve.advance(&book, &Filter { everything: true, ..Filter::default() }, &names);
     assert_eq!((step.shift, sieve.number(0), sieve.len() as u64), (0, Some(10), kept));
 }

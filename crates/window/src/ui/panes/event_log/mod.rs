@@ -15,13 +15,14 @@ use crate::view::theme::SPACE;
 
 mod bar;
 mod card;
-mod chain;
+pub(super) mod chain;
 pub mod filter;
 mod known;
 mod looks;
 mod rows;
 mod tail;
 
+pub(super) use looks::severity_sign;
 pub use tail::event_tail_ui;
 
 use card::Card;
@@ -61,6 +62,8 @@ pub struct EventLogPane {
     card: Option<Card>,
     /// The number in the book of the record on the card.
     card_number: Option<u64>,
+    /// The rows of the small place, which no filter but the fold is about.
+    tail: Sieve,
     told_tail: Told,
 }
 
@@ -90,7 +93,7 @@ impl EventLogPane {
         });
         if !is_same && self.generation == book.generation() {
             (self.sieve, self.known, self.list) = Default::default();
-            (self.card, self.told_tail) = Default::default();
+            (self.card, self.tail, self.told_tail) = Default::default();
         }
         self.list.note_seen(book, !is_same || self.generation != book.generation());
         self.generation = book.generation();
@@ -105,7 +108,8 @@ impl EventLogPane {
         self.known.advance(book, room);
         let step = self.sieve.advance(book, &self.filter, &self.known.names);
         self.list.take_in(step, self.chosen);
-        if !self.sieve.is_done() || !self.known.is_done() {
+        self.tail.advance(book, &self.filter.cleared(), &self.known.names);
+        if !self.sieve.is_done() || !self.known.is_done() || !self.tail.is_done() {
             ui.request_repaint();
         }
         self.card_number = self.chosen.and_then(|seq| book.number_of(seq));

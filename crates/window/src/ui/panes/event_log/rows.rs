@@ -20,8 +20,10 @@ use crate::view::dates::{Dates, simulated};
 use crate::view::sentence::{Names, kind_words, sentence, thousands};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
-/// The height of a row: whole points, so that rows far down stand as crisp as the first.
-pub const ROW_POINTS: f32 = 24.0;
+/// The height of a row, which has room for two lines: whole points, so that rows far down stand as crisp as the first.
+pub const ROW_POINTS: f32 = 38.0;
+/// The kind of a record and the name of its agent have a line of so much.
+const CELL_POINTS: f32 = 20.0;
 /// Narrower lists show no agents and a dot for the kind.
 const WIDE_POINTS: f32 = 480.0;
 
@@ -279,36 +281,44 @@ impl Line<'_> {
         let soft = if self.chosen { theme.text } else { theme.text_soft };
         let time = if self.by_clock { self.dates.clock(self.row.time_ms) } else { simulated(self.row.tick) };
         let mono = FontId::monospace(TYPE[0]);
-        let width = text_at(ui, rect, left, (&time, mono, soft), 80.0);
+        let width = text_at(ui, rect, left, (&time, mono, soft), 80.0, 1);
         left += width.max(if self.by_clock { 56.0 } else { 40.0 }) + SPACE[1];
         let colour = kind_colour(&self.row.kind, theme);
         if is_wide {
-            let badge = Rect::from_min_size(pos2(left, rect.top() + 3.0), vec2(132.0, rect.height() - 6.0));
+            let middle = pos2(left, rect.center().y - CELL_POINTS / 2.0);
+            let badge = Rect::from_min_size(middle, vec2(132.0, CELL_POINTS));
             ui.painter().rect_filled(badge, CornerRadius::same(RADIUS[1]), widgets::mix(theme.card, colour, 0.22));
             ui.painter().circle_filled(badge.left_center() + vec2(9.0, 0.0), 3.5, colour);
             let word = kind_words(&self.row.kind);
-            text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0);
+            text_at(ui, rect, left + 17.0, (&word, FontId::proportional(TYPE[0]), theme.text), 112.0, 1);
             left += 132.0 + SPACE[1];
             let name = self.row.agent.as_ref().map_or("", |agent| names.called(agent));
-            text_at(ui, rect, left, (name, FontId::proportional(TYPE[1]), soft), 84.0);
+            text_at(ui, rect, left, (name, FontId::proportional(TYPE[1]), soft), 84.0, 1);
             left += 84.0 + SPACE[1];
         } else {
             ui.painter().circle_filled(pos2(left + 3.0, rect.center().y), 3.5, colour);
             left += SPACE[2];
         }
         let width = rect.right() - left - SPACE[1];
-        text_at(ui, rect, left, (self.told, FontId::proportional(TYPE[1]), theme.text), width);
+        text_at(ui, rect, left, (self.told, FontId::proportional(TYPE[1]), theme.text), width, 2);
     }
 }
 
-/// A text in one line, cut to a width, in the middle of a row's height. How wide it is.
-fn text_at(ui: &Ui, rect: Rect, left: f32, (text, font, colour): (&str, FontId, Color32), width: f32) -> f32 {
+/// A text in so many lines at most, cut to a width, in the middle of a row's height. How wide it is.
+fn text_at(
+    ui: &Ui,
+    rect: Rect,
+    left: f32,
+    (text, font, colour): (&str, FontId, Color32),
+    width: f32,
+    lines: usize,
+) -> f32 {
     if text.is_empty() || width < 8.0 {
         return 0.0;
     }
     let mut job = LayoutJob::simple(text.to_owned(), font, colour, width);
-    job.wrap.max_rows = 1;
-    job.wrap.break_anywhere = true;
+    job.wrap.max_rows = lines;
+    job.wrap.break_anywhere = lines == 1;
     let galley = ui.painter().layout_job(job);
     let size = galley.size();
     ui.painter().galley(pos2(left, rect.center().y - size.y / 2.0), galley, colour);

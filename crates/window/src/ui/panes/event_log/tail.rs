@@ -12,7 +12,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::view::theme::SPACE;
 
 /// So many of the newest rows can be scrolled through.
-const ROWS_SHOWN: u64 = 500;
+const ROWS_SHOWN: usize = 500;
 
 /// Draws the newest rows, and the card of the one that is chosen.
 pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
@@ -30,8 +30,8 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
             }
         },
     );
-    let first = book.first().max(book.count().saturating_sub(ROWS_SHOWN));
-    let total = usize::try_from(book.count() - first).unwrap_or(0);
+    let total = pane.tail.len().min(ROWS_SHOWN);
+    let first = pane.tail.len() - total;
     if total == 0 {
         let how = "Let time run or give an agent a task: whatever happens is listed here.";
         widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
@@ -47,7 +47,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         area.auto_shrink([false, true]).max_height(height).show_rows(ui, ROW_POINTS, total, |ui, range| {
             let mut before = pane.told_tail.begin(book, &pane.known.names);
             for index in range {
-                let Some(row) = book.row(first + index as u64) else { continue };
+                let Some(row) = pane.tail.number(first + index).and_then(|number| book.row(number)) else { continue };
                 let told = pane.told_tail.of(row, &pane.known.names, &mut before);
                 let line = Line {
                     row,

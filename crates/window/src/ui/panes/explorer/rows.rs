@@ -280,7 +280,7 @@ impl Explorer {
                 let path = self.tree.folder_path(folder).to_owned();
                 vec![path, words::count(self.tree.total_in(folder), "file", "files")]
             }
-            RowWhat::Bin => vec!["What was deleted and can be had back".to_owned()],
+            RowWhat::Bin => vec!["Deleted files, which can be restored".to_owned()],
         };
         response.on_hover_ui(|ui| {
             for (at, line) in lines().into_iter().enumerate() {

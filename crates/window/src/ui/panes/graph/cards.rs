@@ -18,13 +18,17 @@ use crate::simulation::State;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
-use crate::view::fonts;
+use crate::view::art::Art;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, TYPE, Theme, state_colour};
+use crate::view::{fonts, paint};
 
 /// From nearer than this everything on a card can be read.
 const NEAR_FROM: f32 = 0.62;
 /// From further than this cards are plain boxes.
 const FAR_BELOW: f32 = 0.28;
+
+/// The face of an agent on its card is so wide.
+const FACE_UNITS: f32 = 26.0;
 
 /// What cards are drawn from.
 pub struct Cards<'a> {
@@ -40,6 +44,8 @@ pub struct Cards<'a> {
     pub live: &'a Live<'a>,
     /// In which colours.
     pub theme: &'a Theme,
+    /// What faces are drawn with.
+    pub art: &'a Art,
     /// What is selected.
     pub selected: &'a BTreeSet<Node>,
 }
@@ -191,6 +197,14 @@ impl Cards<'_> {
         let bar = Rect::from_min_size(rect.min + vec2(5.0, 8.0) * zoom, vec2(4.0 * zoom, rect.height() - 16.0 * zoom));
         ui.painter().rect_filled(bar, CornerRadius::same(MARK_RADIUS), colour);
         let inner = Rect::from_min_max(rect.min + vec2(16.0, 6.0) * zoom, rect.max - vec2(9.0, 6.0) * zoom);
+        let inner = match self.live.look(&node.id) {
+            Some(look) => {
+                let (face, rest) = inner.split_left_right_at_x(inner.left() + FACE_UNITS * zoom);
+                paint::portrait(ui.painter(), face, look, self.art);
+                rest.with_min_x(rest.left() + 6.0 * zoom)
+            }
+            None => inner,
+        };
         let name = self.live.name(&node.id);
         if zoom < NEAR_FROM {
             let font = strong(ui, size(TYPE[1] * zoom * 1.35).max(8.0));

@@ -13,6 +13,7 @@ use crate::view::work::PieceView;
 pub struct Live<'a> {
     names: BTreeMap<&'a str, &'a str>,
     here: BTreeMap<&'a str, &'a Id>,
+    looks: BTreeMap<&'a str, &'a str>,
     pieces: BTreeMap<ActivationKey, &'a PieceView>,
     /// Whether every piece of work that there is is among them.
     has_all_pieces: bool,
@@ -23,9 +24,12 @@ impl<'a> Live<'a> {
     pub fn of(room: &'a RoomModel) -> Self {
         let profiles = room.profiles.iter().map(|profile| (&*profile.id, profile.name.as_str()));
         let agents = room.agents.iter().map(|agent| (&*agent.id, &*agent.name));
+        let looks_of_profiles = room.profiles.iter().map(|profile| (&*profile.id, &*profile.look));
+        let looks_of_agents = room.agents.iter().map(|agent| (&*agent.id, &*agent.look));
         let work = &room.work;
         Self {
             names: profiles.chain(agents).collect(),
+            looks: looks_of_profiles.chain(looks_of_agents).collect(),
             here: room.agents.iter().map(|agent| (&*agent.id, &agent.id)).collect(),
             pieces: work.pieces.iter().map(|piece| (piece.activation, piece)).collect(),
             has_all_pieces: work.pieces.len() >= work.going_on + work.waiting,
@@ -35,6 +39,11 @@ impl<'a> Live<'a> {
     /// The id of an agent that is in the room.
     pub fn in_room(&self, id: &str) -> Option<&'a Id> {
         self.here.get(id).copied()
+    }
+
+    /// What the figure of an agent is drawn from, if it is known.
+    pub fn look(&self, id: &str) -> Option<&'a str> {
+        self.looks.get(id).copied()
     }
 
     /// What an agent is called; who is gone is called by its id.

@@ -190,8 +190,16 @@ impl GraphPane {
         let arrows =
             Arrows { painter: &painter, model: &model, shown: &shown, places, view: &view, theme, marked: &marked };
         let arrows_drawn = arrows.paint();
-        let cards =
-            Cards { model: &model, shown: &shown, places, view: &view, live: &live, theme, selected: &selected };
+        let cards = Cards {
+            model: &model,
+            shown: &shown,
+            places,
+            view: &view,
+            live: &live,
+            theme,
+            art: cx.art,
+            selected: &selected,
+        };
         let touched = cards.show(ui);
         self.drawn = (touched.drawn, arrows_drawn);
         if minimap::is_wanted(&cards, bounds)

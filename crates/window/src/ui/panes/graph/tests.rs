@@ -183,13 +183,13 @@ fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
 }
 
 #[test]
-fn work_is_killed_paused_and_resumed() {
+fn work_is_stopped_paused_and_resumed() {
     let mut window = window(Tale::sample());
-    click(&mut window, "Kill all");
+    click(&mut window, "Stop all");
     assert!(works(&window).is_empty(), "there is nothing to kill");
     window.state_mut().room.work.pieces = vec![piece(1, "lead", "thinking")];
     window.run_steps(2);
-    click(&mut window, "Kill all");
+    click(&mut window, "Stop all");
     click(&mut window, "Pause work");
     window.state_mut().room.work.is_paused = true;
     window.run_steps(2);
@@ -202,12 +202,12 @@ fn limits_are_told_once_they_are_set() {
     let mut window = window(Tale::sample());
     (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
     window.run_steps(2);
-    window.get_by_role_and_label(Role::Slider, "At once").focus();
+    window.get_by_role_and_label(Role::Slider, "In parallel").focus();
     window.run_steps(2);
     press(&mut window, Key::ArrowRight);
     let limits = |concurrency, depth_at_most| KernelCommand::Limits { concurrency, depth_at_most };
     assert_eq!(works(&window), [limits(Some(4), None)]);
-    let depth = window.get_by_role_and_label(Role::SpinButton, "Depth limit").rect();
+    let depth = window.get_by_role_and_label(Role::SpinButton, "Levels").rect();
     window.drag_at(depth.center());
     window.run_steps(1);
     for step in 1..=3 {

@@ -72,7 +72,7 @@ impl Toolbar {
         let work = &room.work;
         ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
             let why = "Ends all work now, and none begins until work is continued";
-            if widgets::danger(ui, "Kill all", theme)
+            if widgets::danger(ui, "Stop all", theme)
                 .on_hover_text(why)
                 .on_disabled_hover_text("Nothing goes on")
                 .clicked()
@@ -87,7 +87,7 @@ impl Toolbar {
         }
         let concurrency = work.concurrency.max(1);
         let why = "How many agents work at the same time; for what begins from now on";
-        let set = number(ui, ("At once", why), concurrency, &mut self.concurrency, theme, |ui, value| {
+        let set = number(ui, ("In parallel", why), concurrency, &mut self.concurrency, theme, |ui, value| {
             ui.spacing_mut().slider_width = 84.0;
             ui.visuals_mut().widgets.inactive.bg_fill = widgets::mix(theme.line, theme.text_soft, 0.25);
             ui.add(Slider::new(value, 1..=MOST_AT_ONCE).clamping(egui::SliderClamping::Edits))
@@ -97,7 +97,7 @@ impl Toolbar {
         }
         let depth = work.depth_at_most;
         let why = "How deep agents may start agents; for new activations only, what goes on keeps to what it was given";
-        let set = number(ui, ("Depth limit", why), depth, &mut self.depth, theme, |ui, value| {
+        let set = number(ui, ("Levels", why), depth, &mut self.depth, theme, |ui, value| {
             ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
         });
         if let Some(depth) = set {

@@ -36,7 +36,7 @@ pub(super) fn about_ui(
 }
 
 fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme, commands: &mut Vec<Command>) {
-    widgets::section(ui, "When nothing calls", theme);
+    widgets::section(ui, "When idle", theme);
     let choices = BEHAVIOURS.map(|behaviour| {
         let word = words::behaviour(behaviour);
         (word.to_owned(), format!("Behaviour {}", word.to_lowercase()))
@@ -109,15 +109,15 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
 fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
     widgets::section(ui, "Profile", theme);
     let name = room.profiles.iter().find(|profile| profile.id == agent.profile);
-    fact(ui, "Runs", name.map_or(&*agent.profile, |profile| &profile.name), theme);
-    fact(ui, "Called", &agent.id, theme);
+    fact(ui, "Name", name.map_or(&*agent.profile, |profile| &profile.name), theme);
+    fact(ui, "Id", &agent.id, theme);
     let Some(profile) = &detail.profile else {
         ui.label(widgets::soft("Its file is not known.", theme));
         return;
     };
     let ProfileFacts { file, description, model, tools, safety, reads, writes } = &**profile;
     if !description.is_empty() {
-        fact(ui, "For", description, theme);
+        fact(ui, "Role", description, theme);
     }
     fact(ui, "File", file, theme);
     fact(ui, "Model", if model.is_empty() { "as the settings say" } else { model }, theme);

@@ -87,8 +87,12 @@ pub fn holds(content: &ContentView) -> String {
         ContentView::Mail { items, outbox } => {
             let unread = items.iter().filter(|mail| !mail.read).count();
             let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
-            let letters = words::count(items.len(), "letter", "letters");
-            format!("{letters}, {unread} unread, {open} open, {} sent", outbox.len())
+            let unread = if unread == 0 { "none unread".to_owned() } else { format!("{unread} unread") };
+            let mut parts = vec![words::count(items.len(), "letter", "letters"), unread, format!("{open} open")];
+            if !outbox.is_empty() {
+                parts.push(format!("{} sent", outbox.len()));
+            }
+            parts.join(", ")
         }
     }
 }
@@ -100,7 +104,7 @@ fn label(
     drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
-    widgets::section(ui, "Called", theme);
+    widgets::section(ui, "Name", theme);
     let draft_name = format!("label of {}", element.id);
     let mut draft = drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
     let field = widgets::field(ui, &mut draft, "Label", &element.id);

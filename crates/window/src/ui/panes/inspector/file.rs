@@ -116,7 +116,7 @@ fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, command
         });
     });
     if info.is_some_and(|info| !info.is_there) {
-        ui.label(RichText::new("It is gone. Any version below can be had back.").color(theme.warn));
+        ui.label(RichText::new("Deleted. Restore any version below.").color(theme.warn));
     }
     let is_there = info.is_none_or(|info| info.is_there);
     ui.add_enabled_ui(is_there, |ui| {

@@ -2,12 +2,11 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::ago;
+use super::{ago, face_ui};
 use crate::base::text::{one_line, truncate};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
 use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
 use crate::view::theme::{LINE, SPACE, Theme};
 
@@ -39,12 +38,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
             ui.label(widgets::small(format!("and {} more", all - ENTRIES), theme));
         }
     };
-    let is_empty = match &*element.content {
-        ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
-        ContentView::Pins(pins) => pins.is_empty(),
-        ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
-    };
-    if is_empty {
+    if is_empty(&element.content) {
         return;
     }
     widgets::in_card(ui, theme, |ui| {
@@ -69,6 +63,14 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
     });
 }
 
+fn is_empty(content: &ContentView) -> bool {
+    match content {
+        ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
+        ContentView::Pins(pins) => pins.is_empty(),
+        ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
+    }
+}
+
 /// Who has read the newest, who knows something older, who has not read it.
 pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView) {
     let ViewerContext { room, theme, .. } = *cx;
@@ -84,16 +86,14 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
         ui.label(widgets::soft("Nobody here may read it.", theme));
         return;
     }
-    ui.label(summary(known, seen));
+    ui.label(summary(known));
     ui.spacing_mut().item_spacing.y = SPACE[0];
     let area = ScrollArea::vertical().id_salt(("readers", &element.id)).max_height(LIST_HEIGHT);
     area.show_rows(ui, 20.0, known.readers.len(), |ui, rows| {
         for reader in &known.readers[rows] {
             let (word, colour) = match reader.knows {
-                Knows::Newest { read_tick } => (format!("has read the newest, {}", ago(room, read_tick)), theme.good),
-                Knows::Older { read_tick } => {
-                    (format!("knows an older version, since {}", ago(room, read_tick)), theme.warn)
-                }
+                Knows::Newest { read_tick } => (format!("up to date, {seen} {}", ago(room, read_tick)), theme.good),
+                Knows::Older { read_tick } => (format!("read an older version {}", ago(room, read_tick)), theme.warn),
                 Knows::Nothing => (format!("has not {seen}"), theme.text_soft),
             };
             ui.horizontal(|ui| {
@@ -106,6 +106,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
                         ui.painter().circle_stroke(dot.center(), 3.5, egui::Stroke::new(LINE[0], colour));
                     }
                 }
+                face_ui(ui, cx, &reader.agent, 18.0);
                 let name = RichText::new(truncate(&reader.name, NAME_CHARS)).strong();
                 ui.label(name).on_hover_text(&*reader.agent);
                 ui.add(Label::new(widgets::small(&word, theme)).truncate());
@@ -115,13 +116,8 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
 }
 
 /// How many know what.
-fn summary(known: &KnownBy, seen: &str) -> String {
-    let [newest, older, nothing] = known.counts();
-    let parts = [
-        (newest, words::count(newest, "knows the newest", "know the newest")),
-        (older, words::count(older, "knows an older version", "know an older version")),
-        (nothing, words::count(nothing, &format!("has not {seen}"), &format!("have not {seen}"))),
-    ];
-    let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said).collect();
-    said.join(", ")
+fn summary(known: &KnownBy) -> String {
+    let [newest, ..] = known.counts();
+    let verb = if newest == 1 { "is" } else { "are" };
+    format!("{newest} of {} {verb} up to date", known.readers.len())
 }

@@ -1,8 +1,9 @@
 //! An inbox: mail that came, copies of what went, where each stands, and a letter from the person.
 
-use egui::{RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{RichText, ScrollArea, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
+use super::object::two_parts;
 use super::{Overlays, author_colour, edit};
 use crate::base::text;
 use crate::element::{ItemList, ListAct, MailAct, MailStatus};
@@ -12,7 +13,10 @@ use crate::ui::widgets::ChoiceRow;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::model::{ElementView, MailView, RoomModel};
-use crate::view::theme::{SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
+
+/// How large an envelope is.
+const ENVELOPE_POINTS: Vec2 = vec2(30.0, 20.0);
 
 const STATUSES: [(MailStatus, &str); 3] =
     [(MailStatus::Open, "Open"), (MailStatus::Pending, "Pending"), (MailStatus::Closed, "Closed")];
@@ -29,68 +33,100 @@ pub(super) fn inbox_ui(
     let open_name = format!("open mail of {}", element.id);
     let box_id = ui.id().with("box");
     let mut sent_box: bool = ui.data(|data| data.get_temp(box_id)).unwrap_or(false);
-    let height = ui.available_height().max(240.0);
     let owner = element.owner.as_deref().map_or("nobody", |owner| room.called(owner)).to_owned();
-    ui.columns(2, |columns| {
-        let [list, detail] = columns else { return };
-        list.horizontal(|ui| {
-            let choices = [
-                (format!("In {}", items.len()), "Mail that came in".to_owned()),
-                (format!("Sent {}", outbox.len()), "Mail that went out".to_owned()),
-            ];
-            if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(sent_box)), theme) {
-                sent_box = chosen == 1;
-                ui.data_mut(|data| data.insert_temp(box_id, sent_box));
-            }
-            ui.label(widgets::small(format!("of {owner}"), theme));
-        });
-        let mails = if sent_box { outbox } else { items };
-        let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
-        if mails.is_empty() {
-            let (title, how) = if sent_box {
-                ("Nothing was sent yet", "Copies of what its owner sends lie here.")
-            } else {
-                ("No mail yet", "Write a letter at the right; agents write to each other as well.")
-            };
-            widgets::empty(list, Icon::Note, title, how, theme);
+    ui.horizontal(|ui| {
+        let choices = [
+            (format!("In {}", items.len()), "Mail that came in".to_owned()),
+            (format!("Sent {}", outbox.len()), "Mail that went out".to_owned()),
+        ];
+        if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(sent_box)), theme) {
+            sent_box = chosen == 1;
+            ui.data_mut(|data| data.insert_temp(box_id, sent_box));
         }
-        ScrollArea::vertical().id_salt("mail").auto_shrink(false).max_height((height - 44.0).max(120.0)).show_rows(
-            list,
-            ChoiceRow::POINTS,
-            mails.len(),
-            |ui, rows| {
-                for index in rows {
-                    // Newest first.
-                    let index = mails.len() - 1 - index;
-                    if row(ui, room, &mails[index], (open == Some(index), sent_box), theme) {
-                        own.drafts.insert(open_name.clone(), mails[index].id.to_string());
-                    }
+        ui.label(widgets::small(format!("of {owner}"), theme));
+    });
+    let [mut list, mut detail] = two_parts(ui);
+    let mails = if sent_box { outbox } else { items };
+    let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
+    if mails.is_empty() {
+        let (title, how) = if sent_box {
+            ("Nothing was sent yet", "Copies of what its owner sends lie here.")
+        } else {
+            ("No mail yet", "Write a letter beside this; agents write to each other as well.")
+        };
+        widgets::empty(&mut list, Icon::Note, title, how, theme);
+    } else {
+        let area = ScrollArea::vertical().id_salt("mail").auto_shrink(false);
+        area.show_rows(&mut list, ChoiceRow::POINTS, mails.len(), |ui, rows| {
+            for index in rows {
+                // Newest first.
+                let index = mails.len() - 1 - index;
+                if row(ui, room, &mails[index], (open == Some(index), sent_box), theme) {
+                    own.drafts.insert(open_name.clone(), mails[index].id.to_string());
                 }
-            },
-        );
-        ScrollArea::vertical().id_salt("letter").max_height(height).show(detail, |ui| {
-            if let Some(at) = open {
-                one(ui, room, element, (&mails[at], at, sent_box), theme, commands);
-                ui.add_space(SPACE[2]);
             }
-            letter(ui, room, element, theme, own, commands);
         });
+    }
+    ScrollArea::vertical().id_salt("letter").auto_shrink(false).show(&mut detail, |ui| {
+        if let Some(at) = open {
+            one(ui, room, element, (&mails[at], at, sent_box), theme, commands);
+            ui.add_space(SPACE[2]);
+        }
+        letter(ui, room, element, theme, own, commands);
     });
 }
 
-/// One piece of mail in the list. Whether it was chosen.
+/// One piece of mail in the list: an envelope, open where it was read. Whether it was chosen.
 fn row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bool), theme: &Theme) -> bool {
     let subject =
         if mail.subject.is_empty() { text::one_line(&text::truncate(&mail.text, 80)) } else { mail.subject.clone() };
     let who = if sent { format!("to {}", room.called(&mail.to)) } else { format!("from {}", room.called(&mail.from)) };
     let status = STATUSES.iter().find(|(status, _)| *status == mail.status).map_or("", |(_, word)| word);
-    let about = if sent { who } else { format!("{who}, {}", status.to_lowercase()) };
+    let unread = if mail.read { "" } else { ", unread" };
+    let about = if sent { who } else { format!("{who}, {}{unread}", status.to_lowercase()) };
     let row = ChoiceRow { name: format!("Mail {}: {subject}", mail.id), title: &subject, about, chosen };
-    row.show(ui, theme, |painter, rect| {
-        if !mail.read && !sent {
-            painter.circle_filled(rect.left_center() + vec2(9.0, 0.0), 3.5, theme.accent);
-        }
+    let colour = author_colour(if sent { &mail.to } else { &mail.from }, theme);
+    let is_closed = mail.status == MailStatus::Closed;
+    row.show_with(ui, theme, ENVELOPE_POINTS.x + SPACE[1] + SPACE[2], |painter, rect| {
+        let middle = rect.left_center() + vec2(SPACE[1] + ENVELOPE_POINTS.x / 2.0, 0.0);
+        let place = egui::Rect::from_center_size(middle, ENVELOPE_POINTS);
+        envelope(painter, place, (mail.read || sent, is_closed), colour, theme);
     })
+}
+
+/// An envelope: sealed in the sender's colour until it is read, faded once it is settled.
+fn envelope(
+    painter: &egui::Painter,
+    rect: egui::Rect,
+    (is_read, is_settled): (bool, bool),
+    colour: egui::Color32,
+    theme: &Theme,
+) {
+    let [paper, ink] = theme.note(colour);
+    let (paper, ink) = if is_settled {
+        (widgets::mix(theme.card, paper, 0.4), widgets::mix(theme.card, theme.text_soft, 0.7))
+    } else {
+        (paper, ink)
+    };
+    let stroke = Stroke::new(LINE[0], ink);
+    let middle = rect.center();
+    if is_read {
+        // The flap stands open, and the letter looks out.
+        let peak = rect.center_top() - vec2(0.0, rect.height() * 0.35);
+        let flap = vec![rect.left_top(), peak, rect.right_top()];
+        painter.add(egui::Shape::convex_polygon(flap, paper, stroke));
+        let sheet = egui::Rect::from_min_max(rect.min + vec2(4.0, -3.0), rect.max - vec2(4.0, 6.0));
+        painter.rect(sheet, MARK_RADIUS, theme.card, Stroke::new(LINE[0], ink), egui::StrokeKind::Inside);
+    }
+    painter.rect(rect, MARK_RADIUS, paper, stroke, egui::StrokeKind::Inside);
+    let corners = if is_read { [rect.left_bottom(), rect.right_bottom()] } else { [rect.left_top(), rect.right_top()] };
+    for corner in corners {
+        painter.line_segment([corner, middle + vec2(0.0, 1.0)], stroke);
+    }
+    if !is_read {
+        painter.circle_filled(middle + vec2(0.0, 1.0), 3.6, colour);
+        painter.circle_stroke(middle + vec2(0.0, 1.0), 3.6, Stroke::new(LINE[0], ink));
+    }
 }
 
 /// The keys of a piece of mail, to put it back as it was.
@@ -108,6 +144,23 @@ fn mail_keys(mail: &MailView) -> Map<String, Value> {
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
+/// A sheet of paper with a letter on it.
+fn sheet(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui, &Theme)) {
+    let own = theme.page();
+    let ground = ui.painter().add(egui::Shape::Noop);
+    let frame = egui::Frame::new().inner_margin(egui::Margin::same(SPACE[3] as i8));
+    let shown = frame.show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        widgets::dress(ui.style_mut(), &own);
+        ui.style_mut().visuals.override_text_color = Some(own.text);
+        content(ui, &own);
+    });
+    let rect = shown.response.rect.shrink(3.0);
+    let fill = egui::Shape::rect_filled(rect, MARK_RADIUS, own.card);
+    ui.painter().set(ground, fill);
+    ui.painter().rect_stroke(rect, MARK_RADIUS, Stroke::new(LINE[0], own.line), egui::StrokeKind::Inside);
+}
+
 fn one(
     ui: &mut Ui,
     room: &RoomModel,
@@ -116,15 +169,12 @@ fn one(
     theme: &Theme,
     commands: &mut Vec<Command>,
 ) {
-    widgets::in_card(ui, theme, |ui| {
-        ui.label(RichText::new(&mail.subject).size(TYPE[2]));
-        ui.horizontal(|ui| {
-            let (dot, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
-            ui.painter().circle_filled(dot.center(), 4.0, author_colour(&mail.from, theme));
-            let (from, to) = (room.called(&mail.from), room.called(&mail.to));
-            let when = words::duration(mail.sent_secs);
-            ui.label(widgets::small(format!("{from} to {to}, {when} after the beginning"), theme));
-        });
+    sheet(ui, theme, |ui, theme| {
+        ui.add(egui::Label::new(RichText::new(&mail.subject).heading().size(TYPE[2])).wrap());
+        let (from, to) = (room.called(&mail.from), room.called(&mail.to));
+        let when = words::duration(mail.sent_secs);
+        ui.label(widgets::small(format!("{from} to {to}, {when} after the beginning"), theme));
+        ui.add_space(SPACE[0]);
         ui.add(egui::Label::new(&mail.text).wrap());
         if sent {
             return;

@@ -1,6 +1,7 @@
 //! What an element holds, opened above the room to be read and changed.
 
 mod inbox;
+mod object;
 mod other;
 mod pinboard;
 mod text;
@@ -9,17 +10,22 @@ use std::collections::BTreeMap;
 
 use egui::{Id as WidgetId, RichText, Ui, Window};
 
+use self::object::Object;
 use crate::base::{Author, Id};
 use crate::element::kinds::kind;
 use crate::element::{ElementAct, ElementEdit};
 use crate::ui::Command;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::model::{ContentView, ElementView};
-use crate::view::theme::{TYPE, Theme};
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// An element has so much of the room, with its label.
+const THING_UNITS: egui::Vec2 = egui::vec2(110.0, 110.0);
 
 /// What the overlays keep between frames.
 #[derive(Clone, Debug, Default)]
@@ -37,35 +43,40 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     let Some(element) = room.element(id) else { return vec![WindowCommand::CloseElement.into()] };
     let mut commands = Vec::new();
     let mut closed = false;
-    let area = ui.ctx().content_rect().shrink(24.0);
+    let view = cx.ui.view.camera.viewport;
+    let is_seen = cx.ui.dock.is_seen(&Tab::Room) && ui.ctx().content_rect().contains_rect(view);
+    let area = if is_seen { view } else { ui.ctx().content_rect() };
+    let camera = &cx.ui.view.camera;
+    let thing = egui::Rect::from_center_size(camera.to_screen(element.position), THING_UNITS * camera.zoom);
+    let place = object::place_beside(area, thing);
+    let object = Object::of(&element.kind, &element.content);
+    let own_theme = object.theme(theme);
     Window::new(&*element.label)
-        .id(WidgetId::new("overlay").with(&*element.kind))
+        // Where it stands follows from what is seen of the room, once that is known.
+        .id(WidgetId::new("overlay").with((&*element.id, cx.ui.view.is_framed)))
         .title_bar(false)
         .collapsible(false)
-        .frame(widgets::window(theme))
-        .default_size(egui::vec2(760.0, 560.0).min(area.size()))
-        .default_pos(area.center() - egui::vec2(380.0, 300.0).min(area.size() / 2.0))
-        .min_size([420.0, 320.0])
+        .frame(object.frame(theme))
+        .default_size(place.size())
+        .default_pos(place.min)
+        .min_size(place.size().min(egui::vec2(340.0, 240.0)))
+        .max_size(area.size())
+        .constrain_to(area)
         .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
+            let theme = &own_theme;
+            let below = object.dress(ui, theme);
             closed = head(ui, element, theme);
-            ui.separator();
+            ui.add_space(SPACE[0]);
             match &*element.content {
                 ContentView::Text(written) => text::text_ui(ui, element, written, theme, own, &mut commands),
                 ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, own, &mut commands),
                 ContentView::Other(text) => other::other_ui(ui, element, text, theme, own, &mut commands),
                 ContentView::Mail { items, outbox } => {
-                    inbox::inbox_ui(
-                        ui,
-                        room,
-                        element,
-                        (items.as_slice(), outbox.as_slice()),
-                        theme,
-                        own,
-                        &mut commands,
-                    );
+                    let mails = (items.as_slice(), outbox.as_slice());
+                    inbox::inbox_ui(ui, room, element, mails, theme, own, &mut commands);
                 }
             }
+            object.draw(ui, below, theme);
         });
     if closed {
         commands.push(WindowCommand::CloseElement.into());

@@ -1,21 +1,26 @@
-//! A pinboard: a list of pins of which only those on screen are drawn, and the chosen pin beside it.
+//! A pinboard: notes on cork, of which only those on screen are drawn, and the chosen one beside them.
 
-use egui::{CornerRadius, RichText, ScrollArea, Ui, vec2};
+use egui::text::LayoutJob;
+use egui::{FontId, RichText, ScrollArea, Sense, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
+use super::object::two_parts;
 use super::{Overlays, author_colour, edit};
 use crate::base::{Id, text};
 use crate::element::{ItemList, ListAct, PinAct};
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::ui::widgets;
-use crate::ui::widgets::ChoiceRow;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::model::{ElementView, PinView, RoomModel};
-use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{LINE, OWN_NOTE, SPACE, TYPE, Theme};
 
-/// How the list is ordered.
+/// A note has so much of the board, at least as wide as this.
+const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
+/// So many lines of it can be read without choosing it.
+const NOTE_LINES: usize = 4;
+/// How the notes are ordered.
 const ORDERS: [&str; 2] = ["Newest", "Most votes"];
 
 /// Votes for it less votes against it.
@@ -53,76 +58,108 @@ pub(super) fn pinboard_ui(
     let search_name = format!("search of {}", element.id);
     let order_id = ui.id().with("order");
     let mut order: usize = ui.data(|data| data.get_temp(order_id)).unwrap_or(0);
-    let height = ui.available_height().max(240.0);
     let open = own.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
-    ui.columns(2, |columns| {
-        let [list, detail] = columns else { return };
-        list.horizontal(|ui| {
-            let choices = ORDERS.map(|order| (order.to_owned(), format!("{order} first")));
-            if let Some(chosen) = widgets::segments(ui, &choices, Some(order), theme) {
-                order = chosen;
-                ui.data_mut(|data| data.insert_temp(order_id, order));
-            }
-            ui.label(widgets::small(words::count(pins.len(), "pin", "pins"), theme));
-        });
-        let search = own.drafts.entry(search_name).or_default();
-        widgets::field(list, search, "Search pins", "Search");
-        let indices = listed(pins, search, order == 1);
-        if indices.is_empty() {
-            let how = "Write one at the right; agents pin things up as well.";
-            widgets::empty(
-                list,
-                Icon::Note,
-                if pins.is_empty() { "No pins yet" } else { "No pin says that" },
-                how,
-                theme,
-            );
+    ui.horizontal(|ui| {
+        let choices = ORDERS.map(|order| (order.to_owned(), format!("{order} first")));
+        if let Some(chosen) = widgets::segments(ui, &choices, Some(order), theme) {
+            order = chosen;
+            ui.data_mut(|data| data.insert_temp(order_id, order));
         }
-        let list_height = (height - 84.0).max(120.0);
-        ScrollArea::vertical().id_salt("pins").auto_shrink(false).max_height(list_height).show_rows(
-            list,
-            ChoiceRow::POINTS,
-            indices.len(),
-            |ui, rows| {
-                for index in &indices[rows] {
-                    let pin = &pins[*index];
-                    let chosen = open.is_some_and(|open| open.id == pin.id);
-                    if row(ui, room, pin, chosen, theme) {
-                        own.drafts.insert(open_name.clone(), pin.id.to_string());
-                    }
-                }
-            },
-        );
-        ScrollArea::vertical().id_salt("pin").max_height(height).show(detail, |ui| {
-            add(ui, element, theme, own, commands);
-            if let Some(pin) = open {
-                let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
-                one(ui, room, element, (pin, at), theme, own, commands);
-            } else if !pins.is_empty() {
-                ui.label(widgets::soft("Choose a pin to read it whole, vote and comment.", theme));
-            }
-        });
+        ui.label(widgets::small(words::count(pins.len(), "pin", "pins"), theme));
+        let search = own.drafts.entry(search_name.clone()).or_default();
+        widgets::field(ui, search, "Search pins", "Search");
+    });
+    let [mut list, mut detail] = two_parts(ui);
+    let indices = listed(pins, own.drafts.get(&search_name).map_or("", String::as_str), order == 1);
+    if indices.is_empty() {
+        let how = "Write one beside this; agents pin things up as well.";
+        let title = if pins.is_empty() { "No pins yet" } else { "No pin says that" };
+        widgets::empty(&mut list, Icon::Note, title, how, theme);
+    } else if let Some(chosen) = notes_ui(&mut list, room, pins, &indices, open, theme) {
+        own.drafts.insert(open_name, chosen.to_string());
+    }
+    ScrollArea::vertical().id_salt("pin").auto_shrink(false).show(&mut detail, |ui| {
+        if let Some(pin) = open {
+            let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
+            one(ui, room, element, (pin, at), theme, own, commands);
+        } else if !pins.is_empty() {
+            ui.label(widgets::soft("Choose a pin to read it whole, vote and comment.", theme));
+        }
+        ui.add_space(SPACE[1]);
+        add(ui, element, theme, own, commands);
     });
 }
 
-/// One pin in the list. Whether it was chosen.
-fn row(ui: &mut Ui, room: &RoomModel, pin: &PinView, chosen: bool, theme: &Theme) -> bool {
+/// Notes side by side, row by row; only the rows on screen are drawn. Which one was clicked.
+fn notes_ui(
+    ui: &mut Ui,
+    room: &RoomModel,
+    pins: &[PinView],
+    indices: &[usize],
+    open: Option<&PinView>,
+    theme: &Theme,
+) -> Option<Id> {
+    let columns = ((ui.available_width() / NOTE_POINTS.x) as usize).max(1);
+    let width = ui.available_width() / columns as f32;
+    let mut chosen = None;
+    ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+    let area = ScrollArea::vertical().id_salt("pins").auto_shrink(false);
+    area.show_rows(ui, NOTE_POINTS.y, indices.len().div_ceil(columns), |ui, rows| {
+        for row in rows {
+            ui.horizontal(|ui| {
+                for index in indices.iter().skip(row * columns).take(columns) {
+                    let pin = &pins[*index];
+                    let is_open = open.is_some_and(|open| open.id == pin.id);
+                    if note_ui(ui, room, pin, is_open, vec2(width, NOTE_POINTS.y), theme) {
+                        chosen = Some(pin.id.clone());
+                    }
+                }
+            });
+        }
+    });
+    chosen
+}
+
+/// A note on paper of its author's colour, with its votes and comments. Whether it was clicked.
+fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Vec2, theme: &Theme) -> bool {
     let short = text::truncate(&text::one_line(&text::truncate(&pin.text, 400)), 140);
+    let (place, response) = ui.allocate_exact_size(size, Sense::click());
+    let name = format!("Pin {}: {short}", pin.id);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
+    let author = author_colour(&pin.author, theme);
+    let [fill, ink] = theme.note(if &*pin.author == "user" { OWN_NOTE } else { author });
+    let edge = match (is_open || response.has_focus(), response.hovered()) {
+        (true, _) => Stroke::new(LINE[2], theme.accent),
+        (_, true) => Stroke::new(LINE[0], theme.accent),
+        _ => Stroke::new(LINE[0], widgets::mix(fill, ink, 0.2)),
+    };
+    // No two hang at the same height.
+    let sag = f32::from(pin.id.bytes().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 5);
+    let paper = place.shrink2(vec2(5.0, 6.0)).translate(vec2(0.0, sag - 2.0));
+    let painter = ui.painter();
+    super::object::paper(painter, paper, fill, edge, theme.shadow);
+    let inner = paper.shrink(SPACE[1]);
+    let mut job = LayoutJob::simple(short, FontId::proportional(TYPE[1]), ink, inner.width());
+    job.wrap.max_rows = NOTE_LINES;
+    painter.galley(inner.min + vec2(0.0, 6.0), painter.layout_job(job), ink);
     let votes = match net(pin) {
         0 => String::new(),
-        net => format!(", {net:+}"),
+        net => format!("  {net:+}"),
     };
     let comments = match pin.comments.len() {
         0 => String::new(),
-        number => format!(", {}", words::count(number, "comment", "comments")),
+        number => format!("  {}", words::count(number, "comment", "comments")),
     };
-    let about = format!("{}{votes}{comments}", room.called(&pin.author));
-    let row = ChoiceRow { name: format!("Pin {}: {short}", pin.id), title: &short, about, chosen };
-    row.show(ui, theme, |painter, rect| {
-        let strip = egui::Rect::from_min_size(rect.min, vec2(5.0, rect.height()));
-        let corners = CornerRadius { nw: RADIUS[0], sw: RADIUS[0], ne: 0, se: 0 };
-        painter.rect_filled(strip, corners, author_colour(&pin.author, theme));
-    })
+    let foot = format!("{}{votes}{comments}", room.called(&pin.author));
+    let mut job = LayoutJob::simple(foot, FontId::proportional(TYPE[0]), ink, inner.width());
+    (job.wrap.max_rows, job.wrap.break_anywhere) = (1, true);
+    let foot = painter.layout_job(job);
+    painter.galley(inner.left_bottom() - vec2(0.0, foot.size().y), foot, ink);
+    let head = paper.center_top() + vec2(0.0, 4.0);
+    painter.circle_filled(head + vec2(1.0, 2.0), 4.5, theme.shadow);
+    painter.circle_filled(head, 4.5, author);
+    painter.circle_stroke(head, 4.5, Stroke::new(LINE[0], widgets::mix(author, ink, 0.5)));
+    response.clicked()
 }
 
 fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, commands: &mut Vec<Command>) {
@@ -134,7 +171,6 @@ fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, co
         commands.push(Command::Act(act, None));
         draft.clear();
     }
-    ui.add_space(SPACE[2]);
 }
 
 /// The keys of a pin, to put it up again as it was.

@@ -24,6 +24,8 @@ fn opened(id: &str) -> Harness<'static, Stage> {
 }
 
 fn click(window: &mut Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).scroll_to_me();
+    window.run_steps(20);
     window.get_by_label(label).click();
     window.run_steps(3);
 }

@@ -202,9 +202,9 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
     window.state_mut().room.known = BTreeMap::from([(Id::from("post"), known.into())]);
     window.run_steps(3);
     let told = [
-        "1 knows the newest, 1 knows an older version, 1 has not looked into it",
-        "has read the newest, 10 s ago",
-        "knows an older version, since 30 s ago",
+        "1 of 3 is up to date",
+        "up to date, looked into it 10 s ago",
+        "read an older version 30 s ago",
         "Cleo",
         "has not looked into it",
         "From Bram, unread",

@@ -98,7 +98,7 @@ fn a_version_is_had_back_once_and_it_is_told_how_that_went() {
 #[test]
 fn a_file_that_is_gone_can_be_had_back() {
     let mut window = inspect_file(false);
-    assert!(is_shown(&window, "It is gone. Any version below can be had back."));
+    assert!(is_shown(&window, "Deleted. Restore any version below."));
     click(&mut window, "Open in a tab");
     click(&mut window, "Version 3");
     click(&mut window, "Restore version 3");

@@ -1,0 +1,203 @@
+//! An opened element looks like what it is: a cork board, a slate, a book's page, a desk with letters; and it stands
+//! beside what it belongs to.
+
+use egui::layers::ShapeIdx;
+use egui::{
+    Color32, CornerRadius, Frame, Margin, Painter, Rect, Shadow, Shape, Stroke, Ui, UiBuilder, Vec2, pos2, vec2,
+};
+
+use crate::ui::widgets;
+use crate::view::model::ContentView;
+use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, Theme};
+
+/// It is so large where there is room for it.
+const WANTED_POINTS: Vec2 = vec2(560.0, 620.0);
+/// It is never narrower, whatever it covers.
+const LEAST_POINTS: f32 = 400.0;
+/// The air between it and the edges of the room.
+const AIR_POINTS: f32 = 8.0;
+/// From this width on its two parts stand side by side.
+const BESIDE_POINTS: f32 = 600.0;
+/// Of the height the upper part has so much where they stand one above the other.
+const UPPER_SHARE: f32 = 0.46;
+/// The wood around boards is so wide, and what is left of chalk.
+const FRAME_POINTS: f32 = 6.0;
+const SMEAR_POINTS: f32 = 30.0;
+/// Specks of cork stand so far apart.
+const SPECK_POINTS: f32 = 26.0;
+
+/// What an element looks like when it is opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Object {
+    /// A cork board in a wooden frame.
+    Cork,
+    /// A slate in a wooden frame.
+    Slate,
+    /// A page of a book.
+    Page,
+    /// A sheet like every other panel.
+    Plain,
+}
+
+impl Object {
+    /// What an element of this kind that holds this looks like.
+    pub(super) fn of(kind: &str, content: &ContentView) -> Self {
+        match (kind, content) {
+            (_, ContentView::Pins(_)) => Self::Cork,
+            ("messageboard", ContentView::Text(_)) => Self::Slate,
+            (_, ContentView::Text(_)) => Self::Page,
+            (_, ContentView::Mail { .. } | ContentView::Other(_)) => Self::Plain,
+        }
+    }
+
+    /// The colours of what is written on it.
+    pub(super) fn theme(self, theme: &Theme) -> Theme {
+        match self {
+            Self::Slate => theme.slate(),
+            Self::Page => theme.page(),
+            Self::Cork => theme.cork(),
+            Self::Plain => *theme,
+        }
+    }
+
+    /// Its ground and its edge.
+    pub(super) fn frame(self, theme: &Theme) -> Frame {
+        let own = self.theme(theme);
+        let (edge, round) = match self {
+            Self::Cork | Self::Slate => (Stroke::new(FRAME_POINTS, theme.wood()), RADIUS[0]),
+            Self::Page => (Stroke::new(LINE[0], own.line), RADIUS[0]),
+            Self::Plain => (Stroke::new(LINE[0], own.line), RADIUS[2]),
+        };
+        Frame::new()
+            .fill(own.panel)
+            .stroke(edge)
+            .corner_radius(CornerRadius::same(round))
+            .inner_margin(Margin::same(SPACE[3] as i8))
+            .shadow(Shadow { offset: [0, 6], blur: 24, spread: 0, color: theme.shadow })
+    }
+
+    /// Sets widgets in its colours. What makes it what it is will be drawn there, below all that it holds.
+    pub(super) fn dress(self, ui: &mut Ui, own: &Theme) -> ShapeIdx {
+        widgets::dress(ui.style_mut(), own);
+        let visuals = &mut ui.style_mut().visuals;
+        visuals.override_text_color = Some(own.text);
+        visuals.weak_text_color = Some(own.text_soft);
+        visuals.hyperlink_color = own.accent;
+        visuals.extreme_bg_color = own.card;
+        ui.painter().add(Shape::Noop)
+    }
+
+    /// Draws what makes it what it is, once it is known how large it became.
+    pub(super) fn draw(self, ui: &Ui, below: ShapeIdx, own: &Theme) {
+        let rect = ui.min_rect().expand(SPACE[3] - 2.0);
+        let shapes = match self {
+            Self::Cork => specks(rect, own),
+            Self::Slate => smears(rect, own),
+            Self::Page => page(rect, own),
+            Self::Plain => return,
+        };
+        ui.painter().with_clip_rect(rect).set(below, Shape::Vec(shapes));
+    }
+}
+
+/// The grain of cork: the same specks at the same places at every moment.
+fn specks(rect: Rect, own: &Theme) -> Vec<Shape> {
+    let colours = [0.35, 0.7].map(|share| widgets::mix(own.panel, own.line, share));
+    let inner = rect.shrink(4.0);
+    let (columns, rows) = ((rect.width() / SPECK_POINTS) as u32, (rect.height() / SPECK_POINTS) as u32);
+    let speck = |row: u32, column: u32| {
+        let odd = (row.wrapping_mul(73) ^ column.wrapping_mul(151)).wrapping_mul(2_654_435_761);
+        let shift = vec2((odd >> 8 & 15) as f32, (odd >> 16 & 15) as f32);
+        let at = rect.min + vec2(column as f32, row as f32) * SPECK_POINTS + shift;
+        let radius = 0.8 + (odd >> 24 & 1) as f32 * 0.7;
+        inner.contains(at).then(|| Shape::circle_filled(at, radius, colours[(odd >> 20 & 1) as usize]))
+    };
+    (0..=rows.min(60)).flat_map(|row| (0..=columns.min(60)).filter_map(move |column| speck(row, column))).collect()
+}
+
+/// What is left of chalk that was wiped off.
+fn smears(rect: Rect, own: &Theme) -> Vec<Shape> {
+    let colour = own.text.gamma_multiply(0.035);
+    let smear = |(x, y, length): (f32, f32, f32)| {
+        let from = rect.min + rect.size() * vec2(x, y);
+        let to = from + vec2(rect.width() * length, -18.0);
+        Shape::line_segment([from, to], Stroke::new(SMEAR_POINTS, colour))
+    };
+    [(0.1, 0.3, 0.45), (0.4, 0.62, 0.5), (0.05, 0.85, 0.35)].map(smear).into()
+}
+
+/// The spine at the left and the edges of the pages below at the right.
+fn page(rect: Rect, own: &Theme) -> Vec<Shape> {
+    let line = |x: f32, width: f32, share: f32| {
+        let ends = [pos2(x, rect.top()), pos2(x, rect.bottom())];
+        Shape::line_segment(ends, Stroke::new(width, widgets::mix(own.panel, own.line, share)))
+    };
+    let spine = (0..5_u8).map(|step| line(rect.left() + 1.0 + f32::from(step) * 2.0, 2.0, 0.5 - f32::from(step) * 0.1));
+    let edges = [1.0, 4.0, 7.0].map(|x| line(rect.right() - x, 1.0, 0.8));
+    spine.chain(edges).collect()
+}
+
+/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs to.
+pub(super) fn place_beside(view: Rect, thing: Rect) -> Rect {
+    let inside = view.shrink(AIR_POINTS);
+    let (left, right) = (thing.left() - AIR_POINTS - inside.left(), inside.right() - thing.right() - AIR_POINTS);
+    let beside = left.max(right).max(LEAST_POINTS);
+    let size = vec2(WANTED_POINTS.x.min(beside), WANTED_POINTS.y).min(inside.size());
+    let x = if left > right { inside.left() } else { inside.right() - size.x };
+    Rect::from_min_size(pos2(x, inside.top()), size)
+}
+
+/// Two parts of what is left: side by side where there is room for it, else one above the other.
+pub(super) fn two_parts(ui: &mut Ui) -> [Ui; 2] {
+    let rect = ui.available_rect_before_wrap();
+    let rect = Rect::from_min_size(rect.min, rect.size().max(vec2(200.0, 140.0)));
+    let (one, other) = if rect.width() >= BESIDE_POINTS {
+        rect.split_left_right_at_fraction(0.54)
+    } else {
+        rect.split_top_bottom_at_fraction(UPPER_SHARE)
+    };
+    let half = SPACE[1] / 2.0;
+    let is_beside = rect.width() >= BESIDE_POINTS;
+    let (one, other) = if is_beside {
+        (one.with_max_x(one.right() - half), other.with_min_x(other.left() + half))
+    } else {
+        (one.with_max_y(one.bottom() - half), other.with_min_y(other.top() + half))
+    };
+    ui.advance_cursor_after_rect(rect);
+    [(one, "one part"), (other, "other part")].map(|(part, salt)| {
+        let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(salt));
+        child.set_clip_rect(part.expand(2.0).intersect(ui.clip_rect()));
+        child
+    })
+}
+
+/// Paper of somebody's colour, with its shadow.
+pub(super) fn paper(painter: &Painter, rect: Rect, fill: Color32, edge: Stroke, shadow: Color32) {
+    painter.rect_filled(rect.translate(vec2(1.5, 3.0)), MARK_RADIUS, shadow);
+    painter.rect(rect, MARK_RADIUS, fill, edge, egui::StrokeKind::Inside);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_opened_stands_in_the_room_beside_what_it_belongs_to() {
+        let view = Rect::from_min_max(pos2(250.0, 60.0), pos2(1_100.0, 560.0));
+        for x in [300.0, 420.0, 560.0, 790.0, 900.0, 1_050.0] {
+            let thing = Rect::from_center_size(pos2(x, 200.0), vec2(80.0, 70.0));
+            let place = place_beside(view, thing);
+            assert!(view.contains_rect(place), "{x}");
+            assert!(!place.intersects(thing), "{x}: {place:?}");
+        }
+        let middle = Rect::from_center_size(view.center(), vec2(80.0, 70.0));
+        assert_eq!(place_beside(view, middle).width(), LEAST_POINTS, "it covers no more than it must");
+    }
+
+    #[test]
+    fn in_a_small_room_it_has_all_of_the_room_and_nothing_else() {
+        let view = Rect::from_min_max(pos2(180.0, 60.0), pos2(560.0, 400.0));
+        let thing = Rect::from_center_size(pos2(300.0, 200.0), vec2(80.0, 70.0));
+        assert_eq!(place_beside(view, thing), view.shrink(AIR_POINTS));
+    }
+}

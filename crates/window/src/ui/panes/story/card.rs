@@ -1,0 +1,78 @@
+//! The card of an entry of the story: what happened, when, what it came from, and ways to the log, the file and the
+//! conversation.
+
+use egui::{Label, RichText, Ui};
+
+use super::tale::Step;
+use crate::base::Seq;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
+use crate::ui::panes::event_log::{EventLogPane, chain};
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets;
+use crate::view::dates::simulated;
+use crate::view::sentence::{Names, sentence};
+use crate::view::theme::{MENU, SPACE, TYPE};
+
+/// So many causes are on the card; the log has all of them.
+const CAUSES_SHOWN: usize = 4;
+/// So many of those who did it are named.
+const NAMES_SHOWN: usize = 8;
+
+/// Draws it.
+pub(super) fn card_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    step: &Step,
+    names: &Names,
+    log: &mut EventLogPane,
+    commands: &mut Vec<Command>,
+) {
+    let (theme, book, row) = (cx.theme, &cx.recent.book, &step.row);
+    widgets::dress(ui.style_mut(), theme);
+    ui.set_width(MENU[2]);
+    ui.spacing_mut().item_spacing.y = SPACE[0];
+    ui.add(Label::new(RichText::new(sentence(row, names)).size(TYPE[1])).wrap());
+    ui.label(widgets::small(simulated(row.tick), theme));
+    if step.actors.len() > 1 {
+        let called: Vec<&str> = step.actors.iter().take(NAMES_SHOWN).map(|id| names.called(id)).collect();
+        let more = step.actors.len().saturating_sub(NAMES_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        ui.add(Label::new(widgets::small(format!("Who: {}{more}", called.join(", ")), theme)).wrap());
+    }
+    widgets::section(ui, "Because of", theme);
+    let (causes, end) = chain::causes(book, row, names);
+    for cause in causes.iter().take(CAUSES_SHOWN) {
+        let text = RichText::new(&cause.told).size(TYPE[0]).color(theme.accent);
+        let link = ui.add(egui::Button::new(text).frame(false).wrap());
+        widgets::name(&link, format!("Because of record {}: {}", cause.seq, cause.told));
+        if link.on_hover_text("Shows it in the event log").clicked() {
+            show_record(ui, cause.seq, log, commands);
+        }
+    }
+    if causes.is_empty() {
+        ui.label(widgets::small(chain::nothing_before(end), theme));
+    }
+    ui.add_space(SPACE[0]);
+    ui.horizontal_wrapped(|ui| {
+        if ui.button("Show in the log").clicked() {
+            show_record(ui, row.seq, log, commands);
+        }
+        if let Some(path) = &row.path
+            && ui.button("Show file").on_hover_text(&**path).clicked()
+        {
+            commands.push(Command::OpenFile(path.to_string(), None));
+            ui.close();
+        }
+    });
+}
+
+/// Brings a record up in the log of the open room.
+fn show_record(ui: &Ui, seq: Seq, log: &mut EventLogPane, commands: &mut Vec<Command>) {
+    if log.shown_run.take().is_some() {
+        commands.push(Command::ShowRun(None));
+    }
+    log.chosen = Some(seq);
+    commands.push(Command::Show(Tab::Log));
+    ui.close();
+}

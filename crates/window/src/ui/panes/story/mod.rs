@@ -1,0 +1,282 @@
+//! The story strip: what of the log matters, newest last, each thing with what it led to. Every entry leads to its
+//! place in the room and to its cause.
+
+mod card;
+pub mod tale;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use egui::text::LayoutJob;
+use egui::{
+    Align, CornerRadius, FontId, Frame, Galley, Layout, Margin, Panel, Popup, PopupCloseBehavior, Rect, Response,
+    ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+};
+
+use self::tale::{Step, Story, Tale};
+use crate::base::{AgentKey, Id, Seq};
+use crate::simulation::State;
+use crate::ui::Command;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
+use crate::ui::menus::{self, command_tip};
+use crate::ui::panes::event_log::{self, EventLogPane};
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::view::model::{AgentView, RoomModel};
+use crate::view::paint;
+use crate::view::pick::Thing;
+use crate::view::sentence::{Names, learn_room};
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
+
+/// The command that folds the strip and unfolds it.
+const TOGGLE: &str = "view.story";
+/// The strip is so high, unfolded and folded.
+const POINTS: [f32; 2] = [40.0, 22.0];
+/// So many tales are on the strip.
+const TALES_SHOWN: usize = 12;
+/// An entry is so high, and its words so wide at most.
+const ENTRY_POINTS: f32 = 26.0;
+const WORDS_POINTS: f32 = 200.0;
+const FACE_POINTS: f32 = 20.0;
+const ARROW_POINTS: f32 = 18.0;
+
+/// What the strip keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct StoryPane {
+    story: Story,
+    /// The words of the entries that were drawn in the last frame, and by what they were made.
+    told: BTreeMap<Seq, Told>,
+    faces: Faces,
+}
+
+/// Where agents stand in the list of the room, so that it is not gone through in every frame.
+#[derive(Clone, Debug, Default)]
+struct Faces {
+    /// The place in the list, none where there was no such agent, and how many there were then and who came last.
+    known: BTreeMap<Id, (Option<usize>, (usize, Option<AgentKey>))>,
+}
+
+impl Faces {
+    /// So many are remembered.
+    const KEPT: usize = 1_000;
+
+    fn agent<'a>(&mut self, room: &'a RoomModel, id: &Id) -> Option<&'a AgentView> {
+        let moment = (room.agents.len(), room.agents.last().map(|agent| agent.key));
+        match self.known.get(id) {
+            Some((Some(place), _)) if room.agents.get(*place).is_some_and(|agent| agent.id == *id) => {
+                return room.agents.get(*place);
+            }
+            Some((None, of)) if *of == moment => return None,
+            _ => {}
+        }
+        if self.known.len() >= Self::KEPT {
+            self.known.clear();
+        }
+        let place = room.agents.iter().position(|agent| agent.id == *id);
+        self.known.insert(id.clone(), (place, moment));
+        place.and_then(|place| room.agents.get(place))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Told {
+    by: (Seq, u64),
+    words: Arc<str>,
+}
+
+impl StoryPane {
+    /// Takes in what is new. Whether something is left for the next frame.
+    fn keep_up(&mut self, cx: &ViewerContext<'_>) -> bool {
+        learn_room(&mut self.story.names, cx.room);
+        self.story.follow(&cx.recent.book);
+        !self.story.is_done(&cx.recent.book)
+    }
+}
+
+/// What a step says, made anew only where something came to it.
+fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
+    let by = (step.row.seq, names.version());
+    match before.remove(&step.first).filter(|told| told.by == by) {
+        Some(told) => told,
+        None => Told { by, words: step.told(names).into() },
+    }
+}
+
+/// Draws the strip along the lower edge of the room.
+pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut StoryPane, log: &mut EventLogPane) -> Vec<Command> {
+    let is_folded = cx.ui.view.is_story_folded;
+    let mut commands = Vec::new();
+    if own.keep_up(cx) {
+        ui.ctx().request_repaint();
+    }
+    let margin = Margin::symmetric(SPACE[1] as i8, 0);
+    let panel = Panel::bottom("story").exact_size(POINTS[usize::from(is_folded)]).resizable(false);
+    panel.frame(Frame::NONE.fill(cx.theme.panel).inner_margin(margin)).show(ui, |ui| {
+        widgets::dress(ui.style_mut(), cx.theme);
+        ui.horizontal_centered(|ui| {
+            fold_ui(ui, cx, is_folded, &mut commands);
+            if !is_folded {
+                entries_ui(ui, cx, own, log, &mut commands);
+            }
+        });
+    });
+    commands
+}
+
+fn fold_ui(ui: &mut Ui, cx: &ViewerContext<'_>, is_folded: bool, commands: &mut Vec<Command>) {
+    let theme = cx.theme;
+    let size = vec2(if is_folded { 58.0 } else { 20.0 }, POINTS[1]);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, !is_folded, "Story strip"));
+    let colour = if response.hovered() || response.has_focus() { theme.accent } else { theme.text_soft };
+    let sign = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(9.0, 9.0));
+    let icon = if is_folded { Icon::Up } else { Icon::Down };
+    icon.paint(ui.painter(), sign, colour);
+    if is_folded {
+        let at = pos2(rect.left() + 18.0, rect.center().y);
+        ui.painter().text(at, egui::Align2::LEFT_CENTER, "Story", FontId::proportional(TYPE[0]), colour);
+    }
+    if command_tip(response, cx, TOGGLE).clicked() {
+        commands.extend(menus::run(cx, TOGGLE));
+    }
+}
+
+fn entries_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    own: &mut StoryPane,
+    log: &mut EventLogPane,
+    commands: &mut Vec<Command>,
+) {
+    if own.story.tales().len() == 0 {
+        ui.label(widgets::small("What matters is told here as it happens.", cx.theme));
+        return;
+    }
+    let StoryPane { story, told: before, faces } = own;
+    let mut before = std::mem::take(before);
+    let mut told = BTreeMap::new();
+    let skipped = story.tales().len().saturating_sub(TALES_SHOWN);
+    ScrollArea::horizontal().id_salt("story").stick_to_right(true).auto_shrink(false).show(ui, |ui| {
+        ui.horizontal_centered(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (index, tale) in story.tales().skip(skipped).enumerate() {
+                if index > 0 {
+                    gap(ui, cx.theme);
+                }
+                for (index, step) in tale.steps.iter().enumerate() {
+                    if index > 0 {
+                        arrow(ui, index == 1 && tale.let_go > 0, cx.theme);
+                    }
+                    let words = words(step, &story.names, &mut before);
+                    let response = entry_ui(ui, cx, step, &words.words, faces);
+                    told.insert(step.first, words);
+                    answer(&response, cx, (tale, step), (&story.names, log), commands);
+                }
+            }
+        });
+    });
+    own.told = told;
+}
+
+/// What a click on an entry does: the view goes to its place, and its card says what it came from.
+fn answer(
+    response: &Response,
+    cx: &ViewerContext<'_>,
+    (_, step): (&Tale, &Step),
+    (names, log): (&Names, &mut EventLogPane),
+    commands: &mut Vec<Command>,
+) {
+    if response.clicked()
+        && let Some(place) = step.place.clone().filter(|place| is_here(cx, place))
+    {
+        commands.push(WindowCommand::GoTo(place).into());
+    }
+    let popup = Popup::menu(response).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let popup = popup.frame(widgets::window(cx.theme)).layout(Layout::top_down(Align::Min));
+    popup.show(|ui| card::card_ui(ui, cx, step, names, log, commands));
+}
+
+fn is_here(cx: &ViewerContext<'_>, place: &Thing) -> bool {
+    match place {
+        Thing::Agent(id) => cx.room.agent(id).is_some(),
+        Thing::Element(id) => cx.room.element(id).is_some(),
+    }
+}
+
+/// One entry: a face or a board, and what happened.
+fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, step: &Step, words: &str, faces: &mut Faces) -> Response {
+    let theme = cx.theme;
+    let repeats = if step.times > 1 && step.actors.len() < 2 { format!("{}× ", step.times) } else { String::new() };
+    let galley = one_line(ui, format!("{repeats}{words}"), theme);
+    let has_face = !step.actors.is_empty() || step.place.is_some();
+    let face = if has_face { FACE_POINTS + SPACE[0] } else { 0.0 };
+    let size = vec2(galley.size().x + face + 2.0 * SPACE[1], ENTRY_POINTS);
+    let (_, place) = ui.allocate_space(size);
+    let response = ui.interact(place, ui.id().with(("step", step.first)), Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Story: {words}")));
+    if ui.is_rect_visible(place) {
+        let share = if response.hovered() { 0.12 } else { 0.0 };
+        let line = match step.row.severity {
+            Some(severity) => event_log::severity_sign(severity, theme).1,
+            None if response.has_focus() => theme.accent,
+            None => theme.line,
+        };
+        let fill = widgets::mix(theme.card, theme.accent, share);
+        let round = CornerRadius::same(RADIUS[1]);
+        ui.painter().rect(place, round, fill, Stroke::new(LINE[0], line), StrokeKind::Inside);
+        let left = place.left() + SPACE[1];
+        let middle = pos2(left + FACE_POINTS / 2.0, place.center().y);
+        picture(ui, cx, step, Rect::from_center_size(middle, vec2(FACE_POINTS, FACE_POINTS)), faces);
+        let at = pos2(left + face, place.center().y - galley.size().y / 2.0);
+        ui.painter().galley(at, galley, theme.text);
+    }
+    response.on_hover_text(words)
+}
+
+fn one_line(ui: &Ui, text: String, theme: &Theme) -> Arc<Galley> {
+    let mut job = LayoutJob::simple(text, FontId::proportional(TYPE[1] - 1.0), theme.text, WORDS_POINTS);
+    job.wrap.max_rows = 1;
+    job.wrap.break_anywhere = true;
+    ui.painter().layout_job(job)
+}
+
+/// The picture before an entry: the face of whoever did it last, else the board; nobody's where they left.
+fn picture(ui: &Ui, cx: &ViewerContext<'_>, step: &Step, rect: Rect, faces: &mut Faces) {
+    let agent = step.actors.last().or_else(|| step.place.as_ref()?.agent());
+    if let Some(agent) = agent {
+        if let Some(agent) = faces.agent(cx.room, agent) {
+            paint::portrait(ui.painter(), rect, &agent.look, cx.art);
+        }
+    } else if let Some(element) = step.place.as_ref().and_then(|place| cx.room.element(place.element()?)) {
+        paint::element_picture(ui.painter(), rect, &element.kind, cx.art);
+    }
+}
+
+/// What stands between a thing and what it led to; some steps may be left out there.
+fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
+    let width = if leaves_out { 2.0 * ARROW_POINTS } else { ARROW_POINTS };
+    let (rect, response) = ui.allocate_exact_size(vec2(width, ENTRY_POINTS), Sense::hover());
+    let stroke = Stroke::new(LINE[0], theme.text_soft);
+    let (from, to) = (rect.left_center() + vec2(4.0, 0.0), rect.right_center() - vec2(4.0, 0.0));
+    ui.painter().line_segment([from, to], stroke);
+    for side in [-3.0, 3.0] {
+        ui.painter().line_segment([to, to + vec2(-3.5, side)], stroke);
+    }
+    if leaves_out {
+        for step in [-4.0, 0.0, 4.0] {
+            ui.painter().circle_filled(rect.center() + vec2(step, 0.0), 1.4, theme.text);
+        }
+        response.on_hover_text("Some steps between are left out");
+    }
+}
+
+/// What stands between two tales.
+fn gap(ui: &mut Ui, theme: &Theme) {
+    let (rect, _) = ui.allocate_exact_size(vec2(SPACE[4], ENTRY_POINTS), Sense::hover());
+    let colour = widgets::mix(theme.line, state_colour(State::Paused), 0.4);
+    let half = vec2(0.0, ENTRY_POINTS / 2.0 - 4.0);
+    ui.painter().line_segment([rect.center() - half, rect.center() + half], Stroke::new(LINE[0], colour));
+}

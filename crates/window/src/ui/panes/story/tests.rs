@@ -1,0 +1,254 @@
+//! What the story strip shows, and where its entries lead.
+
+use std::sync::Arc;
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use super::*;
+use crate::log::events::{
+    ActionQueued, AgentAdded, ConversationStart, ElementChanged, ElementDeed, Memory, Message, Read,
+    State as StateEvent, Warning,
+};
+use crate::log::{Event, EventDraft, EventRecord};
+use crate::ui::UiState;
+use crate::ui::state::dock::Tab;
+use crate::ui::testing::{Stage, agent, stage_pane};
+use crate::view::book::{EventBook, EventRow};
+
+/// A record: its number, whose it is, what it came from, what it says.
+type Line = (u64, Option<&'static str>, Option<u64>, Event);
+
+fn row((seq, agent, cause, event): Line) -> Arc<EventRow> {
+    let mut draft = EventDraft::from(event);
+    (draft.agent, draft.cause) = (agent.map(Into::into), cause.map(Seq));
+    Arc::new(EventRow::of(&EventRecord { seq: Seq(seq), tick: seq * 30, time_ms: 0, run: "r-1".into(), draft }))
+}
+
+fn book_of(lines: impl IntoIterator<Item = Line>) -> EventBook {
+    let mut book = EventBook::default();
+    lines.into_iter().for_each(|line| book.push_row(row(line)));
+    book
+}
+
+fn rules_changed() -> Event {
+    let (element, by, change) = ("rules".into(), "user".into(), ElementDeed::TextSet);
+    ElementChanged { element, kind: "rulebook".into(), by, change, ..ElementChanged::default() }.into()
+}
+
+fn sets_out() -> Event {
+    let target = Some("rules".into());
+    ActionQueued { action: "readElement".into(), target, priority: Some("high".into()), ..ActionQueued::default() }
+        .into()
+}
+
+fn state() -> Event {
+    StateEvent { from: "idle".into(), to: "reading".into(), why: "reading rules".into() }.into()
+}
+
+fn reads(said: &str) -> Event {
+    Read { element: Some("rules".into()), version: Some(2), said: Some(said.into()), ..Read::default() }.into()
+}
+
+fn notes(note: &str) -> Event {
+    Memory::Noted { note: note.into(), dropped: None }.into()
+}
+
+fn said(text: &str) -> Event {
+    Message { by: None, text: text.into(), id: None }.into()
+}
+
+fn came(name: &str) -> Event {
+    AgentAdded { name: name.into(), profile: name.into(), ..AgentAdded::default() }.into()
+}
+
+/// A person changes the rules; two go to read them; one notes something and talks to the other.
+fn rules() -> Vec<Line> {
+    let (ada, bram) = (Some("ada-1"), Some("bram-1"));
+    let participants = vec!["ada-1".into(), "bram-1".into()];
+    let talk = ConversationStart { participants, topic: "rules".into(), ..ConversationStart::default() };
+    vec![
+        (1, None, None, rules_changed()),
+        (2, ada, Some(1), sets_out()),
+        (3, bram, Some(1), sets_out()),
+        (4, ada, Some(2), state()),
+        (5, bram, Some(3), state()),
+        (6, ada, Some(4), reads("Kind it is.")),
+        (7, bram, Some(5), reads("All right.")),
+        (8, bram, Some(7), notes("be kind")),
+        (9, None, Some(8), talk.into()),
+    ]
+}
+
+/// The tales of a log, each as its steps in words.
+fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
+    let mut story = Story::default();
+    story.names.learn_agent(&"ada-1".into(), &"Ada".into());
+    story.names.learn_agent(&"bram-1".into(), &"Bram".into());
+    let (rules, label) = ("rules".into(), "House rules".into());
+    story.names.learn_elements(std::iter::once((&rules, &label)));
+    let book = book_of(lines);
+    while !story.is_done(&book) {
+        story.follow(&book);
+    }
+    let told = |tale: &Tale| tale.steps.iter().map(|step| step.told(&story.names)).collect();
+    story.tales().map(told).collect()
+}
+
+#[test]
+fn one_cause_and_what_it_led_to_are_one_tale_and_whoever_did_the_same_is_one_step() {
+    let expected = [
+        "You wrote House rules",
+        "Ada and Bram set out to read House rules",
+        "Ada and Bram read House rules",
+        "Bram noted: be kind",
+        "Ada and Bram began to talk about rules",
+    ];
+    assert_eq!(tales(rules()), [expected]);
+}
+
+#[test]
+fn what_only_says_that_life_goes_on_is_no_story_and_what_comes_of_it_is() {
+    let look = ActionQueued { action: "seekInfo".into(), target: Some("rules".into()), ..ActionQueued::default() };
+    let ada = Some("ada-1");
+    let lines: Vec<Line> = vec![
+        (1, ada, None, state()),
+        (2, ada, Some(1), look.into()),
+        (3, ada, Some(2), state()),
+        (4, ada, Some(3), notes("tea is out")),
+    ];
+    assert_eq!(tales(lines), [["Ada noted: tea is out"]]);
+}
+
+#[test]
+fn what_several_do_is_told_only_as_far_as_it_holds_for_all() {
+    let several = |event: fn() -> Event| -> Vec<Line> {
+        ["ada-1", "bram-1", "cleo-1"]
+            .into_iter()
+            .zip(2..)
+            .map(|(who, seq)| (seq, Some(who), Some(1), event()))
+            .collect()
+    };
+    let of = |event: fn() -> Event| {
+        let told = tales(std::iter::once((1, None, None, rules_changed())).chain(several(event)));
+        told[0].last().cloned().unwrap_or_default()
+    };
+    assert_eq!(of(sets_out), "3 agents set out to read House rules");
+    assert_eq!(of(|| reads("each says something else")), "3 agents read House rules");
+    assert_eq!(of(|| notes("each notes something else")), "cleo-1 noted: each notes something else, and 2 more");
+}
+
+#[test]
+fn those_who_come_in_together_are_one_tale_and_who_comes_later_is_another() {
+    let lines = (1..=8).map(|seq| (seq, Some("ada-1"), None, came("Ada")));
+    let later = std::iter::once((90, Some("bram-1"), None, came("Bram")));
+    let told = tales(lines.chain(later));
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told[1], ["Bram came into the room (profile Bram)"]);
+}
+
+#[test]
+fn tales_stand_in_the_order_of_what_happened_last_and_a_long_one_keeps_its_beginning() {
+    let warning = |text: &str| Event::from(Warning::new(text.to_owned()));
+    let mut lines: Vec<Line> = vec![(1, None, None, rules_changed()), (2, None, None, said("Hello"))];
+    lines.extend((3..30).map(|seq| (seq, Some("ada-1"), Some(1), warning(&format!("number {seq}")))));
+    let told = tales(lines);
+    assert_eq!(told[0], ["Somebody said: Hello"]);
+    assert_eq!(told[1].len(), tale::STEPS_KEPT);
+    assert_eq!(told[1].first().map(String::as_str), Some("You wrote House rules"));
+    assert!(told[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", told[1]);
+}
+
+#[test]
+fn a_tale_that_was_quiet_for_long_is_over() {
+    let lines = vec![(1, None, None, rules_changed()), (500, Some("ada-1"), Some(1), notes("at last"))];
+    assert_eq!(tales(lines), [["You wrote House rules"], ["Ada noted: at last"]]);
+}
+
+#[test]
+fn every_record_is_looked_at_once_a_slice_in_every_frame() {
+    let mut book = book_of((1..=6_000).map(|seq| (seq, Some("ada-1"), Some(1).filter(|_| seq > 1), state())));
+    let mut story = Story::default();
+    assert_eq!(story.follow(&book), tale::BUDGET);
+    assert_eq!(story.follow(&book), 6_000 - tale::BUDGET);
+    assert_eq!(story.follow(&book), 0, "nothing is new");
+    book.push_row(row((6_001, Some("ada-1"), None, notes("tea"))));
+    assert_eq!(story.follow(&book), 1);
+    assert_eq!(story.tales().len(), 1);
+    book.clear();
+    story.follow(&book);
+    assert_eq!(story.tales().len(), 0, "another log is another story");
+}
+
+fn strip(lines: Vec<Line>) -> Harness<'static, Stage> {
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| story_ui(ui, cx, &mut panes.story, &mut panes.log));
+    window.set_size(egui::vec2(1400.0, 500.0));
+    window.state_mut().recent.book = book_of(lines);
+    window.run_steps(4);
+    window
+}
+
+fn entries(window: &Harness<'static, Stage>) -> Vec<String> {
+    let labels = window.query_all_by_label_contains("Story: ").filter_map(|node| node.accesskit_node().label());
+    labels.map(|label| label.trim_start_matches("Story: ").to_owned()).collect()
+}
+
+#[test]
+fn an_entry_leads_to_its_place_and_to_its_cause() {
+    let mut window = strip(rules());
+    assert_eq!(entries(&window).len(), 5);
+    window.get_by_label("Story: Ada and Bram set out to read rules").click();
+    window.run_steps(3);
+    assert_eq!(*window.state().state.selection.things(), [Thing::Element("rules".into())].into());
+    window.get_by_label("Because of record 1: You wrote rules").click();
+    window.run_steps(3);
+    assert_eq!(window.state().panes.log.chosen, Some(Seq(1)));
+    assert_eq!(window.state().commands, [Command::Show(Tab::Log)]);
+}
+
+#[test]
+fn the_strip_is_folded_and_unfolded() {
+    let mut window = strip(rules());
+    window.get_by_label("Story strip").click();
+    window.run_steps(3);
+    assert!(window.state().state.view.is_story_folded && entries(&window).is_empty());
+    window.get_by_label("Story strip").click();
+    window.run_steps(3);
+    assert_eq!(entries(&window).len(), 5);
+}
+
+#[test]
+fn a_room_where_nothing_happened_says_what_will_be_told() {
+    let window = strip(Vec::new());
+    assert!(window.query_by_label("What matters is told here as it happens.").is_some());
+}
+
+#[test]
+fn a_step_to_which_nothing_came_is_not_told_anew() {
+    let mut window = strip(rules());
+    let words = |window: &Harness<'static, Stage>| {
+        window.state().panes.story.told.values().map(|told| Arc::as_ptr(&told.words)).collect::<Vec<_>>()
+    };
+    let before = words(&window);
+    window.run_steps(5);
+    assert_eq!(words(&window), before);
+    window.state_mut().room.agents.push(agent(2, "cleo-1", "Cleo"));
+    window.run_steps(2);
+    assert_ne!(words(&window), before, "somebody has a name now");
+}
+
+#[test]
+fn a_face_is_looked_for_once_and_again_where_the_room_changed() {
+    let mut room =
+        RoomModel { agents: (0..5).map(|key| agent(key, &format!("a-{key}"), "A")).collect(), ..RoomModel::default() };
+    let mut faces = Faces::default();
+    let key = |found: Option<&AgentView>| found.map(|agent| agent.key.0);
+    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3));
+    assert_eq!(key(faces.agent(&room, &"b".into())), None);
+    room.agents.remove(0);
+    assert_eq!(key(faces.agent(&room, &"a-3".into())), Some(3), "it stands elsewhere in the list now");
+    room.agents.push(agent(9, "b", "B"));
+    assert_eq!(key(faces.agent(&room, &"b".into())), Some(9));
+    room.agents.clear();
+    assert_eq!(key(faces.agent(&room, &"a-3".into())), None);
+}
