@@ -6,7 +6,7 @@ use std::path::Path;
 use super::naming::name_of;
 use super::opening::OpenError;
 use super::recovery::look_at_each;
-use crate::base::ActivationKey;
+use crate::base::{ActivationKey, Id};
 use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;
 use crate::kernel::{Kernel, UnfinishedPiece, UnfinishedRun};
@@ -26,6 +26,8 @@ pub struct UnfinishedTask {
     pub task: String,
     /// What waits or goes on of it.
     pub pieces: Vec<UnfinishedPiece>,
+    /// What a person allowed until it is over, in words, with the agent that it was allowed to.
+    pub granted: Vec<(Id, String)>,
     /// What models were asked for it and what that cost, in all runs of the room.
     pub used: Tally,
 }
@@ -36,10 +38,10 @@ pub fn unfinished_tasks(workspace: &Path) -> Result<Vec<UnfinishedTask>, OpenErr
     look_at_each(workspace, |scene, world| {
         let ledger = world.resource::<RequestQueue>().ledger();
         tasks.extend(world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
-            let UnfinishedRun { root, agent, task, pieces, activations } = run;
+            let UnfinishedRun { root, agent, task, pieces, granted, activations } = run;
             let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));
             let (scene, name) = (scene.to_owned(), name_of(world, &agent));
-            UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, used }
+            UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, granted, used }
         }));
     })?;
     Ok(tasks)

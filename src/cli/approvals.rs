@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::asking::shown;
+use super::asking::{scopes, shown, told};
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::approvals::{OpenApproval, open_approvals};
 use crate::app::opening::state_folder;
+use crate::base::AllowScope;
+use crate::base::text::truncate;
 use crate::workspace::answers::{self, Answer, AnswerError};
+
+/// A word to an agent is no longer, in characters.
+const WORD_CHARS: usize = 2_000;
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -25,9 +30,10 @@ enum Command {
     /// Show everything that an agent asks for
     Show(Chosen),
     /// Allow it: the agent goes on, now or when the workspace is opened next
-    Allow(Chosen),
+    Allow(Allowing),
     /// Refuse it: the agent is told and goes on without
-    Refuse(Chosen),
+    #[command(visible_alias = "deny")]
+    Refuse(Refusing),
 }
 
 #[derive(Args)]
@@ -50,12 +56,46 @@ struct Chosen {
     json: bool,
 }
 
+#[derive(Args)]
+struct Allowing {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// And everything of the same kind until this task is over, also for agents that are started for it
+    #[arg(long, conflicts_with = "always")]
+    for_task: bool,
+    /// And from now on: writes a rule into settings.yaml, as `show` says it
+    #[arg(long)]
+    always: bool,
+    /// What you say of it; it stands in the log
+    #[arg(long, value_name = "WORD")]
+    because: Option<String>,
+}
+
+#[derive(Args)]
+struct Refusing {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// What you say of it; the agent is told
+    #[arg(long, value_name = "WORD")]
+    because: Option<String>,
+}
+
+impl Allowing {
+    fn scope(&self) -> AllowScope {
+        match (self.for_task, self.always) {
+            (_, true) => AllowScope::Always,
+            (true, false) => AllowScope::Task,
+            (false, false) => AllowScope::Once,
+        }
+    }
+}
+
 pub(super) fn approvals(arguments: &Arguments) -> Outcome {
     match &arguments.command {
         Command::List(listing) => list(listing),
         Command::Show(chosen) => show(chosen),
-        Command::Allow(chosen) => answer(chosen, true),
-        Command::Refuse(chosen) => answer(chosen, false),
+        Command::Allow(allowing) => answer(&allowing.chosen, true, allowing.scope(), allowing.because.as_deref()),
+        Command::Refuse(refusing) => answer(&refusing.chosen, false, AllowScope::Once, refusing.because.as_deref()),
     }
 }
 
@@ -84,28 +124,41 @@ fn show(chosen: &Chosen) -> Outcome {
     if chosen.json {
         output::json(&to_json(one))?;
     } else {
-        let task = format!("  task: {}", one.approval.task);
-        output::result(&format!("{}\n{task}\n{}", line(one), shown(&one.approval)))?;
+        let mut lines = vec![line(one), format!("  task: {}", one.approval.task)];
+        lines.extend(scopes(&one.name, &one.approval));
+        lines.push(shown(&one.approval, &one.preview));
+        output::result(&lines.join("\n"))?;
     }
     Ok(Ending::Done)
 }
 
-fn answer(chosen: &Chosen, allow: bool) -> Outcome {
+fn answer(chosen: &Chosen, allow: bool, scope: AllowScope, because: Option<&str>) -> Outcome {
     let (folder, open) = look(chosen.workspace.as_deref())?;
     let one = choose(&open, &chosen.id)?;
-    let given = Answer { id: one.approval.id.to_string(), scene: one.scene.clone(), allow };
+    if !one.approval.may_reach(scope) {
+        let what = format!("{} can be allowed only once: it is asked about each time", one.approval.id);
+        return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
+    }
+    let because = because.map(|word| truncate(word.trim(), WORD_CHARS)).filter(|word| !word.is_empty());
+    let given = Answer { id: one.approval.id.to_string(), scene: one.scene.clone(), allow, scope, because };
     answers::keep(&state_folder(&folder), &given).map_err(|error| match error {
         AnswerError::Answered(_) => Complaint::usage(error).hint("the first answer counts"),
         error => Complaint::failed(error),
     })?;
-    let word = if allow { "allowed" } else { "refused" };
+    let word = match (allow, scope) {
+        (false, _) => "refused",
+        (true, AllowScope::Once) => "allowed",
+        (true, AllowScope::Task) => "allowed for this task",
+        (true, AllowScope::Always) => "allowed always",
+    };
     if chosen.json {
-        let answered = OpenApproval { answer: Some(allow), ..one.clone() };
+        let answered = OpenApproval { answer: Some(given), ..one.clone() };
         output::json(&to_json(&answered))?;
     } else {
         output::note(&format!(
             "{word}: {} ({})\na room that is running goes on at once; one that is at rest when it is opened next",
-            one.approval.what, one.approval.id
+            one.approval.sentence(&one.name),
+            one.approval.id
         ));
     }
     Ok(Ending::Done)
@@ -133,20 +186,21 @@ fn known(open: &[OpenApproval]) -> String {
 }
 
 fn line(one: &OpenApproval) -> String {
-    let answer = match one.answer {
+    let answer = match one.answer.as_ref().map(|answer| answer.allow) {
         Some(true) => " (allowed, not taken in yet)",
         Some(false) => " (refused, not taken in yet)",
         None => "",
     };
-    let approval = &one.approval;
-    format!("{}  {} ({}) asks: {}{answer}", approval.id, one.name, approval.agent, approval.what)
+    format!("{}{answer}", told(&one.name, &one.approval))
 }
 
 fn to_json(one: &OpenApproval) -> Value {
     let mut json = serde_json::to_value(&one.approval).unwrap_or_default();
     json["scene"] = one.scene.as_str().into();
     json["name"] = one.name.as_str().into();
-    json["answer"] = one.answer.map(|allow| if allow { "allow" } else { "refuse" }).into();
+    json["preview"] = serde_json::to_value(&one.preview).unwrap_or_default();
+    json["answer"] = one.answer.as_ref().map(|answer| if answer.allow { "allow" } else { "refuse" }).into();
+    json["answer_scope"] = one.answer.as_ref().map(|answer| json!(answer.scope)).into();
     json
 }
 
@@ -155,6 +209,7 @@ mod tests {
     use super::*;
     use crate::base::ActivationKey;
     use crate::kernel::{Approval, ApprovalId};
+    use crate::tools::Preview;
 
     fn open(id: &str) -> OpenApproval {
         let approval = Approval {
@@ -163,12 +218,18 @@ mod tests {
             turn: 1,
             call: 0,
             agent: "lead".into(),
+            profile: "lead".into(),
             task: "Plan".into(),
             tool: "vfs_write".into(),
             arguments: json!({}),
-            what: "writing a.md".into(),
+            what: "write a.md".into(),
+            wants: "write a.md".into(),
+            because: String::new(),
+            for_task: None,
+            always: Vec::new(),
         };
-        OpenApproval { scene: "scenes/studio.yaml".into(), name: "Lead".into(), approval, answer: None }
+        let preview = Preview::Arguments { rows: Vec::new() };
+        OpenApproval { scene: "scenes/studio.yaml".into(), name: "Lead".into(), approval, preview, answer: None }
     }
 
     #[test]

@@ -3,28 +3,30 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bevy::ecs::prelude::*;
 use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
-use serde_json::Value;
 
 use super::commands::Commands;
 use super::output;
 use super::problems::Reporter;
 use super::task::{Task, held_work};
-use crate::app::approvals::has_answers;
+use crate::app::approvals::{has_answers, preview_of};
 use crate::app::naming::name_of;
+use crate::base::AllowScope;
 use crate::base::text::truncate;
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::Door;
+use crate::tools::{Mark, Preview};
 
 /// How long one wait for a line lasts before the caller looks around.
 const WAIT: Duration = Duration::from_millis(50);
-/// So many lines of an argument are shown.
+/// So many lines of what would happen are shown.
 const LINES_SHOWN: usize = 100;
 /// So many characters of a line are shown.
 const LINE_CHARS: usize = 500;
@@ -52,10 +54,11 @@ enum Policy {
 }
 
 /// What a person typed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Reply {
-    Allow,
-    Refuse,
+    Allow(AllowScope),
+    /// With a word to the agent, if there is one.
+    Refuse(Option<String>),
     Show,
     Unclear,
 }
@@ -66,6 +69,8 @@ pub(super) struct Asking {
     /// Whether the run ends when only a person could bring it on, where the command line does not say.
     ends_when_held: bool,
     commands: Commands,
+    /// The workspace's folder.
+    folder: PathBuf,
     /// Questions that were told, or decided here.
     known: BTreeSet<ApprovalId>,
     /// The question that is on the terminal.
@@ -77,7 +82,7 @@ pub(super) struct Asking {
 
 impl Asking {
     /// As the command line says; a person at a terminal is asked there.
-    pub(super) fn new(on_ask: Option<OnAsk>, ends_when_held: bool, commands: Commands) -> Self {
+    pub(super) fn new(on_ask: Option<OnAsk>, ends_when_held: bool, commands: Commands, folder: PathBuf) -> Self {
         let policy = match on_ask {
             Some(OnAsk::Allow) => Policy::Decide(true),
             Some(OnAsk::Deny) => Policy::Decide(false),
@@ -87,7 +92,8 @@ impl Asking {
         };
         // Read from the beginning, so that what was typed before a question is no answer to it.
         let lines = (policy == Policy::Terminal).then(typed_lines);
-        Self { policy, ends_when_held, commands, known: BTreeSet::new(), on_terminal: None, lines, has_looked: false }
+        let known = BTreeSet::new();
+        Self { policy, ends_when_held, commands, folder, known, on_terminal: None, lines, has_looked: false }
     }
 
     /// Whether the run ends when only a person could bring it on.
@@ -128,7 +134,7 @@ impl Asking {
             match self.policy {
                 Policy::Decide(allow) => {
                     reporter.note(format!("{} by --on-ask: {told}", if allow { "allowed" } else { "refused" }));
-                    decide(world, &approval, allow);
+                    decide(world, &approval, allow, AllowScope::Once, None);
                 }
                 // How to answer is said when the run ends, which is when the answer counts.
                 Policy::Tell { ends: true } => reporter.note(format!("note: {told}")),
@@ -151,22 +157,32 @@ impl Asking {
             while lines.try_recv().is_ok() {}
             output::note(&question(&name_of(world, &approval.agent), &approval));
         }
-        output::ask("  [y]es, [n]o or [s]how? ");
+        let choices = choices(&approval);
+        output::ask(&choices);
         loop {
             if interrupted.load(Ordering::Relaxed) || has_answers(world) {
                 output::note("");
                 return;
             }
             match lines.recv_timeout(WAIT) {
-                Ok(line) => match reply(&line) {
-                    Reply::Show => output::note(&shown(&approval)),
-                    Reply::Unclear => {}
-                    answer => {
-                        self.known.insert(approval.id.clone());
-                        decide(world, &approval, answer == Reply::Allow);
-                        return;
-                    }
-                },
+                Ok(line) => {
+                    let (allow, scope, because) = match reply(&line) {
+                        Reply::Allow(scope) if approval.may_reach(scope) => (true, scope, None),
+                        Reply::Refuse(because) => (false, AllowScope::Once, because),
+                        Reply::Show => {
+                            output::note(&shown(&approval, &preview_of(world, &self.folder, &approval)));
+                            output::ask(&choices);
+                            continue;
+                        }
+                        Reply::Allow(_) | Reply::Unclear => {
+                            output::ask(&choices);
+                            continue;
+                        }
+                    };
+                    self.known.insert(approval.id.clone());
+                    decide(world, &approval, allow, scope, because);
+                    return;
+                }
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => {
                     // Nobody can type any more.
@@ -175,7 +191,6 @@ impl Asking {
                     return;
                 }
             }
-            output::ask("  [y]es, [n]o or [s]how? ");
         }
     }
 
@@ -209,56 +224,91 @@ fn typed_lines() -> Receiver<String> {
     lines
 }
 
-fn decide(world: &mut World, approval: &Approval, allow: bool) {
-    world.resource_mut::<Door<KernelCommand>>().push(approval.decide(allow));
+fn decide(world: &mut World, approval: &Approval, allow: bool, scope: AllowScope, because: Option<String>) {
+    world.resource_mut::<Door<KernelCommand>>().push(approval.answer(allow, scope, because));
 }
 
 /// Whether the answer stands before the door already.
 fn is_decided(world: &World, approval: &Approval) -> bool {
-    let (allow, refuse) = (approval.decide(true), approval.decide(false));
-    world.resource::<Door<KernelCommand>>().waiting().any(|command| *command == allow || *command == refuse)
+    world.resource::<Door<KernelCommand>>().waiting().any(|command| approval.is_decided_by(command))
         || has_answers(world)
 }
 
+/// What can be typed.
+fn choices(approval: &Approval) -> String {
+    let for_task = if approval.may_reach(AllowScope::Task) { ", for this [t]ask" } else { "" };
+    let always = if approval.may_reach(AllowScope::Always) { ", [a]lways" } else { "" };
+    format!("  [y]es{for_task}{always}, [n]o (and a word to the agent, if you like) or [s]how? ")
+}
+
 fn reply(line: &str) -> Reply {
-    match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Reply::Allow,
-        "n" | "no" => Reply::Refuse,
-        "s" | "show" => Reply::Show,
+    let line = line.trim();
+    let (first, word) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let word = word.trim();
+    match (first.trim_end_matches([',', ':']).to_lowercase().as_str(), word) {
+        ("n" | "no", word) => Reply::Refuse((!word.is_empty()).then(|| word.to_owned())),
+        ("y" | "yes", "") => Reply::Allow(AllowScope::Once),
+        ("t" | "task", "") => Reply::Allow(AllowScope::Task),
+        ("a" | "always", "") => Reply::Allow(AllowScope::Always),
+        ("s" | "show", "") => Reply::Show,
         _ => Reply::Unclear,
     }
 }
 
-/// The question on a terminal.
+/// The question on a terminal: who wants what, why that is asked, for which task, and how far an answer may reach.
 fn question(name: &str, approval: &Approval) -> String {
     let task = truncate(&crate::base::text::one_line(&approval.task), LINE_CHARS);
-    format!("{name} asks you: {}\n  with {}, for the task: {task}", approval.what, approval.tool)
-}
-
-/// Who wants what, in words.
-pub(super) fn asks(world: &World, approval: &Approval) -> String {
-    let name = name_of(world, &approval.agent);
-    format!("{name} ({}) asks a person before {} [{}]", approval.agent, approval.what, approval.id)
-}
-
-/// Everything that the tool is to be called with, as a person reads it.
-pub(super) fn shown(approval: &Approval) -> String {
-    let mut lines = vec![format!("  {}", approval.tool)];
-    let Value::Object(arguments) = &approval.arguments else { return format!("  {}", approval.arguments) };
-    for (name, value) in arguments {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let all = text.lines().count();
-        if all <= 1 {
-            lines.push(format!("  {name}: {}", truncate(&text, LINE_CHARS)));
-            continue;
-        }
-        lines.push(format!("  {name}:"));
-        lines.extend(text.lines().take(LINES_SHOWN).map(|line| format!("    | {}", truncate(line, LINE_CHARS))));
-        if all > LINES_SHOWN {
-            lines.push(format!("    … {} more lines", all - LINES_SHOWN));
-        }
-    }
+    let mut lines = vec![approval.sentence(name)];
+    let reason = approval.reason();
+    lines.extend((!reason.is_empty()).then(|| format!("  {reason}")));
+    lines.push(format!("  For the task: {task}"));
+    lines.extend(scopes(name, approval));
     lines.join("\n")
+}
+
+/// What it means to allow more than this call, line by line.
+pub(super) fn scopes(name: &str, approval: &Approval) -> Vec<String> {
+    let told = approval.scopes(name).into_iter().filter_map(|(scope, told)| match scope {
+        AllowScope::Once => None,
+        AllowScope::Task => Some(format!("  For this task: {told}")),
+        AllowScope::Always => Some(format!("  Always: {told}")),
+    });
+    told.collect()
+}
+
+/// Who wants what and why that is asked, in one line.
+pub(super) fn asks(world: &World, approval: &Approval) -> String {
+    told(&name_of(world, &approval.agent), approval)
+}
+
+/// The same, for whoever knows what the agent is called.
+pub(super) fn told(name: &str, approval: &Approval) -> String {
+    let name = format!("{name} ({})", approval.agent);
+    let because = match approval.because.as_str() {
+        "" => String::new(),
+        because => format!(", because {because}"),
+    };
+    format!("{}{because} [{}]", approval.sentence(&name), approval.id)
+}
+
+/// Everything that would happen, as a person reads it.
+pub(super) fn shown(approval: &Approval, preview: &Preview) -> String {
+    let lines = preview.lines();
+    let mut shown = vec![format!("  {}", approval.tool)];
+    shown.extend(lines.iter().take(LINES_SHOWN).map(|line| {
+        let text = truncate(&line.text, LINE_CHARS);
+        match line.mark {
+            Mark::Heading => format!("  {text}:"),
+            Mark::Plain => format!("    | {text}"),
+            Mark::Added => format!("    + {text}"),
+            Mark::Removed => format!("    - {text}"),
+            Mark::Gap => format!("    {text}"),
+        }
+    }));
+    if lines.len() > LINES_SHOWN {
+        shown.push(format!("    … {} more lines", lines.len() - LINES_SHOWN));
+    }
+    shown.join("\n")
 }
 
 #[cfg(test)]
@@ -269,46 +319,70 @@ mod tests {
     use crate::base::ActivationKey;
     use crate::base::printable::printable;
 
-    fn approval(arguments: Value) -> Approval {
+    fn approval() -> Approval {
         Approval {
             id: ApprovalId::parse("7-1-0-abcd").expect("it has the shape"),
             activation: ActivationKey::numbered(7),
             turn: 1,
             call: 0,
             agent: "lead".into(),
+            profile: "lead".into(),
             task: "Plan\na party".into(),
             tool: "vfs_write".into(),
-            arguments,
-            what: "writing artifacts/a.md: lead asks before anything changes".into(),
+            arguments: json!({}),
+            what: "write artifacts/a.md, because its safety mode is safe".into(),
+            wants: "write artifacts/a.md".into(),
+            because: "its safety mode is safe".into(),
+            for_task: Some("change files".into()),
+            always: vec!["vfs_write(artifacts/a.md)".into()],
         }
     }
 
     #[test]
     fn a_person_answers_in_a_letter_or_a_word_and_nothing_else_counts() {
-        for (line, meant) in
-            [("y", Reply::Allow), (" YES\n", Reply::Allow), ("n", Reply::Refuse), ("show", Reply::Show)]
-        {
+        for (line, meant) in [
+            ("y", Reply::Allow(AllowScope::Once)),
+            (" YES\n", Reply::Allow(AllowScope::Once)),
+            ("t", Reply::Allow(AllowScope::Task)),
+            ("always", Reply::Allow(AllowScope::Always)),
+            ("n", Reply::Refuse(None)),
+            ("no, use drafts/ instead", Reply::Refuse(Some("use drafts/ instead".into()))),
+            ("show", Reply::Show),
+        ] {
             assert_eq!(reply(line), meant, "{line:?}");
         }
-        for line in ["", "yy", "ok", "y n", "\u{1b}[A"] {
+        for line in ["", "yy", "ok", "y n", "a b", "\u{1b}[A"] {
             assert_eq!(reply(line), Reply::Unclear, "{line:?}");
         }
     }
 
     #[test]
-    fn the_question_says_who_wants_what_why_and_for_which_task() {
-        let told = question("Lead", &approval(json!({})));
-        for part in ["Lead", "writing artifacts/a.md", "asks before anything changes", "vfs_write", "Plan a party"] {
+    fn the_question_says_who_wants_what_why_for_which_task_and_how_far_an_answer_reaches() {
+        let told = question("Lead", &approval());
+        for part in [
+            "Lead wants to write artifacts/a.md\n",
+            "Because its safety mode is safe.",
+            "Plan a party",
+            "Until this task is over, Lead and whom it starts may change files with vfs_write",
+            "gate.allow.lead: vfs_write(artifacts/a.md)",
+        ] {
             assert!(told.contains(part), "{part} in {told}");
         }
+        assert!(choices(&approval()).contains("[t]ask"));
+        let once = Approval { for_task: None, always: Vec::new(), ..approval() };
+        assert!(
+            !choices(&once).contains("[t]ask") && !choices(&once).contains("[a]lways"),
+            "what cannot be is not offered"
+        );
     }
 
     #[test]
     fn everything_that_would_happen_can_be_shown_within_bounds() {
         let long = (0..150).map(|line| format!("line {line}\u{1b}[2J")).collect::<Vec<_>>().join("\n");
-        let shown = shown(&approval(json!({ "path": "artifacts/a.md", "content": long })));
+        let shown = shown(&approval(), &Preview::Write { path: "artifacts/a.md".into(), text: long });
         assert!(
-            shown.contains("path: artifacts/a.md") && shown.contains("| line 99") && shown.contains("50 more lines")
+            shown.contains("text of artifacts/a.md:") && shown.contains("+ line 98") && shown.contains("51 more lines"),
+            "{shown}"
         );
         assert!(!printable(&shown).contains('\u{1b}'));
     }

@@ -200,7 +200,7 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
     };
     let mut run = Run {
         task: given.task,
-        asking: Asking::new(arguments.on_ask, stop.ends_when_held(), commands.clone()),
+        asking: Asking::new(arguments.on_ask, stop.ends_when_held(), commands.clone(), options.folder.clone()),
         commands,
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,

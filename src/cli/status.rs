@@ -66,11 +66,13 @@ fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
         let answer = piece.approval.as_ref().map(|id| format!("; answer with: workshop approvals allow {id}"));
         format!("  {}: {}{}", piece.agent, piece.state, answer.unwrap_or_default())
     }));
+    lines.extend(task.granted.iter().map(|(agent, what)| format!("  {agent} may, until this is over: {what}")));
     lines.push(format!("  go on with: {}", commands.resume(&task.root.id())));
     lines.join("\n")
 }
 
 fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
+    let allowed: Vec<Value> = task.granted.iter().map(|(agent, what)| json!({ "agent": agent, "may": what })).collect();
     json!({
         "id": task.root.id(),
         "scene": task.scene,
@@ -78,6 +80,7 @@ fn to_json(task: &UnfinishedTask, commands: &Commands) -> Value {
         "name": task.name,
         "task": task.task,
         "pieces": task.pieces,
+        "allowed_for_task": allowed,
         "calls": task.used.calls,
         "tokens": task.used.tokens,
         "cost_usd": task.used.cost().known(),
@@ -127,6 +130,7 @@ mod tests {
                 state: "waits for a person: writing a.md".into(),
                 approval: Some("7-1-0-abcd".into()),
             }],
+            granted: vec![("kid".into(), "change files with vfs_edit".into())],
             used: Tally { calls: 3, tokens: 1_234, ..Tally::default() },
         }
     }

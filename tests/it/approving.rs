@@ -21,6 +21,8 @@ pub fn trials() -> Vec<Trial> {
         time_that_ends_while_a_person_is_waited_for_says_so,
         a_pause_that_was_saved_ends_a_task_with_its_reason,
         an_answer_is_not_taken_from_an_agent,
+        an_answer_says_how_far_it_reaches,
+        a_refusal_brings_a_word,
     ]
 }
 
@@ -88,7 +90,10 @@ fn a_task_that_must_be_asked_ends_with_4_and_says_how_to_answer() {
     assert_eq!(ended.status.code(), Some(4), "{told}");
     assert!(ended.stdout.is_empty());
     let id = the_id(room.path());
-    for part in ["Lead (lead)", "writing artifacts/a.md", "safe", &format!("workshop approvals allow {id}")] {
+    for part in [
+        "Lead (lead) wants to write artifacts/a.md, because its safety mode is safe",
+        &format!("workshop approvals allow {id}"),
+    ] {
         assert!(told.contains(part), "{part} in: {told}");
     }
     let listed = succeed(room.path(), &["approvals", "list"]);
@@ -160,7 +165,7 @@ fn the_command_line_answers_as_it_was_told_to() {
         let told = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(ending), "{answer}: {told}");
         assert_eq!(String::from_utf8_lossy(&ended.stdout), text, "{answer}");
-        assert!(told.contains("writing artifacts/a.md"), "{answer}: {told}");
+        assert!(told.contains("write artifacts/a.md"), "{answer}: {told}");
         assert_eq!(artifact(room.path()).is_some(), answer == "allow");
     }
 }
@@ -173,7 +178,7 @@ fn a_later_task_of_the_same_agent_says_what_it_waits_for() {
     let ended = output(room.path(), &with(&second, &["--provider", "scripted:script.yaml"]));
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(4), "{told}");
-    assert!(told.contains(&id) && told.contains("writing artifacts/a.md"), "{told}");
+    assert!(told.contains(&id) && told.contains("write artifacts/a.md"), "{told}");
     assert!(told.contains("unfinished work goes on") && told.contains("Write it down"), "{told}");
     let events = json_lines(&succeed(room.path(), &["export", "--run", "last", "--events", "-"]));
     let waits = |event: &&Value| event["type"] == "warning" && event["data"]["approval"] == id.as_str();
@@ -210,6 +215,49 @@ fn a_pause_that_was_saved_ends_a_task_with_its_reason() {
     assert!(told.contains("paused") && told.contains("--unpause"), "{told}");
     let result = succeed(folder.path(), &with(&TASK, &["--unpause", "--on-ask", "allow"]));
     assert_eq!(result.trim(), "It is written.");
+}
+
+fn an_answer_says_how_far_it_reaches() {
+    for (option, is_written) in [("--for-task", false), ("--always", true)] {
+        let room = careful_room();
+        assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+        let id = the_id(room.path());
+        let listed = asked(room.path());
+        assert_eq!(listed[0]["wants"], "write artifacts/a.md");
+        assert_eq!(listed[0]["preview"]["text"], "first line\nsecond line");
+        let shown = succeed(room.path(), &["approvals", "show", &id]);
+        for part in ["may change files with vfs_write", "vfs_write(artifacts/a.md)", "+ second line"] {
+            assert!(shown.contains(part), "{part} in: {shown}");
+        }
+        let answered = succeed(room.path(), &["approvals", "allow", &id, option, "--because", "it is fine", "--json"]);
+        let answered: Value = serde_json::from_str(&answered).unwrap();
+        let scope = option.trim_start_matches("--").trim_start_matches("for-");
+        assert_eq!((&answered["answer"], &answered["answer_scope"]), (&"allow".into(), &scope.into()));
+        assert_eq!(succeed(room.path(), &GO_ON).trim(), "It is written.");
+        let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
+        assert!(report.contains("\"differs_at\":null"), "{report}");
+        let settings = fs::read_to_string(room.path().join("settings.yaml")).unwrap();
+        assert_eq!(settings.contains("vfs_write(artifacts/a.md)"), is_written, "{settings}");
+        // The next task asks again, unless it is allowed for good.
+        let ending = if is_written { 0 } else { 4 };
+        assert_eq!(output(room.path(), &TASK).status.code(), Some(ending), "{option}");
+    }
+    let both = careful_room();
+    assert_eq!(output(both.path(), &TASK).status.code(), Some(4));
+    let id = the_id(both.path());
+    let refused = output(both.path(), &["approvals", "allow", &id, "--for-task", "--always"]);
+    assert_eq!(refused.status.code(), Some(2), "one of the two");
+}
+
+fn a_refusal_brings_a_word() {
+    let room = careful_room();
+    assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+    let id = the_id(room.path());
+    succeed(room.path(), &["approvals", "deny", &id, "--because", "Use drafts."]);
+    assert_eq!(succeed(room.path(), &GO_ON).trim(), "I may not.");
+    let events = json_lines(&succeed(room.path(), &["export", "--events", "-"]));
+    let told = |event: &&Value| event["data"]["text"].as_str().is_some_and(|text| text.contains("says: Use drafts"));
+    assert!(events.iter().any(|event| told(&event)), "the agent was told");
 }
 
 /// Files that begin with a dot are closed to agents, however they are named.

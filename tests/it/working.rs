@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::cases;
 use crate::workshop::script_file;
 
+mod asking;
 mod causes;
 mod limits;
 mod long;
@@ -43,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
     let own = own.into_iter().chain(tools::trials()).chain(long::trials());
-    own.chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).collect()
+    own.chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).chain(asking::trials()).collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
@@ -286,10 +287,10 @@ fn a_person_pauses_and_stops_work_and_no_place_is_lost() {
     assert_eq!(studio.all("complete").last().unwrap()["data"]["text"], "Done.");
 }
 
-const SAFE: &str = "---\nid: lead\nsafety_mode: safe\n---\nYou lead.\n";
+pub const SAFE: &str = "---\nid: lead\nsafety_mode: safe\n---\nYou lead.\n";
 const RISKY: &str = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_write, arguments: { path: artifacts/a.md, content: \"# A\" } } ]\n    - text: Done.\n";
 
-fn asked(studio: &mut Studio) -> (ActivationKey, u32, usize) {
+pub fn asked(studio: &mut Studio) -> (ActivationKey, u32, usize) {
     studio.until("a person was asked", |studio| {
         studio.world().resource::<Kernel>().activations().any(|one| one.question().is_some())
     });
@@ -305,8 +306,8 @@ fn what_is_risky_waits_for_a_person_and_is_done_once_it_is_allowed() {
     studio.tick();
     assert_eq!(studio.state("lead"), State::Waiting);
     assert!(!studio.exists("artifacts/a.md"));
-    studio.command(KernelCommand::Decide { activation, turn, call, allow: true });
-    studio.command(KernelCommand::Decide { activation, turn, call, allow: true });
+    studio.command(KernelCommand::decide(activation, turn, call, true));
+    studio.command(KernelCommand::decide(activation, turn, call, true));
     studio.idle();
     assert_eq!(studio.read("artifacts/a.md"), "# A");
     let written =
@@ -319,7 +320,7 @@ fn what_a_person_refuses_is_told_to_the_model_and_not_done() {
     let mut studio = Studio::new(RISKY, &[("agents/lead.md", SAFE)]);
     studio.task("lead", "Write it.");
     let (activation, turn, call) = asked(&mut studio);
-    studio.command(KernelCommand::Decide { activation, turn, call, allow: false });
+    studio.command(KernelCommand::decide(activation, turn, call, false));
     studio.idle();
     assert!(!studio.exists("artifacts/a.md"));
     assert!(studio.results()[0].contains("a person refused this"), "{:?}", studio.results());

@@ -1,17 +1,22 @@
 //! Acts of a person in the room: done through the one door, with what takes them back, and done again.
 
 use bevy::ecs::prelude::*;
+use serde_json::json;
 
 use super::inverse_commands::PendingRoom;
 use super::open_room::{OpenRoom, Opening};
 use crate::agent::AgentCommand;
+use crate::base::AllowScope;
 use crate::element::ElementCommand;
+use crate::gate::GatePolicy;
+use crate::kernel::{Kernel, KernelCommand};
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
 use crate::ui::widgets::words::sentence;
 use crate::view::pick::Thing;
+use crate::workspace::{SettingsEdit, SettingsSection};
 
 /// Does acts that belong together, notes in `step` what takes them back, and says what could not be done. What they bring
 /// into the room is selected.
@@ -26,6 +31,10 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         };
         match resolved {
             Ok((act, back)) => {
+                if let Some((edit, undone)) = permission(world, &act) {
+                    step.forth.push(RoomAct::Settings(edit));
+                    step.back.insert(0, RoomAct::Settings(undone));
+                }
                 if !back.is_empty() {
                     step.forth.push(act.clone());
                     step.back.splice(0..0, back);
@@ -41,6 +50,21 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         state.selection.select(added);
     }
     push_all(room, done);
+}
+
+/// What the settings say once a person has allowed something for good, and what they say before. The answer itself
+/// cannot be taken back.
+fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdit)> {
+    let RoomAct::Work(command @ KernelCommand::Decide { allow: true, scope: AllowScope::Always, .. }) = act else {
+        return None;
+    };
+    let approval = world.resource::<Kernel>().approvals().find(|one| one.is_decided_by(command))?;
+    let edit = (!approval.always.is_empty()).then(|| approval.for_good())?;
+    let undone = match &world.resource::<GatePolicy>().allow {
+        before if before.is_empty() => SettingsEdit::reset(GatePolicy::NAME, "allow"),
+        before => SettingsEdit::set(GatePolicy::NAME, "allow", json!(before)),
+    };
+    Some((edit, undone))
 }
 
 /// What changes nothing that could be taken back here: files have versions, and what was said was said.
@@ -92,6 +116,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Relate(command) => push(world, command),
             RoomAct::Work(command) => push(world, command),
             RoomAct::File(command) => push(world, command),
+            RoomAct::Settings(edit) => push(world, edit),
         }
     }
 }

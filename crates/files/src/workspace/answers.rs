@@ -14,12 +14,14 @@ use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::base::AllowScope;
+
 /// The folder in `.workshop/`.
 const FOLDER: &str = "answers";
 /// So many answers may lie there.
 const FILES_AT_MOST: usize = 1_000;
 /// No answer is longer.
-const BYTES_AT_MOST: u64 = 4_096;
+const BYTES_AT_MOST: u64 = 16_384;
 
 /// What a person answered.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -30,6 +32,12 @@ pub struct Answer {
     pub scene: String,
     /// Whether it may happen.
     pub allow: bool,
+    /// How far it reaches that it may.
+    #[serde(default, skip_serializing_if = "AllowScope::is_once")]
+    pub scope: AllowScope,
+    /// What the person says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
 }
 
 /// Why an answer could not be kept.
@@ -203,7 +211,8 @@ mod tests {
     use super::*;
 
     fn answer(id: &str, allow: bool) -> Answer {
-        Answer { id: id.into(), scene: "scenes/studio.yaml".into(), allow }
+        let (scope, because) = (AllowScope::Task, Some("it is fine".to_owned()));
+        Answer { id: id.into(), scene: "scenes/studio.yaml".into(), allow, scope, because }
     }
 
     #[test]

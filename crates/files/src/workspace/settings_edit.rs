@@ -32,18 +32,31 @@ pub struct SettingsEdit {
     /// Keys that are taken out, so that their defaults count.
     #[serde(default)]
     pub defaults: Vec<String>,
+    /// Keys to which something is added: to lists what is not in them, to keys below them the same.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub additions: Map<String, Value>,
 }
 
 impl SettingsEdit {
     /// Sets one key.
     pub fn set(section: &str, key: &str, value: Value) -> Self {
         let keys = [(key.to_owned(), value)].into_iter().collect();
-        Self { section: section.to_owned(), keys, defaults: Vec::new() }
+        Self { section: section.to_owned(), keys, ..Self::nothing() }
+    }
+
+    /// Adds to what one key lists.
+    pub fn add(section: &str, key: &str, value: Value) -> Self {
+        let additions = [(key.to_owned(), value)].into_iter().collect();
+        Self { section: section.to_owned(), additions, ..Self::nothing() }
+    }
+
+    fn nothing() -> Self {
+        Self { section: String::new(), keys: Map::new(), defaults: Vec::new(), additions: Map::new() }
     }
 
     /// Lets the default of one key count.
     pub fn reset(section: &str, key: &str) -> Self {
-        Self { section: section.to_owned(), keys: Map::new(), defaults: vec![key.to_owned()] }
+        Self { section: section.to_owned(), defaults: vec![key.to_owned()], ..Self::nothing() }
     }
 }
 
@@ -87,6 +100,7 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     know(world, SETTINGS_FILE, Some(patched));
     order(world, SETTINGS_FILE);
     let mut keys = edit.keys.clone();
+    keys.extend(edit.additions.clone());
     keys.values_mut().for_each(hide_user_info);
     let change = FileChange {
         section: Some(edit.section.clone()),
@@ -116,7 +130,7 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
         return Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"));
     };
     let fields = section.fields();
-    match edit.keys.keys().chain(&edit.defaults).find(|key| !fields.contains(key)) {
+    match edit.keys.keys().chain(&edit.defaults).chain(edit.additions.keys()).find(|key| !fields.contains(key)) {
         Some(key) => {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);
             Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"))
@@ -141,11 +155,31 @@ fn with(old: &Value, edit: &SettingsEdit) -> Value {
     for key in &edit.defaults {
         section.shift_remove(key);
     }
+    for (key, value) in &edit.additions {
+        add_to(section.entry(key.clone()).or_insert(Value::Null), value);
+    }
     // A section that was there stays, even if nothing is left in it: its comments are a person's.
     if !section.is_empty() || root.get(&edit.section).is_some_and(Value::is_object) {
         root.insert(edit.section.clone(), Value::Object(section));
     }
     if root.is_empty() && old.is_null() { Value::Null } else { Value::Object(root) }
+}
+
+/// Adds what is not there yet. What is of another shape stays as a person wrote it.
+fn add_to(there: &mut Value, added: &Value) {
+    match (there, added) {
+        (there @ Value::Null, added) => *there = added.clone(),
+        (Value::Array(there), Value::Array(added)) => {
+            let new: Vec<Value> = added.iter().filter(|value| !there.contains(value)).cloned().collect();
+            there.extend(new);
+        }
+        (Value::Object(there), Value::Object(added)) => {
+            for (key, value) in added {
+                add_to(there.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]

@@ -167,3 +167,15 @@ fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
     outside(&mut app, "banter: [\n");
     assert!(text(&app).contains("banter: [\n") && text(&app).contains("most: 2 "), "{}", text(&app));
 }
+
+#[test]
+fn what_is_added_stands_beside_what_was_there_and_is_there_once() {
+    let old = json!({ "gate": { "allow": { "lead": ["a"] } } });
+    let add = |old: &Value, value| with(old, &SettingsEdit::add("gate", "allow", value));
+    let new = add(&old, json!({ "lead": ["a", "b"], "ada": ["c"] }));
+    assert_eq!(new, json!({ "gate": { "allow": { "lead": ["a", "b"], "ada": ["c"] } } }));
+    assert_eq!(add(&new, json!({ "lead": ["b"] })), new, "nothing is said twice");
+    assert_eq!(add(&Value::Null, json!({ "lead": ["a"] })), old, "where there is no file yet, too");
+    let odd = json!({ "gate": { "allow": "yes" } });
+    assert_eq!(add(&odd, json!({ "lead": ["a"] })), odd, "what a person wrote in another shape stays");
+}

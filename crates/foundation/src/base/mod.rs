@@ -10,6 +10,7 @@ pub mod made_in_run;
 pub mod numbered;
 pub mod printable;
 pub mod problem;
+pub mod scope;
 pub mod spelling;
 pub mod text;
 pub mod urgency;
@@ -20,4 +21,5 @@ pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq,
 pub use job_control::JobControl;
 pub use made_in_run::{ActivationKey, MessageKey, RunTag};
 pub use problem::{Problem, Severity};
+pub use scope::AllowScope;
 pub use urgency::Urgency;

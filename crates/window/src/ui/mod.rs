@@ -3,6 +3,7 @@
 //!
 //! The folders use one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 
+pub mod approval_card;
 pub mod commands;
 pub mod context;
 pub mod menus;

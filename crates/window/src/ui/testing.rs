@@ -5,9 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use egui_kittest::Harness;
 
-use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
+use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id};
+use crate::kernel::{Approval, ApprovalId};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
+use crate::tools::Preview;
 use crate::ui::commands::files_meant::FilesMeant;
 use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
@@ -22,6 +24,7 @@ use crate::view::model::{
 use crate::view::pick::Thing;
 use crate::view::recent::{PastTalk, Recent};
 use crate::view::theme::LIGHT;
+use crate::view::work::{PieceView, QuestionView};
 
 /// What a panel is drawn from, and what came of it.
 pub struct Stage {
@@ -50,6 +53,7 @@ impl Stage {
     pub fn look<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
         let unsaved = self.panes.unsaved();
         self.state.notices.update(&self.room, self.state.time.now_secs);
+        self.state.questions.update(&self.room, self.state.time.now_secs);
         let (room, recent, ui) = (&self.room, &self.recent, &self.state);
         let cx = ViewerContext {
             room,
@@ -130,6 +134,51 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
     Harness::builder().with_size(egui::vec2(1200.0, 1600.0)).with_max_steps(64).build_ui_state(app, stage)
 }
 
+/// What an agent asks about a call of a tool in this piece of work.
+pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
+    let key = ActivationKey::numbered(activation);
+    let approval = Approval {
+        id: ApprovalId::parse(&format!("{activation}-2-1-0000abcd")).expect("it has the shape"),
+        activation: key,
+        turn: 2,
+        call: 1,
+        agent: agent.into(),
+        profile: "ada".into(),
+        task: "count".to_owned(),
+        tool: "vfs_write".to_owned(),
+        arguments: serde_json::Value::Null,
+        what: format!("{wants}, because its safety mode is safe"),
+        wants: wants.to_owned(),
+        because: "its safety mode is safe".to_owned(),
+        for_task: Some("change files".to_owned()),
+        always: vec!["vfs_write(notes.md)".to_owned()],
+    };
+    QuestionView { approval, preview: Preview::Addition { path: "notes.md".into(), text: "one\ntwo".into() } }
+}
+
+/// A piece of work that asks the person.
+pub fn asking_piece(activation: u64, agent: &str, wants: &str) -> PieceView {
+    PieceView {
+        activation: ActivationKey::numbered(activation),
+        agent: agent.into(),
+        task: "count".to_owned(),
+        stage: "asks you",
+        turn: 2,
+        depth: 0,
+        tokens: 0,
+        question: Some(question(activation, agent, wants)),
+    }
+}
+
+/// A room in which this command applies: agents ask where it answers them.
+pub fn room_for(command: &CommandInfo) -> RoomModel {
+    let mut room = sample_room();
+    if command.id.starts_with("question.") {
+        room.work.pieces = vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
+    }
+    room
+}
+
 /// A window in which this command applies, and what it comes to there.
 pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     let mut state = UiState::default();
@@ -138,8 +187,11 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     if command.id.starts_with("file.") {
         state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
     }
-    let made =
-        command.run(&CommandContext { room: &sample_room(), ui: &state, at: None, files: &FilesMeant::default() });
+    let room = room_for(command);
+    // A question is seen for a while before it is answered.
+    state.questions.update(&room, 0.0);
+    state.questions.update(&room, 1.0);
+    let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FilesMeant::default() });
     (state, made)
 }
 

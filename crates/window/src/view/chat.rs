@@ -269,12 +269,7 @@ impl Chats {
             stage: stage(work),
             turn: work.turn,
             spent: world.resource::<RequestQueue>().ledger().activation(&work.key.id()),
-            question: work.question().map(|(call, asked, what)| QuestionView {
-                turn: work.turn,
-                call,
-                tool: asked.name.clone(),
-                what: what.to_owned(),
-            }),
+            question: QuestionView::read(world, work),
         });
         ChatView { work: facts, lines: known.lines.clone(), live }
     }

@@ -22,6 +22,21 @@ pub const MENU: [f32; 3] = [150.0, 240.0, 340.0];
 /// Widths of dialogs in points: of a question, of a form, of a list.
 pub const DIALOG: [f32; 3] = [400.0, 560.0, 640.0];
 
+/// Points of the card on which a person answers a question.
+pub struct ApprovalSizes {
+    /// How wide it is beside who asks.
+    pub width: f32,
+    /// How high the words are on how far a permission reaches.
+    pub scope: f32,
+    /// How wide each answer is.
+    pub button: f32,
+    /// How high each answer is.
+    pub row: f32,
+}
+
+/// The card on which a person answers a question.
+pub const APPROVAL: ApprovalSizes = ApprovalSizes { width: 380.0, scope: 30.0, button: 84.0, row: 28.0 };
+
 /// The colours of one theme. Text on its ground has a contrast of at least 4.5 : 1, which a test checks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Theme {

@@ -7,8 +7,9 @@ use bevy::ecs::prelude::*;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::{self, RequestQueue};
-use crate::kernel::{Activation, CallProgress, Kernel, KernelSettings, Phase};
+use crate::kernel::{Activation, Approval, CallProgress, Kernel, KernelSettings, Phase, preview};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::tools::Preview;
 
 /// Pieces of work that are shown one by one.
 const SHOWN: usize = 200;
@@ -62,14 +63,19 @@ pub struct PieceView {
 /// What a person must decide before work goes on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuestionView {
-    /// In which turn.
-    pub turn: u32,
-    /// Which call of the turn.
-    pub call: usize,
-    /// The tool.
-    pub tool: String,
-    /// What it would do, and why that is asked.
-    pub what: String,
+    /// What is asked, and how far an answer may reach.
+    pub approval: Approval,
+    /// What would happen, as far as the room knows it.
+    pub preview: Preview,
+}
+
+impl QuestionView {
+    /// What this piece of work asks.
+    pub fn read(world: &World, one: &Activation) -> Option<Self> {
+        let approval = one.approval()?;
+        let preview = preview(world, one.key).unwrap_or_else(|| Preview::arguments(&approval.arguments));
+        Some(Self { approval, preview })
+    }
 }
 
 impl WorkView {
@@ -89,12 +95,6 @@ impl WorkView {
             .collect();
         let piece = |one: &Activation| {
             let ledger = world.resource::<RequestQueue>().ledger();
-            let question = one.question().map(|(call, asked, what)| QuestionView {
-                turn: one.turn,
-                call,
-                tool: asked.name.clone(),
-                what: what.to_owned(),
-            });
             PieceView {
                 activation: one.key,
                 agent: one.agent.clone(),
@@ -103,7 +103,7 @@ impl WorkView {
                 turn: one.turn,
                 depth: kernel.thread(one.thread).map_or(0, |thread| thread.depth),
                 tokens: ledger.activation(&one.key.id()).tokens,
-                question,
+                question: QuestionView::read(world, one),
             }
         };
         let in_room = kernel.resume_tick().map(|tick| tick.saturating_sub(now) as f32 / TICKS_PER_SEC as f32);
@@ -212,7 +212,7 @@ mod tests {
         let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };
         kernel.replied(ActivationKey::numbered(1), 1, reply, &settings);
         kernel.step(3, &settings, |_| false);
-        assert!(kernel.ask_person(ActivationKey::numbered(1), 1, 0, "writing a.md: the safety mode is safe".into()));
+        assert!(kernel.ask_person(ActivationKey::numbered(1), 1, 0, "write a.md".into()));
         queue(&mut kernel, 2, "lead");
         queue(&mut kernel, 3, "other");
         let mut world = World::new();

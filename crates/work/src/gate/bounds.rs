@@ -4,15 +4,22 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::allowing::AllowRule;
 use super::authority::{Authority, Excess};
 use super::safety::SafetyMode;
+use super::touch::TouchKind;
 use crate::base::globs;
 use crate::workspace::vfs::FileRights;
 
 /// The authorities that bound a piece of work: the agent's own first, then those of its starters, nearest first.
 /// What one of them forbids is forbidden.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Bounds(Vec<Authority>);
+pub struct Bounds {
+    authorities: Vec<Authority>,
+    /// Rules of what a person allowed this agent for good.
+    #[serde(default)]
+    allowed: Vec<String>,
+}
 
 impl Authority {
     /// The bounds of work by an agent with this authority, started by agents with those.
@@ -24,37 +31,52 @@ impl Authority {
                 all.push(starter);
             }
         }
-        Bounds(all)
+        Bounds { authorities: all, allowed: Vec::new() }
     }
 }
 
 impl Bounds {
     /// Whom this work may be done for: the bounds of an agent with `own` authority that is started within these.
     pub fn starting(&self, own: Authority) -> Self {
-        Authority::chain(own, self.0.iter().cloned())
+        Authority::chain(own, self.authorities.iter().cloned())
+    }
+
+    /// The same, with the rules of what a person allowed this agent for good. Whom it starts has rules of its own.
+    pub fn allowing(self, allowed: Vec<String>) -> Self {
+        Self { allowed, ..self }
+    }
+
+    /// Whether a person allowed this agent for good to touch this by this tool.
+    pub fn is_allowed(&self, tool: &str, kind: &TouchKind, target: &str) -> bool {
+        self.allowed.iter().filter_map(|text| AllowRule::parse(text)).any(|rule| rule.covers(tool, kind, target))
+    }
+
+    /// Whether the most careful mode among them is the agent's own.
+    pub fn is_own_safety(&self) -> bool {
+        self.authorities.first().is_some_and(|own| own.safety == self.safety())
     }
 
     /// All of them.
     pub fn all(&self) -> &[Authority] {
-        &self.0
+        &self.authorities
     }
 
     /// The tools that all of them have.
     pub fn tools(&self) -> BTreeSet<&str> {
-        let (own, starters) = self.0.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
+        let (own, starters) = self.authorities.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
         tools.filter(|tool| starters.iter().all(|other| other.tools.contains(*tool))).map(String::as_str).collect()
     }
 
     /// The most careful mode among them.
     pub fn safety(&self) -> SafetyMode {
-        self.0.iter().map(|authority| authority.safety).min().unwrap_or(SafetyMode::Safe)
+        self.authorities.iter().map(|authority| authority.safety).min().unwrap_or(SafetyMode::Safe)
     }
 
     /// Whether `other` is never more than any of them; else everything in which it is more than one.
     pub fn allows(&self, other: &Authority) -> Result<(), Vec<Excess>> {
         let excess: BTreeSet<Excess> =
-            self.0.iter().flat_map(|authority| authority.allows(other).err().unwrap_or_default()).collect();
+            self.authorities.iter().flat_map(|authority| authority.allows(other).err().unwrap_or_default()).collect();
         if excess.is_empty() { Ok(()) } else { Err(excess.into_iter().collect()) }
     }
 
@@ -76,7 +98,7 @@ impl Bounds {
     /// The list of each that has one, without repetition.
     fn lists<'a>(&'a self, of: impl Fn(&'a Authority) -> Option<&'a Vec<String>>) -> Vec<Vec<String>> {
         let mut lists: Vec<Vec<String>> = Vec::new();
-        for list in self.0.iter().filter_map(of) {
+        for list in self.authorities.iter().filter_map(of) {
             if !lists.contains(list) {
                 lists.push(list.clone());
             }
@@ -96,12 +118,12 @@ impl Bounds {
 
     /// The model that this work is done with, and that what it starts is done with: its own agent's.
     pub fn model(&self) -> Option<&str> {
-        self.0.first().and_then(|own| own.model.as_deref())
+        self.authorities.first().and_then(|own| own.model.as_deref())
     }
 
     /// Whether prompts of all of them hold what stands on the boards.
     pub fn sees_workspace(&self) -> bool {
-        self.0.iter().all(|authority| authority.sees_workspace)
+        self.authorities.iter().all(|authority| authority.sees_workspace)
     }
 }
 

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ProfileChange, Touch};
+use super::asking::{self, AskRule, AskSource};
 use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::paths;
-use super::policy::GatePolicy;
+use super::policy::{GatePolicy, Ruling};
 use super::touch::TouchKind;
 use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
@@ -24,8 +25,10 @@ pub enum Decision {
     Allow,
     /// A person is asked first.
     Ask {
-        /// Why, for the person: a sentence without a full stop.
+        /// Why, for the person: a clause about the agent, without a full stop.
         why: String,
+        /// The rules that ask.
+        rules: Vec<AskRule>,
     },
     /// It may not happen.
     Deny {
@@ -39,10 +42,10 @@ pub enum Decision {
 pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     let mut findings = Findings::default();
     if !bounds.tools().contains(act.tool.as_str()) {
-        findings.add(Verdict::Deny, format!("the tool {} is not among those that may be used", act.tool));
+        findings.deny(format!("the tool {} is not among those that may be used", act.tool));
     }
     if act.touches.is_empty() {
-        findings.add(Verdict::Deny, "what it would touch is not known".to_owned());
+        findings.deny("what it would touch is not known".to_owned());
     }
     for touch in &act.touches {
         judge_touch(touch, act, bounds, policy, &mut findings);
@@ -52,113 +55,135 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
 
 /// Verdicts with their reasons.
 #[derive(Default)]
-struct Findings(Vec<(Verdict, Reason)>);
-
-/// A reason, and which part of the act it is about where that is not said in it.
-#[derive(PartialEq)]
-struct Reason {
-    doing: Option<String>,
-    why: String,
+struct Findings {
+    /// Why it is denied.
+    denied: Vec<String>,
+    /// The rules by which a person is asked.
+    asked: Vec<AskRule>,
 }
 
 impl Findings {
-    fn add(&mut self, verdict: Verdict, why: String) {
-        self.put(verdict, Reason { doing: None, why });
-    }
-
-    fn add_about(&mut self, verdict: Verdict, doing: String, why: String) {
-        self.put(verdict, Reason { doing: Some(doing), why });
-    }
-
-    fn put(&mut self, verdict: Verdict, reason: Reason) {
-        if verdict != Verdict::Allow && !self.0.iter().any(|(_, there)| *there == reason) {
-            self.0.push((verdict, reason));
+    /// It is denied, for a reason that says what it is about.
+    fn deny(&mut self, why: String) {
+        if !self.denied.contains(&why) {
+            self.denied.push(why);
         }
     }
 
+    /// What a rule says of a part of the act; `doing` names that part.
+    fn add(&mut self, verdict: Verdict, doing: &str, rule: AskRule) {
+        match verdict {
+            Verdict::Allow => {}
+            Verdict::Ask if self.asked.contains(&rule) => {}
+            Verdict::Ask => self.asked.push(rule),
+            Verdict::Deny => self.deny(format!("{doing}: {}", rule.source.because())),
+        }
+    }
+
+    /// A person is asked about this each time.
+    fn ask_each_time(&mut self, kind: TouchKind, target: &str, why: String) {
+        self.add(Verdict::Ask, "", AskRule { source: AskSource::EachTime { why }, kind, target: target.to_owned() });
+    }
+
     fn decision(self) -> Decision {
-        let Some(strictest) = self.0.iter().map(|(verdict, _)| *verdict).max() else { return Decision::Allow };
-        let reasons: Vec<Reason> =
-            self.0.into_iter().filter(|(verdict, _)| *verdict == strictest).map(|(_, reason)| reason).collect();
-        // Whoever asks a person names the act: what is done is said again only where it is more than one thing.
-        let is_one_thing = reasons.iter().all(|reason| reason.doing == reasons[0].doing);
-        let is_said = strictest == Verdict::Deny || !is_one_thing;
-        let whys: Vec<String> = reasons
-            .into_iter()
-            .map(|Reason { doing, why }| match doing {
-                Some(doing) if is_said => format!("{doing}: {why}"),
-                _ => why,
-            })
-            .collect();
-        let why = text::truncate(&whys.join("; "), REASON_CHARS_AT_MOST);
-        if strictest == Verdict::Deny { Decision::Deny { why } } else { Decision::Ask { why } }
+        if !self.denied.is_empty() {
+            return Decision::Deny { why: text::truncate(&self.denied.join("; "), REASON_CHARS_AT_MOST) };
+        }
+        if self.asked.is_empty() {
+            return Decision::Allow;
+        }
+        Decision::Ask { why: asking::because(&self.asked), rules: self.asked }
     }
 }
 
 fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
-    let mut class = |kind: &TouchKind, doing: &str| {
-        let mut add = |verdict, why| findings.add_about(verdict, doing.to_owned(), why);
-        let (verdict, why) = policy.ruling(kind);
-        add(verdict, why);
-        add(policy.strictness(kind), "the workspace's policy could not be understood as a whole".to_owned());
-        let mode = bounds.safety();
-        add(kind.mode_verdict(mode), format!("the safety mode is {}", mode.word()));
+    let mut class = |kind: &TouchKind, doing: &str, target: &str| {
+        class_rules(kind, (doing, target), act, bounds, policy, findings);
     };
     match touch {
-        Touch::Look => class(&TouchKind::FILE_READ, "looking through files"),
+        Touch::Look => class(&TouchKind::FILE_READ, "looking through files", ""),
         Touch::Read { path } => {
-            class(&TouchKind::FILE_READ, &format!("reading {}", shown(path)));
+            class(&TouchKind::FILE_READ, &format!("reading {}", shown(path)), path.as_str());
             within(path, &bounds.file_rights().reads, "reading", findings);
         }
         Touch::Write { path } => {
-            class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)));
-            judge_change(path, "writing", bounds, policy, findings);
+            class(&TouchKind::FILE_WRITE, &format!("writing {}", shown(path)), path.as_str());
+            judge_change((&TouchKind::FILE_WRITE, path), "writing", act, bounds, policy, findings);
             if paths::profile_place(path).is_some() && !judges_profile(act) {
-                findings.add(Verdict::Deny, format!("what {} would say was not judged", shown(path)));
+                findings.deny(format!("what {} would say was not judged", shown(path)));
             }
         }
         Touch::Delete { path } => {
-            class(&TouchKind::FILE_DELETE, &format!("deleting {}", shown(path)));
-            judge_change(path, "deleting", bounds, policy, findings);
+            class(&TouchKind::FILE_DELETE, &format!("deleting {}", shown(path)), path.as_str());
+            judge_change((&TouchKind::FILE_DELETE, path), "deleting", act, bounds, policy, findings);
         }
         Touch::Rename { from, to } => {
-            class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)));
-            judge_change(from, "renaming", bounds, policy, findings);
-            judge_change(to, "renaming to", bounds, policy, findings);
+            class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)), from.as_str());
+            judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
+            judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
             if paths::profile_place(to).is_some() && !judges_profile(act) {
-                findings.add(Verdict::Deny, format!("what {} would say was not judged", shown(to)));
+                findings.deny(format!("what {} would say was not judged", shown(to)));
             }
         }
         Touch::Spawn { path, is_taken } => {
-            class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)));
-            judge_place(path, "starting", policy, findings);
+            class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)), path.as_str());
+            judge_place((&TouchKind::AGENT_SPAWN, path), "starting", act, bounds, policy, findings);
             if *is_taken {
                 let why = format!("{} is there already and says something else; take another filename", shown(path));
-                findings.add(Verdict::Deny, why);
+                findings.deny(why);
             }
         }
         Touch::Start { path, id, authority } => {
-            class(&TouchKind::AGENT_SPAWN, &format!("starting {}", shown(path)));
-            judge_place(path, "starting", policy, findings);
-            judge_start(id, authority, bounds, findings);
+            class(&TouchKind::AGENT_START, &format!("starting {}", shown(path)), path.as_str());
+            judge_place((&TouchKind::AGENT_START, path), "starting", act, bounds, policy, findings);
+            judge_start(id, (path, authority), bounds, findings);
         }
-        Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "telling its starter"),
+        Touch::Signal => class(&TouchKind::AGENT_SIGNAL, "telling its starter", ""),
         Touch::Profile(change) => {
-            class(&TouchKind::PROFILE_WRITE, &format!("changing what the agent {:?} is", change.id));
+            let doing = format!("changing what the agent {:?} is", change.id);
+            class(&TouchKind::PROFILE_WRITE, &doing, change.path.as_str());
             judge_profile(change, bounds, findings);
         }
         Touch::UnknownProfile { path, remedy } => {
-            findings.add(Verdict::Deny, format!("{} says what an agent may do; {remedy}", shown(path)));
+            findings.deny(format!("{} says what an agent may do; {remedy}", shown(path)));
         }
-        Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target))),
-        Touch::NoPath { why } => findings.add(Verdict::Deny, why.clone()),
-        Touch::Forbidden => findings.add(Verdict::Deny, "this is not for tools".to_owned()),
+        Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target),
+        Touch::NoPath { why } => findings.deny(why.clone()),
+        Touch::Forbidden => findings.deny("this is not for tools".to_owned()),
     }
+}
+
+/// What the settings and the safety mode say of a kind of touch, unless a person allowed this for good.
+fn class_rules(
+    kind: &TouchKind,
+    (doing, target): (&str, &str),
+    act: &Act,
+    bounds: &Bounds,
+    policy: &GatePolicy,
+    findings: &mut Findings,
+) {
+    let is_allowed = bounds.is_allowed(&act.tool, kind, target);
+    let mut add = |verdict: Verdict, source: AskSource| {
+        if verdict == Verdict::Ask && is_allowed && !source.asks_each_time() {
+            return;
+        }
+        findings.add(verdict, doing, AskRule { source, kind: kind.clone(), target: target.to_owned() });
+    };
+    let judged = if *kind == TouchKind::AGENT_START { &TouchKind::AGENT_SPAWN } else { kind };
+    let (verdict, ruling) = policy.ruling(judged);
+    let source = match ruling {
+        Ruling::Said { key, word } => AskSource::Setting { key, word },
+        Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
+    };
+    add(verdict, source);
+    add(policy.strictness(judged), AskSource::NotUnderstood);
+    let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
+    add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
 /// Whoever is started does no more than those who start it, whatever its file says. What it is told in its prompts,
 /// and what it reaches beside the tools, is its own.
-fn judge_start(id: &str, authority: &Authority, bounds: &Bounds, findings: &mut Findings) {
+fn judge_start(id: &str, (path, authority): (&WorkspacePath, &Authority), bounds: &Bounds, findings: &mut Findings) {
     let Err(excess) = bounds.allows(authority) else { return };
     let is_bounded = |excess: &Excess| match excess {
         Excess::Tool(_) | Excess::Reads(_) | Excess::Writes(_) | Excess::Safety(_) => true,
@@ -166,7 +191,8 @@ fn judge_start(id: &str, authority: &Authority, bounds: &Bounds, findings: &mut 
     };
     let excess: Vec<Excess> = excess.into_iter().filter(|excess| !is_bounded(excess)).collect();
     if !excess.is_empty() {
-        findings.add(Verdict::Ask, format!("{} has what its starter has not: {}", shown_text(id), listed(&excess)));
+        let why = format!("{} has what its starter has not: {}", shown_text(id), listed(&excess));
+        findings.ask_each_time(TouchKind::AGENT_START, path.as_str(), why);
     }
 }
 
@@ -174,9 +200,16 @@ fn judges_profile(act: &Act) -> bool {
     act.touches.iter().any(|touch| matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }))
 }
 
-fn judge_change(path: &WorkspacePath, doing: &str, bounds: &Bounds, policy: &GatePolicy, findings: &mut Findings) {
+fn judge_change(
+    (kind, path): (&TouchKind, &WorkspacePath),
+    doing: &str,
+    act: &Act,
+    bounds: &Bounds,
+    policy: &GatePolicy,
+    findings: &mut Findings,
+) {
     within(path, &bounds.file_rights().writes, doing, findings);
-    judge_place(path, doing, policy, findings);
+    judge_place((kind, path), doing, act, bounds, policy, findings);
 }
 
 /// Whether a path is named by every list.
@@ -184,49 +217,64 @@ fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &m
     for list in lists {
         if !globs::any_matches(list, path.as_str()) {
             let may = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
-            findings.add(Verdict::Deny, format!("{doing} {} is not allowed, only {may}", shown(path)));
+            findings.deny(format!("{doing} {} is not allowed, only {may}", shown(path)));
         }
     }
 }
 
 /// What is said of a change because of where it lies.
-fn judge_place(path: &WorkspacePath, doing: &str, policy: &GatePolicy, findings: &mut Findings) {
+fn judge_place(
+    (kind, path): (&TouchKind, &WorkspacePath),
+    doing: &str,
+    act: &Act,
+    bounds: &Bounds,
+    policy: &GatePolicy,
+    findings: &mut Findings,
+) {
+    let rule = |source| AskRule { source, kind: kind.clone(), target: path.as_str().to_owned() };
+    let doing = format!("{doing} {}", shown(path));
     if let Some((verdict, why)) = paths::guard(path) {
-        findings.add_about(verdict, format!("{doing} {}", shown(path)), why.to_owned());
+        findings.add(verdict, &doing, rule(AskSource::EachTime { why: why.to_owned() }));
     }
-    if let Some((verdict, glob)) = policy.at_path(path) {
-        let key = if verdict == Verdict::Deny { "deny" } else { "ask" };
-        let why = format!("the workspace's policy lists {glob} under {key}");
-        findings.add_about(verdict, format!("{doing} {}", shown(path)), why);
+    match policy.at_path(path) {
+        Some((Verdict::Deny, glob)) => {
+            findings.deny(format!("{doing}: the workspace's settings list {glob} under deny"))
+        }
+        Some((verdict, glob)) if !bounds.is_allowed(&act.tool, kind, path.as_str()) => {
+            findings.add(verdict, &doing, rule(AskSource::Listed { glob: glob.to_owned() }));
+        }
+        _ => {}
     }
 }
 
 fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings) {
+    let ask =
+        |findings: &mut Findings, why| findings.ask_each_time(TouchKind::PROFILE_WRITE, change.path.as_str(), why);
     if let Some(id) = &change.reserved_id {
         let why = format!("the id {id:?} stands for something else in the room; give the agent another id");
-        findings.add(Verdict::Deny, why);
+        findings.deny(why);
     }
     if let Some(holder) = &change.holder {
         let why = format!("the id {:?} belongs to '{}'; give the agent another id", change.id, shown_text(holder));
-        findings.add(Verdict::Deny, why);
+        findings.deny(why);
     }
     if change.holds_code {
-        findings.add(Verdict::Ask, format!("{} holds code that would run", shown(&change.path)));
+        ask(findings, format!("{} holds code that would run", shown(&change.path)));
     }
     if let Err(excess) = bounds.allows(&change.authority) {
         let why = format!("{} would give more than its writer has: {}", shown(&change.path), listed(&excess));
-        findings.add(Verdict::Ask, why);
+        ask(findings, why);
     }
     // Who may do everything still raises nobody whom a person has restricted.
     if let Some(current) = &change.current
         && let Err(excess) = current.allows(&change.authority)
     {
         let why = format!("{} would give the agent more than it has: {}", shown(&change.path), listed(&excess));
-        findings.add(Verdict::Ask, why);
+        ask(findings, why);
     }
     if change.may_be_forgotten {
         let why = format!("so many agents' files went that it is not known any more what {:?} could do", change.id);
-        findings.add(Verdict::Ask, why);
+        ask(findings, why);
     }
     judge_model(change, bounds, findings);
 }
@@ -241,7 +289,7 @@ fn judge_model(change: &ProfileChange, bounds: &Bounds, findings: &mut Findings)
     if new != standing {
         let word = |model: Option<&str>| model.map_or("the workspace's own model".to_owned(), shown_text);
         let why = format!("{} would ask {}; {whose} {}", shown(&change.path), word(new), word(standing));
-        findings.add(Verdict::Ask, why);
+        findings.ask_each_time(TouchKind::PROFILE_WRITE, change.path.as_str(), why);
     }
 }
 

@@ -29,7 +29,7 @@ fn verdict(decision: &Decision) -> Verdict {
 fn why(decision: Decision) -> String {
     match decision {
         Decision::Allow => String::new(),
-        Decision::Ask { why } | Decision::Deny { why } => why,
+        Decision::Ask { why, .. } | Decision::Deny { why } => why,
     }
 }
 
@@ -165,18 +165,39 @@ fn code_in_an_agents_file_needs_a_person() {
 }
 
 #[test]
-fn a_person_is_told_the_reason_once_and_what_is_done_only_where_it_is_more_than_one_thing() {
+fn a_person_is_told_each_reason_once_as_a_clause_about_the_agent() {
     let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &write("artifacts/a.md")));
-    assert_eq!(asked, "the safety mode is safe");
+    assert_eq!(asked, "its safety mode is safe");
     let rename = FileOperation::Rename { from: "scenes/a.yaml".into(), to: "scenes/b.yaml".into() };
     let asked = why(decided("safety_mode: safe", &GatePolicy::default(), "vfs_write", &rename));
-    let parts: Vec<&str> = asked.split("; ").collect();
-    assert_eq!(
-        parts,
-        [
-            "renaming 'scenes/a.yaml': the safety mode is safe",
-            "renaming 'scenes/a.yaml': a scene says which agents there are and carries settings",
-            "renaming to 'scenes/b.yaml': a scene says which agents there are and carries settings",
-        ]
-    );
+    assert_eq!(asked, "its safety mode is safe, and a scene says which agents there are and carries settings");
+    let of_other = Authority::chain(authority("# x"), [authority("---\nsafety_mode: safe\n---\n")]);
+    let act = Act::of_files("vfs_write", &write("a.md"), &Files::default(), &names());
+    let asked = why(decide(&act, &of_other, &GatePolicy::default()));
+    assert_eq!(asked, "the safety mode is safe for an agent that started it");
+}
+
+#[test]
+fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_by_it() {
+    let rules = ["vfs_write(docs/**)", "vfs_write(scenes/**)", "vfs_write(secret/**)", "vfs_write(agents/**)"];
+    let allowing = one("safety_mode: safe").allowing(rules.map(str::to_owned).to_vec());
+    let listed = policy(json!({ "ask": ["docs/**"], "deny": ["secret/**"], "file_write": "ask" }));
+    let more = "---\nsafety_mode: auto\n---\n# More";
+    for (tool, path, content, expected) in [
+        ("vfs_write", "docs/a.md", "x", Verdict::Allow),
+        ("vfs_write", "artifacts/a.md", "x", Verdict::Ask),
+        ("vfs_edit", "docs/a.md", "x", Verdict::Ask),
+        ("vfs_write", "secret/a.md", "x", Verdict::Deny),
+        // What is asked each time is asked.
+        ("vfs_write", "scenes/a.yaml", "x", Verdict::Ask),
+        ("vfs_write", "agents/more.md", more, Verdict::Ask),
+    ] {
+        let operation = FileOperation::Write { path: path.into(), content: content.into() };
+        let act = Act::of_files(tool, &operation, &Files::default(), &names());
+        let decision = decide(&act, &allowing, &listed);
+        assert_eq!(verdict(&decision), expected, "{tool} {path}: {decision:?}");
+    }
+    let act = Act::of_files("vfs_write", &write("docs/a.md"), &Files::default(), &names());
+    let started = allowing.starting(authority("# x"));
+    assert_eq!(verdict(&decide(&act, &started, &listed)), Verdict::Ask, "whom it starts has rules of its own");
 }

@@ -286,7 +286,10 @@ fn nobody_is_given_another_model_unasked() {
         ("agents/dear.md", dear.replace("openai:gpt-4o", "ollama:qwen")),
     ] {
         let decision = judged(path, &text);
-        assert!(matches!(&decision, Decision::Ask { why } if why.contains("would ask")), "{path} {text}: {decision:?}");
+        assert!(
+            matches!(&decision, Decision::Ask { why, .. } if why.contains("would ask")),
+            "{path} {text}: {decision:?}"
+        );
     }
     for (path, text) in [
         ("agents/local.md", local.replace("You are", "I am")),
@@ -338,12 +341,12 @@ fn an_agent_that_is_there_may_be_started_by_whoever_may_start_and_knows_no_less(
         assert_eq!(start("sly", front), Decision::Allow, "{front}: it does no more than its starter");
     }
     assert_eq!(start("boss", "mcp_servers: [git]"), Decision::Allow);
-    assert!(matches!(start("boss", "name: x"), Decision::Ask { why } if why.contains("the MCP server")));
+    assert!(matches!(start("boss", "name: x"), Decision::Ask { why, .. } if why.contains("the MCP server")));
     assert!(matches!(start("meek", "tools: [vfs_read]"), Decision::Deny { .. }));
     assert!(matches!(start("nobody", "name: x"), Decision::Deny { .. }));
     assert!(matches!(start("meek", "safety_mode: safe"), Decision::Ask { .. }));
     let blind = start("boss", "share_workspace_info: false\nmcp_servers: [git]");
-    assert!(matches!(&blind, Decision::Ask { why } if why.contains("boards")), "{blind:?}");
+    assert!(matches!(&blind, Decision::Ask { why, .. } if why.contains("boards")), "{blind:?}");
 }
 
 #[test]

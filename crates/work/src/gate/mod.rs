@@ -3,10 +3,12 @@
 //!
 //! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
 //! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
-//! mode of the agent ([`safety`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
+//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]), why a person is asked ([`asking`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
 //! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
 
 pub mod act;
+pub mod allowing;
+pub mod asking;
 pub mod authority;
 pub mod bounds;
 pub mod decide;
@@ -27,11 +29,13 @@ pub mod touch;
 pub mod verdict;
 
 pub use act::{Act, ProfileChange, Room, Surroundings, Touch, file_touches};
+pub use allowing::AllowRule;
+pub use asking::{AskRule, AskSource};
 pub use authority::{Authority, Excess, Power, ToolName, ToolNames, ToolScope};
 pub use bounds::Bounds;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
-pub use policy::{GatePolicy, Rule};
+pub use policy::{GatePolicy, Rule, Ruling};
 pub use safety::SafetyMode;
 pub use touch::{Becomes, DeclaredTouch, TouchKind};
 pub use verdict::Verdict;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::allowing::AllowRule;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
 use crate::base::spelling::folded;
@@ -51,6 +52,23 @@ impl Rule {
     }
 }
 
+/// Where a verdict on a kind of touch comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ruling {
+    /// From the settings.
+    Said {
+        /// The key.
+        key: String,
+        /// What it says.
+        word: String,
+    },
+    /// From what holds by default.
+    Unset {
+        /// Why.
+        why: &'static str,
+    },
+}
+
 /// The workspace's policy. As it stands by default everything runs by itself and a person can stop it at any
 /// time, which is the reference's approval mode.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -74,6 +92,9 @@ pub struct GatePolicy {
     pub ask: Vec<String>,
     /// Globs of paths at which agents never write, delete or rename anything.
     pub deny: Vec<String>,
+    /// What a person allowed agents for good, by the id of the agent's profile: `lead: ["vfs_write(artifacts/**)"]`. A
+    /// tool with what it may touch unasked; what is denied stays denied, and what is asked each time is asked.
+    pub allow: BTreeMap<String, Vec<String>>,
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. What reaches outside
     /// the workspace, and what is not known, is asked about where nothing is said here.
     pub touches: BTreeMap<String, Rule>,
@@ -110,6 +131,7 @@ impl Default for GatePolicy {
             signal: allow(),
             ask: Vec::new(),
             deny: Vec::new(),
+            allow: BTreeMap::new(),
             touches: BTreeMap::new(),
             strictness: Strictness::Unread,
         }
@@ -132,6 +154,8 @@ impl SettingsSection for GatePolicy {
         let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || slips(key, own) <= 2);
         let own = own.and_then(|own| self.rule_mut(own));
         match (own, words.as_slice()) {
+            // What allows something and cannot be understood allows nothing.
+            _ if slips(key, "allow") <= 1 => {}
             // `deny: agents/**`, and `dney: [agents/**]`; a list of any other name may be a list of what is forbidden.
             _ if slips(key, "ask") <= 1 => self.ask.extend(words),
             (None, _) if is_list => self.deny.extend(words),
@@ -209,12 +233,12 @@ impl GatePolicy {
 
     /// What is said of a kind of touch, and why: the strictest of what the settings say of it, else what holds by
     /// default.
-    pub fn ruling(&self, kind: &TouchKind) -> (Verdict, String) {
+    pub fn ruling(&self, kind: &TouchKind) -> (Verdict, Ruling) {
         let listed = self.touches.iter().filter(|(name, _)| TouchKind::new(name) == *kind);
         let said = self.own_rule(kind).into_iter().chain(listed.map(|(name, rule)| (name.as_str(), rule)));
         match said.max_by_key(|(_, rule)| rule.verdict()) {
-            Some((key, rule)) => (rule.verdict(), format!("the workspace's policy says {key}: {}", rule.0)),
-            None => (kind.defaults().rule, kind.defaults().why.to_owned()),
+            Some((key, rule)) => (rule.verdict(), Ruling::Said { key: key.to_owned(), word: rule.0.clone() }),
+            None => (kind.defaults().rule, Ruling::Unset { why: kind.defaults().why }),
         }
     }
 
@@ -227,6 +251,11 @@ impl GatePolicy {
             return Some((Verdict::Deny, &self.deny[at]));
         }
         named(&self.ask).map(|at| (Verdict::Ask, self.ask[at].as_str()))
+    }
+
+    /// The rules of what a person allowed this profile for good.
+    pub fn allowed_to(&self, profile: &str) -> Vec<String> {
+        self.allow.get(profile).cloned().unwrap_or_default()
     }
 
     /// What is wrong with it.
@@ -262,6 +291,14 @@ impl GatePolicy {
                     problems.push(Problem::error(place, what, "write it like agents/** or storage/*.yaml"));
                 }
             }
+        }
+        for text in self.allow.values().flatten().filter(|text| AllowRule::parse(text).is_none()) {
+            let what = format!("the rule {text:?} in \"allow\" of \"gate\" cannot be read; it allows nothing");
+            problems.push(Problem::warning(
+                place,
+                what,
+                "write a tool with what it may touch: vfs_write(artifacts/**)",
+            ));
         }
         problems
     }

@@ -17,12 +17,18 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{Caller, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart};
+use crate::workspace::{KnownFiles, RoomStart, SettingsEdit};
 
 /// The most characters of a result or an ending that stand in the log.
 pub(super) const LOGGED_CHARS: usize = 2_000;
+
+/// What would happen if what this work asks a person were allowed, as the room is now.
+pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
+    let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
+    world.get_resource::<Kernel>()?.activation(activation)?.preview(&Room { files, profiles })
+}
 
 /// Everything in the room that work touches.
 #[derive(SystemParam)]
@@ -48,6 +54,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) due: MessageWriter<'w, WorkDue>,
     pub(super) over: MessageWriter<'w, WorkOver>,
     pub(super) done: MessageWriter<'w, ThinkDone>,
+    pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     explain: MessageWriter<'w, Explain>,
 }
 
@@ -100,7 +107,8 @@ impl RoomAccess<'_, '_> {
         if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
         }
-        Authority::chain(own, thread.into_iter().flat_map(|thread| thread.starters.iter().cloned()))
+        let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
+        Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {

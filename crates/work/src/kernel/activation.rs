@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::notes::{MessageNote, ReplyNote};
+use super::question::Question;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
@@ -47,6 +48,9 @@ pub struct Call {
     /// What it comes to, from when it was begun until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<ToolPlan>>,
+    /// What a person is asked about it, from when that is asked until it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<Question>>,
 }
 
 impl Call {
@@ -60,6 +64,7 @@ impl Call {
             has_changed: false,
             order: None,
             plan: None,
+            question: None,
         }
     }
 }

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, Id};
+use crate::base::{ActivationKey, AllowScope, Id};
+use crate::gate::{GatePolicy, Surroundings, asking};
 use crate::mind::ToolCall;
-use crate::tools::call_hash;
+use crate::tools::{Preview, call_hash};
+use crate::workspace::{SettingsEdit, SettingsSection};
 
 /// Names one question to a person, for ever: of which work, in which turn, about which call of it, and a part of the
 /// hash of the work's id and the call, so that an answer is never taken for one to another call or in another run.
@@ -61,6 +64,8 @@ pub struct Approval {
     pub call: usize,
     /// Who wants it, by id.
     pub agent: Id,
+    /// The profile that it runs.
+    pub profile: Id,
     /// The task that it is for.
     pub task: String,
     /// The tool.
@@ -69,12 +74,74 @@ pub struct Approval {
     pub arguments: serde_json::Value,
     /// What would happen, and why that is asked.
     pub what: String,
+    /// What its agent wants to do, so that it reads on behind "wants to"; empty where an older version asked.
+    pub wants: String,
+    /// Why that is asked, as a clause about the agent.
+    pub because: String,
+    /// What the agent, and whom it starts, might do until its task is over, where that can be allowed.
+    pub for_task: Option<String>,
+    /// The rules that would be written into the settings, where it can be allowed for good.
+    pub always: Vec<String>,
 }
 
 impl Approval {
-    /// The decision as it enters the room.
+    /// The decision about this call alone, as it enters the room.
     pub fn decide(&self, allow: bool) -> KernelCommand {
-        KernelCommand::Decide { activation: self.activation, turn: self.turn, call: self.call, allow }
+        self.answer(allow, AllowScope::Once, None)
+    }
+
+    /// The decision as it enters the room: how far it reaches that it may, and what the person says of it.
+    pub fn answer(&self, allow: bool, scope: AllowScope, because: Option<String>) -> KernelCommand {
+        let scope = if allow { scope } else { AllowScope::Once };
+        let (activation, turn, call) = (self.activation, self.turn, self.call);
+        KernelCommand::Decide { activation, turn, call, allow, scope, because }
+    }
+
+    /// What is written into the settings where it is allowed for good.
+    pub fn for_good(&self) -> SettingsEdit {
+        SettingsEdit::add(GatePolicy::NAME, "allow", json!({ (&*self.profile): self.always }))
+    }
+
+    /// Whether this decides it.
+    pub fn is_decided_by(&self, command: &KernelCommand) -> bool {
+        matches!(command, KernelCommand::Decide { activation, turn, call, .. }
+            if (*activation, *turn, *call) == (self.activation, self.turn, self.call))
+    }
+
+    /// Who wants what, in one sentence.
+    pub fn sentence(&self, name: &str) -> String {
+        match self.wants.as_str() {
+            "" => format!("{name} asks before {}", self.what),
+            wants => format!("{name} wants to {wants}"),
+        }
+    }
+
+    /// Why that is asked, as a sentence; empty where it is not said.
+    pub fn reason(&self) -> String {
+        if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
+    }
+
+    /// How far it may reach that this is allowed, with what that means, this once first.
+    pub fn scopes(&self, name: &str) -> Vec<(AllowScope, String)> {
+        let for_task = self.for_task.as_ref().map(|doing| {
+            let told = format!("Until this task is over, {name} and whom it starts may {doing} with {}", self.tool);
+            (AllowScope::Task, told)
+        });
+        let always = (!self.always.is_empty()).then(|| {
+            let rules = self.always.join(", ");
+            (AllowScope::Always, format!("Writes into settings.yaml: gate.allow.{}: {rules}", self.profile))
+        });
+        let once = (AllowScope::Once, "This call alone".to_owned());
+        std::iter::once(once).chain(for_task).chain(always).collect()
+    }
+
+    /// Whether it may reach so far that this is allowed.
+    pub fn may_reach(&self, scope: AllowScope) -> bool {
+        match scope {
+            AllowScope::Once => true,
+            AllowScope::Task => self.for_task.is_some(),
+            AllowScope::Always => !self.always.is_empty(),
+        }
     }
 }
 
@@ -90,17 +157,34 @@ pub enum Hold {
 impl Activation {
     /// What a person is asked about it, if one is.
     pub fn approval(&self) -> Option<Approval> {
-        let (call, asked, what) = self.question()?;
+        let (index, asked, what) = self.question()?;
+        let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
+        let for_task = asking::for_task(&question.rules);
         Some(Approval {
-            id: ApprovalId::new(self.key, self.turn, call, asked),
+            id: ApprovalId::new(self.key, self.turn, index, asked),
             activation: self.key,
             turn: self.turn,
-            call,
+            call: index,
             agent: self.agent.clone(),
+            profile: self.profile.clone(),
             task: self.input.clone(),
             tool: asked.name.clone(),
             arguments: asked.arguments.clone(),
             what: what.to_owned(),
+            wants: question.wants,
+            because: question.because,
+            for_task: for_task.map(|granted| asking::granted_words(&granted)),
+            always: asking::for_good(&asked.name, &question.rules).unwrap_or_default(),
+        })
+    }
+
+    /// What would happen if that were allowed.
+    pub fn preview(&self, there: &dyn Surroundings) -> Option<Preview> {
+        let (_, call) = self.current_call()?;
+        let asked = &call.call;
+        Some(match &call.plan {
+            Some(plan) => Preview::of(plan, &asked.arguments, there),
+            None => Preview::arguments(&asked.arguments),
         })
     }
 
@@ -142,8 +226,6 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::base::{AgentKey, Seq};
     use crate::kernel::{KernelSettings, NewWork};
@@ -186,7 +268,7 @@ mod tests {
         let mut kernel = Kernel::default();
         calls(&mut kernel, 7, "lead");
         assert!(kernel.approvals().next().is_none());
-        assert!(kernel.ask_person(ActivationKey::numbered(7), 1, 0, "writing artifacts/a.md: it asks".into()));
+        assert!(kernel.ask_person(ActivationKey::numbered(7), 1, 0, "write artifacts/a.md".into()));
         let approval = kernel.approvals().next().expect("it asks");
         assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
         assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));

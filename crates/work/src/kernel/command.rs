@@ -3,7 +3,7 @@
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{ActivationKey, Id};
+use crate::base::{ActivationKey, AllowScope, Id};
 use crate::schedule::Input;
 
 /// A person's decision.
@@ -43,7 +43,20 @@ pub enum KernelCommand {
         call: usize,
         /// Whether it may.
         allow: bool,
+        /// How far it reaches that it may.
+        #[serde(default, skip_serializing_if = "AllowScope::is_once")]
+        scope: AllowScope,
+        /// What the person says of it; the agent is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
     },
+}
+
+impl KernelCommand {
+    /// A decision about this call alone, without a word.
+    pub fn decide(activation: ActivationKey, turn: u32, call: usize, allow: bool) -> Self {
+        Self::Decide { activation, turn, call, allow, scope: AllowScope::Once, because: None }
+    }
 }
 
 impl Input for KernelCommand {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
 use super::notes::{MessageNote, ReplyNote};
+use super::question::Grant;
 use super::settings::KernelSettings;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
@@ -126,6 +127,8 @@ pub struct Kernel {
     pub(super) threads: BTreeMap<ActivationKey, Thread>,
     /// What was asked of whom in each run, by hash: nobody is asked the same twice.
     pub(super) asked: BTreeMap<ActivationKey, BTreeSet<u64>>,
+    /// What a person allowed for a task, by the thread that asked.
+    pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
     /// The cap that stopped all work, in words.
@@ -400,6 +403,7 @@ impl Kernel {
             self.threads.values().filter(|thread| thread.live.is_some()).map(|thread| thread.root).collect();
         self.threads.retain(|_, thread| busy.contains(&thread.root));
         self.asked.retain(|root, _| busy.contains(root));
+        self.grants.retain(|thread, _| self.threads.contains_key(thread));
     }
 
     /// Notes when messages came that came since the last look, and what the model took for its own.

@@ -5,18 +5,19 @@ use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Effect, Kernel};
 use super::outbox::Outbox;
+use super::question::Question;
 use super::session;
 use super::starting::{Child, refused_spawn};
 use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
-use crate::base::{ActivationKey, Author, Id, Seq};
-use crate::gate::{Bounds, Decision, decide};
+use crate::base::{ActivationKey, AllowScope, Author, Id, Seq};
+use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
-    FILES, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work, words,
+    FILES, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work, wants, words,
 };
 use crate::workspace::vfs::{FileOperation, FileRights};
 
@@ -109,19 +110,16 @@ impl RoomAccess<'_, '_> {
         match decision {
             None | Some(Decision::Allow) => {}
             Some(Decision::Ask { .. }) if call.is_allowed => {}
-            Some(Decision::Ask { why }) => {
-                let what = plan.doing.to_string();
-                let tool = Id::from(&*plan.tool);
-                let question =
-                    events::ApprovalRequested { tool, what: what.clone(), why: why.clone(), turn, call: index };
-                let asked = self.record(&one, record, &question);
-                self.explain(&one, format!("waiting for a person: {what} ({why})"), true, asked);
-                kernel.ask_person(key, turn, index, format!("{what}: {why}"));
-                return;
+            Some(Decision::Ask { rules, .. }) if kernel.is_granted(one.thread, &plan.tool, &rules) => {
+                self.granted(&one, &plan.tool, record);
+            }
+            Some(Decision::Ask { why, rules }) => {
+                return self.ask_person(kernel, at, &one, &plan, (why, rules), record);
             }
             Some(Decision::Deny { why }) => {
                 let (tool, by) = (Id::from(&*plan.tool), GATE.into());
-                let denied = ApprovalDecided { decision: Some(Gate::Deny), by, tool, why: Some(why.clone()) };
+                let (decision, why) = (Some(Gate::Deny), why.clone());
+                let denied = ApprovalDecided { decision, by, tool, why: Some(why.clone()), ..Default::default() };
                 self.record(&one, record, &denied);
                 return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
             }
@@ -130,6 +128,32 @@ impl RoomAccess<'_, '_> {
             return self.answer(kernel, at, &call.call, record, words::nobody_carries_out(&plan.tool), false);
         }
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
+    }
+
+    /// Asks a person about a call: what its agent wants to do, and by which rules that is asked.
+    fn ask_person(
+        &mut self,
+        kernel: &mut Kernel,
+        (key, turn, index): CallAt,
+        one: &Activation,
+        plan: &ToolPlan,
+        (because, rules): (String, Vec<AskRule>),
+        record: Seq,
+    ) {
+        let wants = wants(plan, &self.surroundings());
+        let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
+        let why = because.clone();
+        let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
+        let asked = self.record(one, record, &requested);
+        let question = Question { wants, because, rules };
+        self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, asked);
+        kernel.ask_person(key, turn, index, question);
+    }
+
+    /// Says in the log that a call is not asked about, because a person allowed it for the task.
+    fn granted(&mut self, one: &Activation, tool: &str, record: Seq) {
+        let (decision, by, scope) = (Some(Gate::Allow), Author::user().0, AllowScope::Task);
+        self.record(one, record, &ApprovalDecided { decision, by, tool: tool.into(), scope, why: None });
     }
 
     /// Carries out what is the kernel's own, and orders the rest.
@@ -266,25 +290,56 @@ impl RoomAccess<'_, '_> {
     }
 
     /// A person decided about a tool call.
-    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, allow: bool, cause: Seq) {
+    pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: Decided<'_>, cause: Seq) {
         let (key, turn, index) = at;
-        let asked = kernel.activation(key).and_then(|one| Some((one.clone(), one.question()?.1.clone())));
-        let refusal = (!allow).then(|| words::refused(None));
+        let Decided { allow, scope, because } = decision;
+        let because = because.map(|because| truncate(because.trim(), LOGGED_CHARS)).filter(|word| !word.is_empty());
+        let asked = kernel.activation(key).and_then(|one| {
+            let (_, call) = one.current_call()?;
+            Some((one.clone(), call.clone(), one.approval()?))
+        });
+        let refusal = (!allow).then(|| words::refused(because.as_deref()));
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "nobody waits for this decision any more";
             self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             return;
         }
-        let Some((one, call)) = asked else { return };
+        let Some((one, call, approval)) = asked else { return };
+        let scope = if allow && approval.may_reach(scope) { scope } else { AllowScope::Once };
         let decision = Some(if allow { Gate::Allow } else { Gate::Deny });
-        let (by, tool) = (Author::user().0, call.name.as_str().into());
-        let decided = self.record(&one, cause, &ApprovalDecided { decision, by, tool, why: None });
-        let why = if allow { "a person allowed it" } else { "a person refused it" };
-        self.explain(&one, why.to_owned(), false, decided);
+        let (by, tool) = (Author::user().0, call.call.name.as_str().into());
+        let decided = self.record(&one, cause, &ApprovalDecided { decision, by, tool, why: because.clone(), scope });
+        let why = match (&refusal, &because) {
+            (None, _) => "a person allowed it".to_owned(),
+            (Some(_), None) => "a person refused it".to_owned(),
+            (Some(_), Some(word)) => format!("a person refused it: {word}"),
+        };
+        self.explain(&one, why, false, decided);
         if let Some(text) = refusal {
-            self.record(&one, decided, &tool_result(&call, false, text));
+            self.record(&one, decided, &tool_result(&call.call, false, text));
+        }
+        let question = call.question.as_deref();
+        match scope {
+            AllowScope::Once => {}
+            AllowScope::Task => {
+                let rules = question.map_or(&[][..], |question| &question.rules);
+                kernel.grant(one.thread, &call.call.name, rules);
+            }
+            AllowScope::Always => {
+                self.settings_edits.write(approval.for_good());
+            }
         }
     }
+}
+
+/// What a person decided about a tool call.
+pub(super) struct Decided<'a> {
+    /// Whether it may happen.
+    pub(super) allow: bool,
+    /// How far that reaches.
+    pub(super) scope: AllowScope,
+    /// What they say of it.
+    pub(super) because: Option<&'a str>,
 }
 
 fn gate_of(decision: &Decision) -> Gate {

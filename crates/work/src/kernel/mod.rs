@@ -1,7 +1,7 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
-//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval`]), all of it
-//! ([`core`]), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
+//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`question`], [`approval`]), all of it
+//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
 //! agents that start and wake agents ([`guards`]), what a person or a cap does to work (`control`), the session as it is
 //! sent and kept ([`session`]). All of that is pure. The `systems` tell it what happened in the room and carry out
 //! what it says (`dispatch`, `starting`, `recording`), by what they may touch of the room (`access`).
@@ -15,12 +15,14 @@ mod control;
 mod control_tests;
 pub mod core;
 mod dispatch;
+mod grants;
 pub mod guards;
 #[cfg(test)]
 mod model_tests;
 pub mod notes;
 mod outbox;
 pub mod overview;
+pub mod question;
 mod recording;
 mod saved;
 pub mod session;
@@ -35,12 +37,14 @@ mod transition_tests;
 pub mod transitions;
 
 pub use crate::mind::Ending;
+pub use access::preview;
 pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
 pub use approval::{Approval, ApprovalId, Hold};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
 pub use guards::{Refusal, Reported, Signalled};
 pub use overview::{UnfinishedPiece, UnfinishedRun};
+pub use question::{Grant, Question};
 pub use recording::sessions_at_rest;
 pub use settings::KernelSettings;
 
@@ -54,8 +58,8 @@ use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
 use crate::tools::{ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
-use crate::workspace::SettingsExt;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
+use crate::workspace::{SettingsEdit, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -78,7 +82,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ToolOrder>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
-        .add_tick_message::<FileOutcome>();
+        .add_tick_message::<FileOutcome>()
+        .add_tick_message::<SettingsEdit>();
     app.add_systems(
         Tick,
         (

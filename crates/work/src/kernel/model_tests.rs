@@ -12,8 +12,10 @@ use serde_json::json;
 
 use super::activation::{CallProgress, CapWait, Phase};
 use super::core::{Effect, Kernel, NewWork, NoReply};
+use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
+use crate::gate::{AskRule, AskSource, SafetyMode, TouchKind};
 use crate::mind::{CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::OrderKey;
@@ -37,8 +39,8 @@ enum Act {
     Signal(u8),
     /// A person must decide about the n-th order.
     Ask(u8),
-    /// A person decides the n-th question.
-    Decide(u8, bool),
+    /// A person decides the n-th question: refuses it, allows it, or allows it for the task.
+    Decide(u8, bool, bool),
     Pause,
     Resume,
     Kill(u8),
@@ -72,7 +74,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         4 => (any::<u8>(), any::<u8>()).prop_map(|(at, who)| Act::Spawn(at, who)),
         4 => any::<u8>().prop_map(Act::Signal),
         1 => any::<u8>().prop_map(Act::Ask),
-        2 => (any::<u8>(), any::<bool>()).prop_map(|(at, allow)| Act::Decide(at, allow)),
+        2 => any::<(u8, bool, bool)>().prop_map(|(at, allow, for_task)| Act::Decide(at, allow, for_task)),
         1 => Just(Act::Pause),
         2 => Just(Act::Resume),
         1 => any::<u8>().prop_map(Act::Kill),
@@ -103,6 +105,8 @@ struct Saved {
     next: u64,
     /// Every signal that was accepted: for which thread, and its words.
     sent: Vec<(ActivationKey, String)>,
+    /// What a person allowed for a task: by which thread, and of which of the three kinds.
+    granted: BTreeSet<(ActivationKey, u32)>,
 }
 
 struct World {
@@ -131,6 +135,13 @@ fn over_budget(kind: u8) -> NoReply {
     NoReply::OverBudget { scope, wait, why: "a cap".to_owned() }
 }
 
+/// The rules that ask about a call of this turn: one of three.
+fn risky(turn: u32) -> Vec<AskRule> {
+    let kind = [TouchKind::FILE_WRITE, TouchKind::FILE_DELETE, TouchKind::AGENT_SPAWN][turn as usize % 3].clone();
+    let source = AskSource::SafetyMode { mode: SafetyMode::Safe, is_own: true };
+    vec![AskRule { source, kind, target: format!("artifacts/{turn}.md") }]
+}
+
 fn pick<T: Copy>(from: impl IntoIterator<Item = T>, at: u8) -> Option<T> {
     let all: Vec<T> = from.into_iter().collect();
     (!all.is_empty()).then(|| all[at as usize % all.len()])
@@ -145,6 +156,7 @@ impl World {
             now: 1,
             next: 1,
             sent: Vec::new(),
+            granted: BTreeSet::new(),
         };
         let (carried_out, held) = (BTreeMap::new(), BTreeSet::new());
         Self { disk: is.clone(), is, settings: KernelSettings::default(), carried_out, said: 0, held }
@@ -237,15 +249,31 @@ impl World {
                 if self.call_of(order).is_none_or(|(name, _)| self.carried_out.contains_key(&name)) {
                     return;
                 }
+                // What is allowed for the task is not asked.
+                let Some(one) = self.is.kernel.activation(order.0) else { return };
+                let line = std::iter::successors(Some(one.thread), |key| self.is.kernel.thread(*key)?.parent);
+                let was_allowed = line.into_iter().any(|thread| self.is.granted.contains(&(thread, order.1 % 3)));
+                let is_granted = self.is.kernel.is_granted(one.thread, "vfs_write", &risky(order.1));
+                assert_eq!(is_granted, was_allowed, "for that task and whom it started, and for nothing else");
+                if is_granted {
+                    return;
+                }
                 self.is.orders.remove(&order);
-                self.is.kernel.ask_person(order.0, order.1, order.2, "it is risky".into());
+                let question = Question { rules: risky(order.1), ..Question::from("take a risk") };
+                assert!(self.is.kernel.ask_person(order.0, order.1, order.2, question));
             }
-            Act::Decide(at, allow) => {
+            Act::Decide(at, allow, for_task) => {
                 let asked = self.is.kernel.activations().filter_map(|one| Some((one.key, one.turn, one.question()?.0)));
                 let asked: Vec<CallAt> = asked.collect();
                 let Some((key, turn, index)) = pick(asked, *at) else { return };
                 let refusal = (!allow).then(|| "Error: refused".to_owned());
+                let thread = self.is.kernel.activation(key).expect("it asks").thread;
+                let tool = self.is.kernel.activation(key).and_then(|one| Some(one.question()?.1.name.clone()));
                 assert!(self.is.kernel.decided((key, turn, index), refusal, &self.settings));
+                if *allow && *for_task {
+                    assert!(self.is.kernel.grant(thread, &tool.expect("it asks"), &risky(turn)));
+                    self.is.granted.insert((thread, turn % 3));
+                }
             }
             Act::Pause => self.is.kernel.set_paused(true),
             Act::Resume => self.is.kernel.set_paused(false),
@@ -395,6 +423,9 @@ impl World {
             }
             answered_in_pairs(&one.messages);
         }
+        for (agent, what) in kernel.threads().flat_map(|(key, _)| kernel.granted_in(key)) {
+            assert!(!what.is_empty() && kernel.threads().any(|(_, thread)| thread.agent == agent), "{agent} {what}");
+        }
         self.check_mail();
     }
 
@@ -463,7 +494,7 @@ proptest! {
             world.is.now += 20;
             world.is.kernel.lift_stop();
             world.is.kernel.minute_passed();
-            world.happen(&Act::Decide(0, true));
+            world.happen(&Act::Decide(0, true, false));
             world.happen(&Act::Outcome(0));
             world.happen(&Act::WorkReply(0, 0));
             world.settle();

@@ -18,6 +18,8 @@ pub struct UnfinishedRun {
     pub task: String,
     /// What waits or goes on of it, the oldest first.
     pub pieces: Vec<UnfinishedPiece>,
+    /// What a person allowed until it is over, in words, with whom it was allowed to.
+    pub granted: Vec<(Id, String)>,
     /// Every piece of work that it had, as far as that is known: what it cost is the sum of them.
     pub activations: Vec<ActivationKey>,
 }
@@ -47,7 +49,8 @@ impl Kernel {
             let activations = over.chain(live.iter().map(|one| one.key)).collect();
             let pieces: Vec<UnfinishedPiece> = live.into_iter().map(|one| self.piece(one)).collect();
             let task = self.task_of(root).unwrap_or_default();
-            let run = UnfinishedRun { root, agent: thread.agent.clone(), task, pieces, activations };
+            let granted = self.granted_in(root);
+            let run = UnfinishedRun { root, agent: thread.agent.clone(), task, pieces, granted, activations };
             (!run.pieces.is_empty()).then_some(run)
         });
         runs.collect()
@@ -86,7 +89,7 @@ impl Kernel {
             _ => None,
         };
         let state = match (&approval, &one.cap_hold, &one.phase) {
-            (Some(approval), ..) => format!("waits for a person: {}", approval.what),
+            (Some(approval), ..) => format!("waits for a person: it wants to {}", approval.what),
             (_, Some(hold), _) => format!("waits: {}", hold.why),
             _ if held_up.is_some() => held_up.unwrap_or_default(),
             (.., Phase::Queued | Phase::Summoned) => "queued".to_owned(),
@@ -110,13 +113,13 @@ mod tests {
         let child = bench.spawn(key, "kid", "dig").expect("it may");
         bench.say(key, "I wait.", &[]);
         bench.say(child, "", &["a.md"]);
-        bench.kernel.ask_person(child, 1, 0, "reading a.md: it asks".into());
+        bench.kernel.ask_person(child, 1, 0, "read a.md".into());
         let runs = bench.kernel.unfinished_runs();
         let told: Vec<(&str, &str, usize)> =
             runs.iter().map(|run| (&*run.agent, run.task.as_str(), run.activations.len())).collect();
         assert_eq!(told, [("boss", "Plan\nit", 2), ("ada", "Write", 1)]);
         assert_eq!(runs[0].pieces.len(), 1, "the boss waits for the kid");
-        assert!(runs[0].pieces[0].state.contains("waits for a person: reading a.md"), "{runs:?}");
+        assert!(runs[0].pieces[0].state.contains("waits for a person: it wants to read a.md"), "{runs:?}");
         assert!(runs[0].pieces[0].approval.is_some());
         assert_eq!(bench.kernel.under_way("boss", "Plan\nit"), Some(key));
         assert_eq!(bench.kernel.under_way("ada", "Write"), Some(other));

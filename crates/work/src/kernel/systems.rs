@@ -7,6 +7,7 @@ use super::access::RoomAccess;
 use super::activation::CapWait;
 use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
+use super::dispatch::Decided;
 use super::notes::ReplyNote;
 use super::outbox::Outbox;
 use super::recording::SESSION_ORDERS;
@@ -146,7 +147,10 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
     let cause = room.queued(key, &task.agent, &given, None);
     let asks = kernel.approvals().find(|approval| approval.agent == task.agent);
     if let Some(approval) = asks {
-        let what = format!("the new task waits until a person has answered an earlier question: {}", approval.what);
+        let what = format!(
+            "the new task waits until a person has answered an earlier question: it wants to {}",
+            approval.what
+        );
         let draft = EventDraft::of(&Warning { approval: Some(approval.id.to_string().into()), ..Warning::new(what) });
         room.log.write(draft.agent(&task.agent).activation(&key.id()).cause(cause));
     }
@@ -181,8 +185,9 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
         KernelCommand::KillAgent { agent } => kernel.kill_agent(agent, BY, Some(cause)),
         KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
-        KernelCommand::Decide { activation, turn, call, allow } => {
-            room.decided(kernel, (*activation, *turn, *call), *allow, cause);
+        KernelCommand::Decide { activation, turn, call, allow, scope, because } => {
+            let decided = Decided { allow: *allow, scope: *scope, because: because.as_deref() };
+            room.decided(kernel, (*activation, *turn, *call), decided, cause);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
+use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
@@ -242,7 +243,7 @@ impl Kernel {
     ) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
         call.progress = CallProgress::Answered(text);
-        call.plan = None;
+        (call.plan, call.question) = (None, None);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
         activation.is_unwritten = true;
@@ -280,9 +281,10 @@ impl Kernel {
     }
 
     /// A person must decide about a call. Its place is free for others meanwhile.
-    pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, why: String) -> bool {
+    pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, question: Question) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
-        call.progress = CallProgress::Asked(why);
+        call.progress = CallProgress::Asked(question.what());
+        call.question = Some(Box::new(question));
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.has_slot = false;
             activation.is_unwritten = true;

@@ -1,7 +1,7 @@
 //! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
 //!
 //! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]), the order that it gives to
+//! `agents`), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
 //! whoever carries it out and how that went ([`order`], `file_executor`), and the words for results ([`words`]).
 //! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
@@ -10,6 +10,7 @@ mod file_executor;
 pub mod files;
 pub mod order;
 pub mod plan;
+pub mod proposal;
 pub mod registry;
 pub mod schema;
 mod schema_rules;
@@ -22,6 +23,7 @@ pub use order::{
     OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
+pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use tool::{Arguments, Planner, Planning, Tool};
 

@@ -240,7 +240,7 @@ fn a_started_agent_has_from_its_starter_what_its_file_leaves_out() {
     assert_eq!(content, front);
     let act = plan.act(&Empty, builtin().names());
     assert!(
-        matches!(decide(&act, &careful, &GatePolicy::default()), Decision::Ask { why } if why.contains("balanced"))
+        matches!(decide(&act, &careful, &GatePolicy::default()), Decision::Ask { why, .. } if why.contains("balanced"))
     );
     assert_eq!(decide(&act, &free(), &GatePolicy::default()), Decision::Allow);
 }

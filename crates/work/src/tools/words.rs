@@ -378,7 +378,7 @@ pub fn denied(why: &str) -> String {
 /// What a person refused, with what they said of it.
 pub fn refused(note: Option<&str>) -> String {
     match note.map(reason).filter(|note| !note.is_empty()) {
-        Some(note) => format!("Error: a person refused this: {note}. Do not try to do it in another way."),
+        Some(note) => format!("Error: a person refused this, and says: {note}. Keep to that."),
         None => "Error: a person refused this. Do not try to do it in another way.".to_owned(),
     }
 }

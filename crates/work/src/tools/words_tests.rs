@@ -81,7 +81,7 @@ fn refusals_say_who_refused_and_why() {
         "Error: not allowed: writing 'x' is not allowed, only a/**."
     );
     assert!(refused(None).starts_with("Error: a person refused this."));
-    assert!(refused(Some("not\ntoday.")).contains("refused this: not today. Do not"));
+    assert!(refused(Some("not\ntoday.")).contains("a person refused this, and says: not today. Keep"));
     assert!(denied(&"x".repeat(100_000)).len() < 10_000);
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind};
-use crate::base::{ActivationKey, Behaviour, ConversationKey, Id};
-use crate::log::narration::{Telling, with};
+use crate::base::{ActivationKey, AllowScope, Behaviour, ConversationKey, Id};
+use crate::log::narration::{Telling, aside, with};
 
 /// Something came in from outside.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -82,6 +82,10 @@ pub enum WorkInput {
         tool: Option<Id>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         what: Option<String>,
+        #[serde(default, skip_serializing_if = "AllowScope::is_once")]
+        scope: AllowScope,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
     },
 }
 
@@ -212,12 +216,18 @@ impl WorkInput {
                 }
                 format!("you set how much goes on,{}", limits.join(","))
             }
-            Self::Decide { activation, allow, agent, tool, what, .. } => {
+            Self::Decide { activation, allow, agent, tool, what, scope, because, .. } => {
                 let decided = if *allow { "allowed" } else { "refused" };
+                let how_far = match (allow, scope) {
+                    (false, _) | (true, AllowScope::Once) => "",
+                    (true, AllowScope::Task) => " for this task",
+                    (true, AllowScope::Always) => " for good",
+                };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool);
-                        with(&told, ": ", what.as_deref().unwrap_or_default())
+                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + how_far;
+                        let told = with(&told, ": ", what.as_deref().unwrap_or_default());
+                        aside(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
                         let whose = telling.called(agent);

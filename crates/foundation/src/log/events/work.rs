@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
-use crate::base::Id;
+use crate::base::{AllowScope, Id};
 use crate::log::narration::{Telling, aside, counted, joined, with};
 
 /// A piece of work was queued for an agent.
@@ -232,6 +232,9 @@ pub struct ApprovalRequested {
     pub tool: Id,
     /// What it is to do, in words.
     pub what: String,
+    /// What its agent wants to do, so that it reads on behind "wants to"; older versions left it out.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub wants: String,
     /// Why a person decides, in words.
     pub why: String,
     /// The turn of the work, from 1.
@@ -244,7 +247,10 @@ impl EventData for ApprovalRequested {
     const KIND: EventKind = EventKind::ApprovalRequested;
 
     fn narrate(&self, telling: &Telling<'_>) -> String {
-        aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why)
+        if self.wants.is_empty() {
+            return aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why);
+        }
+        aside(&with(&telling.who(), " wants to ", &self.wants), &with("", "because ", &self.why))
     }
 }
 
@@ -258,9 +264,12 @@ pub struct ApprovalDecided {
     pub by: Id,
     /// The tool that was called.
     pub tool: Id,
-    /// Why not, where the gate decided.
+    /// Why not, where the gate decided; what the person said of it, where a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// How far it reaches that it is allowed.
+    #[serde(skip_serializing_if = "AllowScope::is_once")]
+    pub scope: AllowScope,
 }
 
 impl EventData for ApprovalDecided {
@@ -277,7 +286,12 @@ impl EventData for ApprovalDecided {
             Some(Gate::Ask) | None => "decided about",
         };
         let decided = format!("{by} {decided} {}", tool(&self.tool));
-        with(&with(&decided, " for ", &telling.agent()), ": ", self.why.as_deref().unwrap_or_default())
+        let how_far = match self.scope {
+            AllowScope::Once => "",
+            AllowScope::Task => ", for this task",
+            AllowScope::Always => ", for good",
+        };
+        with(&(with(&decided, " for ", &telling.agent()) + how_far), ": ", self.why.as_deref().unwrap_or_default())
     }
 }
 

@@ -38,6 +38,8 @@ pub enum RoomAct {
     Work(KernelCommand),
     /// About a file.
     File(FileCommand),
+    /// About the settings of the workspace.
+    Settings(SettingsEdit),
 }
 
 /// Something that concerns the window alone: nothing in the room and no file changes by it.
@@ -76,6 +78,13 @@ pub enum WindowCommand {
     GoTo(Thing),
     /// Opens the menu of what is selected.
     OpenMenu,
+    /// Puts the next question of an agent in front, or the one before, and brings whoever asks it into view.
+    StepQuestion {
+        /// The next one.
+        forward: bool,
+    },
+    /// Brings whoever asks the question in front into view, selected.
+    ShowQuestion,
     /// Shows a conversation, by its session.
     ShowConversation(Id),
     /// Writes the label of a relationship.

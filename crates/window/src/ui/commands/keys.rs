@@ -231,6 +231,7 @@ mod tests {
                     let response = ui.interact(ui.max_rect(), room_widget(), egui::Sense::click());
                     ui.memory_mut(|memory| memory.request_focus(response.id));
                 });
+                window.state_mut().room = crate::ui::testing::room_for(command);
                 window.run_steps(2);
                 window.key_press_modifiers(keys.modifiers, keys.logical_key);
                 window.run_steps(1);

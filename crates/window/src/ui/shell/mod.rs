@@ -36,6 +36,7 @@ use crate::ui::widgets::focus::FocusRing;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
 use crate::view::recent::Recent;
 use crate::view::theme::{SPACE, Theme};
 
@@ -81,11 +82,13 @@ impl Shell {
     ) -> Vec<Command> {
         let theme = Theme::of(state.appearance.is_dark());
         self.focus_ring.look_at_input(root.ctx());
+        state.questions.update(room, state.time.now_secs);
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
         if state.view.glide(state.time.now_secs) {
             root.ctx().request_repaint();
         }
+        self.meet_question(root, room, state);
         let unsaved = self.panes.unsaved();
         // Only the palette lists commands about files beside the list of files itself.
         let is_listed = state.front.is_open(FrontPanel::Palette);
@@ -119,6 +122,17 @@ impl Shell {
             }
         }
         commands
+    }
+
+    /// Brings whoever has begun to ask into view, once the person's hands are free.
+    fn meet_question(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
+        let is_busy = self.panes.canvas.is_busy() || root.input(|input| input.pointer.any_down());
+        if is_busy || !state.view.is_framed {
+            return;
+        }
+        if let Some(agent) = state.questions.take_coming() {
+            state.view.reveal(room, &Thing::Agent(agent));
+        }
     }
 
     /// Does what was asked of the window alone; what that leads to beyond it comes back.

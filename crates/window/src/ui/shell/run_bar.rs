@@ -3,10 +3,12 @@
 
 use egui::{Align, Layout, Painter, Popup, PopupCloseBehavior, RichText, Ui};
 
-use crate::base::{ActivationKey, Id};
+use crate::base::Id;
 use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
+use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::panes::canvas::shows_what_happens;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::{menu, words};
@@ -14,7 +16,6 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, Theme};
-use crate::view::work::{PieceView, QuestionView};
 
 /// What was chosen and written and is not given yet.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +40,9 @@ const MOST_AT_ONCE: u32 = 16;
 const DEEPEST: u32 = 12;
 /// So many tasks that were given before are offered again.
 const TASKS_OFFERED: usize = 12;
-/// A question takes no press for so long after it came: a double click on the one before is not an answer to it.
-const QUESTION_REST_SECS: f64 = 0.3;
+/// What the card of a question takes here: who wants what, and what would happen.
+const CARD_HEAD_POINTS: f32 = 36.0;
+const CARD_PREVIEW_POINTS: f32 = 64.0;
 /// Agents are named in the menu of what goes on up to so many.
 const PIECES_SHOWN: usize = 40;
 
@@ -49,11 +51,15 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     let ViewerContext { room, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    for (piece, question) in room.work.questions() {
-        question_ui(ui, room, theme, piece, question, &mut commands);
-    }
+    // Above the question, whose answers are to keep their places.
     if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
         hold_ui(ui, &hold, theme, &mut commands);
+    }
+    if let Some((_, question, at, count)) = cx.ui.questions.front(room) {
+        // What would happen is said once.
+        let preview = if shows_what_happens(cx) { 0.0 } else { CARD_PREVIEW_POINTS };
+        let size = CardSize { head: CARD_HEAD_POINTS, preview };
+        commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
     // What stands first is reached first by Tab: who, what, run; then how work stands.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
@@ -311,66 +317,16 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
     }
 }
 
-/// What a person is asked. The buttons keep their place whatever is asked, and a card that has just come or changed
-/// takes no press yet: nobody allows what they have not seen.
-fn question_ui(
-    ui: &mut Ui,
-    room: &RoomModel,
-    theme: &Theme,
-    piece: &PieceView,
-    question: &QuestionView,
-    commands: &mut Vec<Command>,
-) {
-    let name = room.called(&piece.agent).to_owned();
-    let is_fresh = is_fresh(ui, piece, question);
-    widgets::in_card(ui, theme, |ui| {
-        let asked = format!("{name} asks before {}", question.what);
-        let (label, decision) = beside_buttons(ui, RichText::new(asked).color(theme.text), |ui| {
-            ui.add_enabled_ui(!is_fresh, |ui| {
-                let allow = widgets::primary(ui, !is_fresh, "Allow", theme);
-                widgets::name(&allow, format!("Allow {name}"));
-                let refuse = ui.button("Refuse");
-                widgets::name(&refuse, format!("Refuse {name}"));
-                if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
-            })
-            .inner
-        });
-        label.on_hover_text(format!("{}\n{}", question.tool, piece.task));
-        if let Some(allow) = decision {
-            let (activation, turn, call) = (piece.activation, question.turn, question.call);
-            commands.push(act(KernelCommand::Decide { activation, turn, call, allow }));
-        }
-    });
-}
-
-/// Whether another question stood in this place until a moment ago.
-fn is_fresh(ui: &Ui, piece: &PieceView, question: &QuestionView) -> bool {
-    let place = ui.next_auto_id().with("question");
-    let shown = (piece.activation, question.turn, question.call);
-    let now_secs = ui.input(|input| input.time);
-    let since_secs = ui.data_mut(|data| {
-        let known: &mut ((ActivationKey, u32, usize), f64) =
-            data.get_temp_mut_or_insert_with(place, || (shown, now_secs));
-        if known.0 != shown {
-            *known = (shown, now_secs);
-        }
-        known.1
-    });
-    let left_secs = since_secs + QUESTION_REST_SECS - now_secs;
-    if left_secs > 0.0 {
-        ui.ctx().request_repaint_after(std::time::Duration::from_secs_f64(left_secs));
-    }
-    left_secs > 0.0
-}
-
 #[cfg(test)]
 mod tests {
     use egui_kittest::Harness;
-    use egui_kittest::kittest::{NodeT, Queryable};
+    use egui_kittest::kittest::Queryable;
 
     use super::*;
+    use crate::base::ActivationKey;
     use crate::ui::UiState;
-    use crate::ui::testing::{Stage, stage_pane};
+    use crate::ui::testing::{Stage, asking_piece, stage_pane};
+    use crate::view::work::PieceView;
 
     fn bar() -> Harness<'static, Stage> {
         stage_pane(UiState::default(), |ui, cx, panes| run_bar_ui(ui, cx, &mut panes.run_bar))
@@ -381,9 +337,8 @@ mod tests {
         window.run_steps(3);
     }
 
-    fn piece(question: Option<QuestionView>) -> PieceView {
-        let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
-        PieceView { activation, agent: "ada-1".into(), task, stage: "thinking", turn: 1, depth: 0, tokens: 0, question }
+    fn piece() -> PieceView {
+        PieceView { stage: "thinking", question: None, ..asking_piece(7, "ada-1", "") }
     }
 
     fn works(commands: &[Command]) -> Vec<KernelCommand> {
@@ -419,7 +374,7 @@ mod tests {
     #[test]
     fn work_is_paused_continued_and_stopped() {
         let mut window = bar();
-        window.state_mut().room.work.pieces = vec![piece(None)];
+        window.state_mut().room.work.pieces = vec![piece()];
         window.state_mut().room.work.concurrency = 3;
         window.run_steps(2);
         click(&mut window, "Pause work");
@@ -455,36 +410,31 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_takes_the_place_of_another_is_not_answered_by_the_same_press() {
+    fn what_a_person_must_decide_is_decided_there_and_said_in_the_bar() {
         let mut window = bar();
-        let question = |call, what: &str| QuestionView { turn: 2, call, tool: "vfs_delete".into(), what: what.into() };
-        window.state_mut().room.work.pieces = vec![piece(Some(question(0, "deleting notes.md")))];
-        window.run_steps(3);
-        let name = window.state().room.called("ada-1").to_owned();
-        let place = |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).rect();
-        let allow = format!("Allow {name}");
-        let before = place(&window, &allow);
-        let long = "deleting the whole of what was written since the morning ".repeat(9);
-        window.state_mut().room.work.pieces = vec![piece(Some(question(1, &long)))];
-        window.step();
-        assert_eq!(place(&window, &allow).right_top(), before.right_top(), "the button stays where it was");
-        let is_off = |window: &Harness<'static, Stage>| window.get_by_label(&allow).accesskit_node().is_disabled();
-        assert!(is_off(&window), "it rests for a moment");
-        window.run_steps(3);
-        assert!(!is_off(&window));
+        window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
+        window.run_steps(40);
+        assert!(window.query_all_by_label_contains("1 needs you").next().is_some());
+        click(&mut window, "Allow Ada");
+        click(&mut window, "Refuse Ada");
+        let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
+        assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
     }
 
     #[test]
-    fn what_a_person_must_decide_is_decided_there() {
+    fn a_hold_that_comes_or_goes_moves_no_answer() {
         let mut window = bar();
-        let what = "deleting notes.md: the safety mode is safe".to_owned();
-        let question = QuestionView { turn: 2, call: 1, tool: "vfs_delete".into(), what };
-        window.state_mut().room.work.pieces = vec![piece(Some(question))];
-        window.run_steps(2);
-        let name = window.state().room.called("ada-1").to_owned();
-        click(&mut window, &format!("Allow {name}"));
-        click(&mut window, &format!("Refuse {name}"));
-        let decide = |allow| KernelCommand::Decide { activation: ActivationKey::numbered(7), turn: 2, call: 1, allow };
-        assert_eq!(works(&window.state().commands), [decide(true), decide(false)]);
+        let from_the_bottom = |window: &Harness<'static, Stage>| {
+            let run = window.get_by_label("Run").rect();
+            let allow = window.get_by_label("Allow Ada").rect();
+            (run.min - allow.min, allow.size())
+        };
+        window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "delete notes.md")];
+        window.run_steps(40);
+        let before = from_the_bottom(&window);
+        window.state_mut().room.work.is_paused = true;
+        window.run_steps(3);
+        assert!(window.query_by_label("Resume work").is_some());
+        assert_eq!(from_the_bottom(&window), before);
     }
 }

@@ -6,6 +6,7 @@ use crate::ui::shell::provider_notices;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
+use crate::view::pick::Thing;
 
 /// Does one command. What is beyond the window's state comes back.
 pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
@@ -33,6 +34,16 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             ui.selection.select([thing]);
         }
         WindowCommand::OpenMenu => panes.canvas.open_menu(),
+        WindowCommand::StepQuestion { forward } => {
+            ui.questions.step(room, forward);
+            ui.show_question(room);
+        }
+        WindowCommand::ShowQuestion => {
+            if let Some((piece, ..)) = ui.questions.front(room) {
+                ui.selection.select([Thing::Agent(piece.agent.clone())]);
+            }
+            ui.show_question(room);
+        }
         WindowCommand::ShowConversation(session) => panes.conversations.open = Some(session),
         WindowCommand::Name(naming) => panes.canvas.name(naming),
         WindowCommand::Drag(item) => ui.transfer.dragging = item,

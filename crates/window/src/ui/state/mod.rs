@@ -8,6 +8,7 @@ pub mod front;
 pub mod jobs;
 pub mod notice_board;
 pub mod notices;
+pub mod questions;
 pub mod room_view;
 pub mod selection;
 
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 pub use self::appearance::{Appearance, Light, Look};
 pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose};
 pub use self::notices::{Notices, Outcome, Place};
+pub use self::questions::Questions;
 pub use self::room_view::RoomView;
 pub use self::selection::Selection;
 
@@ -46,6 +48,8 @@ pub struct UiState {
     pub transfer: Transfer,
     /// What the person is told.
     pub notices: Notices,
+    /// What agents ask the person.
+    pub questions: Questions,
     /// How the window looks.
     pub appearance: Appearance,
     /// The moment of this frame.
@@ -260,6 +264,13 @@ impl UiState {
         match thing {
             Thing::Element(id) => self.front.open_element(id.clone()),
             Thing::Agent(_) => self.view.come_near(room, thing),
+        }
+    }
+
+    /// Brings whoever asks the question in front into view.
+    pub fn show_question(&mut self, room: &RoomModel) {
+        if let Some((piece, ..)) = self.questions.front(room) {
+            self.view.reveal(room, &Thing::Agent(piece.agent.clone()));
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod files;
 mod info;
+mod questions;
 mod room;
 mod window;
 
@@ -16,7 +17,7 @@ pub struct CommandTable(Vec<CommandInfo>);
 
 impl Default for CommandTable {
     fn default() -> Self {
-        Self([room::COMMANDS, window::COMMANDS, files::COMMANDS].concat())
+        Self([room::COMMANDS, window::COMMANDS, files::COMMANDS, questions::COMMANDS].concat())
     }
 }
 

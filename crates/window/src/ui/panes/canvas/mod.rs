@@ -1,5 +1,6 @@
 //! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
 
+mod asking;
 pub mod debug_overlay;
 mod dropping;
 mod hand;
@@ -31,6 +32,7 @@ use crate::view::pick::{Thing, opened_at, thing_at};
 use crate::view::spread::Spread;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
+pub use asking::shows_what_happens;
 use hand::Hand;
 use hover_card::HoverCard;
 use relating::Handles;
@@ -87,6 +89,11 @@ impl Canvas {
     /// Whether the hand holds something.
     pub fn is_holding(&self) -> bool {
         !matches!(self.hand, Hand::Free | Hand::Pans)
+    }
+
+    /// Whether the person is in the middle of something: holds something, moves the view or writes a label.
+    pub fn is_busy(&self) -> bool {
+        self.hand != Hand::Free || self.space != SpaceBar::Up || self.naming.is_some()
     }
 
     /// The hand gives up what it holds, which never left its place.
@@ -227,6 +234,7 @@ impl Canvas {
             && !state.front.is_covered()
             && !view.debug_overlay;
         self.card.show(ui, response, cx, view.camera, is_free);
+        commands.extend(asking::asking_ui(ui, rect, cx, view));
         self.menu(ui, response, cx, view, commands);
         self.naming = relating::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }

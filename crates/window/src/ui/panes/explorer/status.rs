@@ -295,8 +295,8 @@ mod tests {
     use crate::base::{ActivationKey, Seq};
     use crate::log::events::{Abort, Complete, Error, RequestFailed, State, Warning, WorkFailed};
     use crate::log::{EventData, EventDraft, EventRecord};
-    use crate::ui::testing::{agent, sample_room};
-    use crate::view::work::{PieceView, QuestionView};
+    use crate::ui::testing::{agent, question, sample_room};
+    use crate::view::work::PieceView;
 
     fn failed(what: &str) -> Error {
         Error::Work(WorkFailed { what: what.into(), ..WorkFailed::default() })
@@ -310,8 +310,7 @@ mod tests {
     }
 
     fn piece(agent: &str, stage: &'static str, asks: bool) -> PieceView {
-        let question =
-            asks.then(|| QuestionView { turn: 1, call: 0, tool: "vfs_delete".into(), what: "deletes".into() });
+        let question = asks.then(|| question(7, agent, "delete notes.md"));
         let (activation, task) = (ActivationKey::numbered(7), "count".to_owned());
         PieceView { activation, agent: agent.into(), task, stage, turn: 1, depth: 0, tokens: 0, question }
     }

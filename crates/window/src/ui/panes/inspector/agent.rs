@@ -9,6 +9,7 @@ use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
 use crate::ui::Command;
+use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::RoomAct;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
@@ -19,6 +20,12 @@ use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
+
+/// In a window that is at least so high, the card of a question has all of its room.
+const HIGH_WINDOW_POINTS: f32 = 760.0;
+/// What the card of a question takes here: who wants what, and what would happen.
+const CARD_HEAD_POINTS: f32 = 52.0;
+const CARD_PREVIEW_POINTS: f32 = 110.0;
 
 /// Which side of an agent is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -142,8 +149,12 @@ fn foot(
     let theme = cx.theme;
     let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
     ui.add_space(SPACE[1]);
-    if let Some((work, question)) = work.and_then(|work| Some((work, work.question.as_ref()?))) {
-        chat::question_ui(ui, agent, work, question, theme, commands);
+    if let Some(question) = work.and_then(|work| work.question.as_ref()) {
+        // Half of a low pane stays for the chat.
+        let is_high = ui.ctx().content_rect().height() >= HIGH_WINDOW_POINTS;
+        let preview = if is_high { CARD_PREVIEW_POINTS } else { CARD_PREVIEW_POINTS / 2.0 };
+        let size = CardSize { head: CARD_HEAD_POINTS, preview };
+        commands.extend(approval_card(ui, cx, question, ("inspector", size, None)));
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;

@@ -1,12 +1,11 @@
-//! What an agent and its model say to each other, as it happens: words, tools that unfold, what a person must decide.
+//! What an agent and its model say to each other, as it happens: words, and tools that unfold.
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
 use super::fold;
 use crate::base::text;
-use crate::kernel::KernelCommand;
 use crate::ui::Command;
-use crate::ui::commands::{RoomAct, markdown};
+use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -14,7 +13,6 @@ use crate::ui::widgets::words;
 use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome, grouped};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
-use crate::view::work::QuestionView;
 
 /// So many lines are shown until earlier ones are asked for, and so many more each time.
 const LINES_SHOWN: usize = 60;
@@ -241,36 +239,4 @@ fn now_ui(
             Label::new(RichText::new(line).text_style(TextStyle::Monospace).size(TYPE[0]).color(theme.accent)).wrap(),
         );
     }
-}
-
-/// What a person must decide before it goes on.
-pub(super) fn question_ui(
-    ui: &mut Ui,
-    agent: &AgentView,
-    work: &PieceFacts,
-    question: &QuestionView,
-    theme: &Theme,
-    commands: &mut Vec<Command>,
-) {
-    widgets::in_card(ui, theme, |ui| {
-        ui.label(RichText::new(format!("{} asks: may it use {}?", agent.name, question.tool)).color(theme.warn));
-        ui.add(Label::new(&question.what).wrap());
-        ui.horizontal(|ui| {
-            let decide = |allow| KernelCommand::Decide {
-                activation: work.activation,
-                turn: question.turn,
-                call: question.call,
-                allow,
-            };
-            let allow = widgets::primary(ui, true, "Allow", theme);
-            widgets::name(&allow, format!("Allow {}", agent.name));
-            let refuse = ui.button("Refuse");
-            widgets::name(&refuse, format!("Refuse {}", agent.name));
-            for (response, allows) in [(allow, true), (refuse, false)] {
-                if response.clicked() {
-                    commands.push(Command::Act(RoomAct::Work(decide(allows)), None));
-                }
-            }
-        });
-    });
 }

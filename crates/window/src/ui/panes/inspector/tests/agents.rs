@@ -70,12 +70,14 @@ fn a_chat_shows_words_and_tools_and_what_is_coming() {
 #[test]
 fn what_waits_for_a_person_is_decided_beside_the_chat_and_work_is_stopped_there() {
     let mut window = inspect(&[ada()]);
-    let question = QuestionView { turn: 2, call: 1, tool: "vfs_delete".into(), what: "deleting notes.md: safe".into() };
+    let question = crate::ui::testing::question(7, "ada-1", "delete notes.md");
     detail(&mut window, |detail| detail.chat = Some(at_work(Some(question), None)));
+    // What has just come takes no answer yet.
+    window.run_steps(40);
     for label in ["Allow Ada", "Refuse Ada", "Stop its work"] {
         click(&mut window, label);
     }
-    let decide = |allow| KernelCommand::Decide { activation: ActivationKey::numbered(7), turn: 2, call: 1, allow };
+    let decide = |allow| KernelCommand::decide(ActivationKey::numbered(7), 2, 1, allow);
     let wanted = [decide(true), decide(false), KernelCommand::KillAgent { agent: "ada-1".into() }];
     assert_eq!(window.state().commands, wanted.map(|command| Command::Act(RoomAct::Work(command), None)));
 }

@@ -1,0 +1,315 @@
+//! The card on which a person answers what an agent asks: who wants what, why that is asked, exactly what would happen,
+//! how far a permission reaches, a word to the agent, and the two answers, which keep their places whatever is asked.
+//!
+//! A card that has just come or changed takes no press for a moment: nobody allows what they have not seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use egui::{
+    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, RichText, ScrollArea, TextStyle, Ui,
+    vec2,
+};
+
+use crate::base::AllowScope;
+use crate::kernel::ApprovalId;
+use crate::tools::{Mark, Preview, PreviewLine};
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::state::questions::Freshness;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::{card, icon_button, mix, name, primary, segments_with_tips, small};
+use crate::ui::{Command, ViewerContext};
+use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
+use crate::view::work::QuestionView;
+
+/// So many lines of what would happen are laid out; what is left out is said.
+const LINES_SHOWN: usize = 600;
+
+/// Above and below what would happen.
+const PREVIEW_MARGIN: f32 = 4.0;
+/// How high the choice is of how far a permission reaches.
+const SCOPES_POINTS: f32 = 28.0;
+
+/// A card that is at least so wide has its last row alone for all that is chosen and pressed.
+const WIDE_POINTS: f32 = 700.0;
+/// In that row: how wide the choice is of how far a permission reaches, and how much of the row says what that means.
+const SCOPES_WIDTH: f32 = 190.0;
+const REACH_SHARE: f32 = 0.24;
+
+/// How much a card shows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CardSize {
+    /// Points for who wants what and why; more of it scrolls.
+    pub head: f32,
+    /// Points for what would happen; more of it scrolls. None: it is not shown.
+    pub preview: f32,
+}
+
+/// Which question of how many a card shows that shows one of all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Which, from 0.
+    pub at: usize,
+    /// Of how many.
+    pub count: usize,
+}
+
+/// How high a card of this size is.
+pub fn height_of(size: CardSize) -> f32 {
+    let preview = if size.preview > 0.0 { size.preview + 2.0 * PREVIEW_MARGIN + SPACE[0] } else { 0.0 };
+    2.0 * SPACE[2]
+        + size.head
+        + SPACE[0]
+        + preview
+        + SCOPES_POINTS
+        + SPACE[0]
+        + APPROVAL.scope
+        + SPACE[0]
+        + APPROVAL.row
+}
+
+/// What a card keeps between frames.
+#[derive(Clone, Debug, Default)]
+struct CardMemory {
+    of: Option<ApprovalId>,
+    freshness: Freshness,
+    scope: AllowScope,
+    word: String,
+}
+
+/// What would happen, line by line, as long as it is the same.
+#[derive(Clone)]
+struct Lines {
+    of: Arc<Preview>,
+    lines: Arc<Vec<PreviewLine>>,
+}
+
+/// Draws the card of a question in a place of the window, which names it.
+pub fn approval_card(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    question: &QuestionView,
+    (place, size, turn): (&str, CardSize, Option<Turn>),
+) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let id = WidgetId::new(("approval card", place));
+    let mut memory: CardMemory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let approval = &question.approval;
+    if memory.of.as_ref() != Some(&approval.id) {
+        let freshness = std::mem::take(&mut memory.freshness);
+        memory = CardMemory { of: Some(approval.id.clone()), freshness, ..CardMemory::default() };
+    }
+    let rests_secs = memory.freshness.rests_for(&approval.id, ui.input(|input| input.time));
+    if rests_secs > 0.0 {
+        ui.ctx().request_repaint_after(Duration::from_secs_f64(rests_secs));
+    }
+    let called = cx.room.called(&approval.agent).to_owned();
+    card(cx.theme).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.push_id(id, |ui| {
+            ui.spacing_mut().item_spacing.y = SPACE[0];
+            head_ui(ui, cx, question, (&called, size.head, turn), &mut commands);
+            if size.preview > 0.0 {
+                preview_ui(ui, cx, question, size.preview);
+            }
+            if ui.available_width() < WIDE_POINTS {
+                scope_ui(ui, cx.theme, question, &called, &mut memory);
+                reach_ui(ui, cx.theme, question, &called, &memory);
+            }
+            answers_ui(ui, cx.theme, question, (&called, rests_secs > 0.0), &mut memory, &mut commands);
+        });
+    });
+    ui.data_mut(|data| data.insert_temp(id, memory));
+    commands
+}
+
+/// A part of the card that is always so high; what is more scrolls.
+fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
+    let size = vec2(ui.available_width(), height);
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        ui.set_min_size(size);
+        let area = ScrollArea::vertical().id_salt(salt).auto_shrink(false).max_height(height).min_scrolled_height(0.0);
+        area.show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            content(ui);
+        });
+    });
+}
+
+/// Who wants what and why that is asked; at the right, the way to whoever asks, and to the other questions.
+fn head_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    question: &QuestionView,
+    (called, height, turn): (&str, f32, Option<Turn>),
+    commands: &mut Vec<Command>,
+) {
+    let size = vec2(ui.available_width(), height);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Min), |ui| {
+        if let Some(Turn { at, count }) = turn {
+            if icon_button(ui, Icon::Fit, "Go to the question", false, cx.theme).clicked() {
+                commands.push(WindowCommand::ShowQuestion.into());
+            }
+            if count > 1 {
+                if icon_button(ui, Icon::Down, "Next question", false, cx.theme).clicked() {
+                    commands.push(WindowCommand::StepQuestion { forward: true }.into());
+                }
+                if icon_button(ui, Icon::Up, "Previous question", false, cx.theme).clicked() {
+                    commands.push(WindowCommand::StepQuestion { forward: false }.into());
+                }
+                ui.add(Label::new(small(format!("{} of {count}", at + 1), cx.theme)).extend());
+            }
+        }
+        part(ui, "head", height, |ui| {
+            let sentence = RichText::new(question.approval.sentence(called)).strong().color(cx.theme.text);
+            ui.add(Label::new(sentence).wrap());
+            let reason = question.approval.reason();
+            if !reason.is_empty() {
+                ui.add(Label::new(small(reason, cx.theme)).wrap());
+            }
+        });
+    });
+}
+
+/// Exactly what would happen.
+fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, height: f32) {
+    let lines = lines_of(ui, cx, question);
+    let theme = cx.theme;
+    let frame = Frame::new()
+        .fill(mix(theme.card, theme.line, 0.35))
+        .corner_radius(CornerRadius::same(RADIUS[0]))
+        .inner_margin(Margin::symmetric(SPACE[1] as i8, PREVIEW_MARGIN as i8));
+    frame.show(ui, |ui| {
+        part(ui, "preview", height, |ui| {
+            let shown = &lines[..lines.len().min(LINES_SHOWN)];
+            // Neighbours of one kind are laid out as one text.
+            for same in shown.chunk_by(|one, other| one.mark == other.mark) {
+                ui.add(Label::new(lines_text(same, theme)).wrap());
+            }
+            if lines.len() > LINES_SHOWN {
+                ui.label(small(format!("{} more lines", lines.len() - LINES_SHOWN), theme));
+            }
+        });
+    });
+}
+
+fn lines_text(lines: &[PreviewLine], theme: &Theme) -> RichText {
+    let mark = lines.first().map_or(Mark::Plain, |line| line.mark);
+    let (sign, colour) = match mark {
+        Mark::Heading => ("", theme.text_soft),
+        Mark::Plain => ("  ", theme.text),
+        Mark::Added => ("+ ", theme.good),
+        Mark::Removed => ("- ", theme.bad),
+        Mark::Gap => ("", theme.text_soft),
+    };
+    let text: Vec<String> = lines.iter().map(|line| format!("{sign}{}", line.text)).collect();
+    let text = RichText::new(text.join("\n")).size(TYPE[0]).color(colour);
+    if mark == Mark::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
+}
+
+/// What would happen, with what stands in the file now, once that is read.
+fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec<PreviewLine>> {
+    let now = question.preview.unknown_file().and_then(|path| match cx.ui.texts.text(path) {
+        Some(Ok(Some(read))) => Some(read.text.clone()),
+        _ => None,
+    });
+    let preview = match now {
+        Some(now) => question.preview.clone().knowing(&now),
+        None => question.preview.clone(),
+    };
+    let id = WidgetId::new(("approval lines", question.approval.id.as_str()));
+    if let Some(known) = ui.data(|data| data.get_temp::<Lines>(id))
+        && *known.of == preview
+    {
+        return known.lines;
+    }
+    let lines = Arc::new(preview.lines());
+    ui.data_mut(|data| data.insert_temp(id, Lines { of: Arc::new(preview), lines: lines.clone() }));
+    lines
+}
+
+/// How far a permission reaches.
+fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &mut CardMemory) {
+    let scopes = question.approval.scopes(called);
+    let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
+    let choices: Vec<(String, String)> = scopes
+        .iter()
+        .map(|(scope, _)| match scope {
+            AllowScope::Once => ("Once".to_owned(), "Allow only this once".to_owned()),
+            AllowScope::Task => ("This task".to_owned(), "Allow for this task".to_owned()),
+            AllowScope::Always => ("Always".to_owned(), "Allow always".to_owned()),
+        })
+        .collect();
+    let tips: Vec<String> = scopes.iter().map(|(_, told)| told.clone()).collect();
+    if let Some(index) = segments_with_tips(ui, &choices, &tips, chosen, theme) {
+        memory.scope = scopes[index].0;
+    }
+}
+
+/// What it means that a permission reaches so far.
+fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &CardMemory) {
+    let scopes = question.approval.scopes(called);
+    let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
+    part(ui, "scope", APPROVAL.scope, |ui| {
+        let told = match scopes.as_slice() {
+            [_] => "This is asked about each time.",
+            _ => chosen.map_or("", |chosen| scopes[chosen].1.as_str()),
+        };
+        ui.add(Label::new(small(told, theme)).wrap());
+    });
+}
+
+/// The two answers, each at its end of the row, and between them a word to the agent; where there is room, also how far
+/// a permission reaches.
+fn answers_ui(
+    ui: &mut Ui,
+    theme: &Theme,
+    question: &QuestionView,
+    (called, rests): (&str, bool),
+    memory: &mut CardMemory,
+    commands: &mut Vec<Command>,
+) {
+    let button = vec2(APPROVAL.button, APPROVAL.row);
+    let row = vec2(ui.available_width(), APPROVAL.row);
+    let answer = ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Center), |ui| {
+        let sized = |ui: &mut Ui, content: &mut dyn FnMut(&mut Ui) -> egui::Response| {
+            ui.allocate_ui_with_layout(button, Layout::centered_and_justified(egui::Direction::LeftToRight), |ui| {
+                content(ui)
+            })
+            .inner
+        };
+        let refuse = sized(ui, &mut |ui| ui.add_enabled(!rests, Button::new("Refuse")));
+        name(&refuse, format!("Refuse {called}"));
+        if row.x >= WIDE_POINTS {
+            let scopes = vec2(SCOPES_WIDTH, APPROVAL.row);
+            ui.allocate_ui_with_layout(scopes, Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_size(scopes);
+                scope_ui(ui, theme, question, called, memory);
+            });
+            let reach = vec2((row.x * REACH_SHARE).floor(), APPROVAL.row);
+            ui.allocate_ui_with_layout(reach, Layout::top_down(Align::Min), |ui| {
+                ui.set_min_size(reach);
+                reach_ui(ui, theme, question, called, memory);
+            });
+        }
+        let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
+        let word = egui::TextEdit::singleline(&mut memory.word)
+            .hint_text(format!("A word to {called}"))
+            .margin(Margin::symmetric(8, 5));
+        let word = ui.add_sized(field, word);
+        name(&word, format!("A word to {called}"));
+        let allow = sized(ui, &mut |ui| primary(ui, !rests, "Allow", theme));
+        name(&allow, format!("Allow {called}"));
+        if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
+    });
+    if let Some(allow) = answer.inner {
+        let word = memory.word.trim();
+        let because = (!word.is_empty()).then(|| word.to_owned());
+        let decide = question.approval.answer(allow, memory.scope, because);
+        commands.push(Command::Act(RoomAct::Work(decide), None));
+    }
+}
+
+#[cfg(test)]
+#[path = "approval_card_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+//! The card of a question: its answers keep their places, wait a moment, and say how far they reach.
+
+use egui::Rect;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use super::*;
+use crate::base::ActivationKey;
+use crate::kernel::KernelCommand;
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, asking_piece, stage_pane};
+
+const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
+
+/// A card of the first question of the room, so wide.
+fn cards(width: f32) -> Harness<'static, Stage> {
+    let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
+        ui.set_max_width(width);
+        match cx.ui.questions.front(cx.room) {
+            Some((_, question, at, count)) => approval_card(ui, cx, question, ("test", SIZE, Some(Turn { at, count }))),
+            None => Vec::new(),
+        }
+    });
+    ask(&mut window, 7, "write notes.md");
+    window
+}
+
+fn ask(window: &mut Harness<'static, Stage>, activation: u64, wants: &str) {
+    window.state_mut().room.work.pieces = vec![asking_piece(activation, "ada-1", wants)];
+    window.step();
+}
+
+/// Steps until what has just come takes answers.
+fn rest(window: &mut Harness<'static, Stage>) {
+    window.run_steps(40);
+}
+
+fn place(window: &Harness<'static, Stage>, label: &str) -> Rect {
+    window.get_by_label(label).rect()
+}
+
+fn decisions(window: &Harness<'static, Stage>) -> Vec<KernelCommand> {
+    let work = |command: &Command| match command {
+        Command::Act(RoomAct::Work(command), None) => Some(command.clone()),
+        _ => None,
+    };
+    window.state().commands.iter().filter_map(work).collect()
+}
+
+#[test]
+fn the_answers_keep_their_places_whatever_is_asked() {
+    for width in [280.0, 420.0, 1100.0] {
+        let mut window = cards(width);
+        rest(&mut window);
+        let places = |window: &Harness<'static, Stage>| {
+            ["Refuse Ada", "Allow Ada", "A word to Ada", "Allow for this task"].map(|label| place(window, label))
+        };
+        let first = places(&window);
+        assert!(first[0].max.x < first[1].min.x && first[0].max.x < first[2].min.x, "Refuse is at the left: {first:?}");
+        for length in 1..=20_u64 {
+            let wants = "take what was written since the morning away ".repeat(length as usize * length as usize);
+            ask(&mut window, 7 + length, &wants);
+            let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+            let text = "a long line of text that wraps\n".repeat(length as usize * 7);
+            question.preview = Preview::Write { path: "notes.md".into(), text };
+            window.run_steps(3);
+            assert_eq!(places(&window), first, "{width} points wide, length {length}");
+        }
+    }
+}
+
+#[test]
+fn what_has_just_come_is_not_answered_by_a_press_that_was_meant_for_the_one_before() {
+    let mut window = cards(420.0);
+    let is_off =
+        |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).accesskit_node().is_disabled();
+    assert!(is_off(&window, "Allow Ada") && is_off(&window, "Refuse Ada"));
+    rest(&mut window);
+    assert!(!is_off(&window, "Allow Ada") && !is_off(&window, "Refuse Ada"));
+    ask(&mut window, 8, "delete notes.md");
+    assert!(is_off(&window, "Allow Ada"), "another question is in its place");
+    window.get_by_label("Allow Ada").click();
+    window.step();
+    assert!(decisions(&window).is_empty());
+    rest(&mut window);
+    window.get_by_label("Allow Ada").click();
+    window.run_steps(3);
+    assert_eq!(decisions(&window), [KernelCommand::decide(ActivationKey::numbered(8), 2, 1, true)]);
+}
+
+#[test]
+fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
+    let mut window = cards(420.0);
+    rest(&mut window);
+    let shown =
+        |window: &Harness<'static, Stage>, part: &str| window.query_all_by_label_contains(part).next().is_some();
+    assert!(shown(&window, "Ada wants to write notes.md") && shown(&window, "Because its safety mode is safe."));
+    assert!(shown(&window, "At the end of notes.md") && shown(&window, "+ one"));
+    for (choice, told, scope) in [
+        ("Allow for this task", "Until this task is over, Ada and whom it starts may change files", AllowScope::Task),
+        ("Allow always", "gate.allow.ada: vfs_write(notes.md)", AllowScope::Always),
+    ] {
+        window.get_by_label(choice).click();
+        window.run_steps(3);
+        assert!(shown(&window, told), "{told}");
+        window.get_by_label("Allow Ada").click();
+        window.run_steps(3);
+        let Some(KernelCommand::Decide { allow: true, scope: given, because: None, .. }) = decisions(&window).pop()
+        else {
+            panic!("it is allowed");
+        };
+        assert_eq!(given, scope);
+    }
+    window.get_by_label("A word to Ada").focus();
+    window.run_steps(2);
+    window.get_by_label("A word to Ada").type_text("Use drafts.");
+    window.run_steps(2);
+    window.get_by_label("Refuse Ada").click();
+    window.run_steps(3);
+    let Some(KernelCommand::Decide { allow: false, scope: AllowScope::Once, because, .. }) = decisions(&window).pop()
+    else {
+        panic!("it is refused");
+    };
+    assert_eq!(because.as_deref(), Some("Use drafts."));
+}
+
+#[test]
+fn what_is_asked_each_time_offers_nothing_more() {
+    let mut window = cards(420.0);
+    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+    (question.approval.for_task, question.approval.always) = (None, Vec::new());
+    rest(&mut window);
+    assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
+    assert!(window.query_all_by_label_contains("asked about each time").next().is_some());
+}
+
+#[test]
+fn of_several_questions_one_stands_in_front_and_the_others_are_a_press_away() {
+    let mut window = cards(420.0);
+    window.state_mut().room.work.pieces =
+        vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
+    rest(&mut window);
+    assert!(window.query_by_label("1 of 2").is_some() && window.query_by_label("Allow Ada").is_some());
+    let before = place(&window, "Allow Ada");
+    window.get_by_label("Next question").click();
+    window.run_steps(3);
+    let name = window.state().room.called("bram-1").to_owned();
+    assert!(window.query_by_label("2 of 2").is_some());
+    assert_eq!(place(&window, &format!("Allow {name}")), before);
+}

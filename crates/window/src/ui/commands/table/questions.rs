@@ -1,0 +1,62 @@
+//! Commands about what agents ask the person.
+
+use egui::Key;
+
+use super::info::{CommandContext, CommandInfo, KeyContext, Undone, of, plain, shift, window};
+use crate::base::AllowScope;
+use crate::ui::commands::{Command, RoomAct, WindowCommand};
+
+/// Whether a question can be answered now: one that has just come up is to be seen first.
+fn answerable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    asked(cx)?;
+    if cx.ui.questions.is_resting() { Err("The question has just come up") } else { Ok(()) }
+}
+
+fn asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("Nobody asks you anything") }
+}
+
+fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    answerable(cx)?;
+    let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
+    match question.is_some_and(|question| question.approval.may_reach(AllowScope::Task)) {
+        true => Ok(()),
+        false => Err("This is asked about each time"),
+    }
+}
+
+fn several_asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    asked(cx)?;
+    let count = cx.ui.questions.front(cx.room).map_or(0, |(.., count)| count);
+    if count > 1 { Ok(()) } else { Err("There is only one question") }
+}
+
+fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Command> {
+    let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
+    let decide = question.map(|question| question.approval.answer(allow, scope, None));
+    decide.into_iter().map(|decide| Command::Act(RoomAct::Work(decide), None)).collect()
+}
+
+/// They answer the question in front.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("question.allow_for_task", "Allow what an agent asks for its task", |cx| answer(cx, true, AllowScope::Task))
+        .about("And the same kind of thing until the task is over")
+        .keys(KeyContext::NotWriting, &[shift(Key::A)])
+        .only(allowable_for_task)
+        .undone(Undone::CannotBe),
+    of("question.allow", "Allow what an agent asks", |cx| answer(cx, true, AllowScope::Once))
+        .about("The question in front, this once")
+        .keys(KeyContext::NotWriting, &[plain(Key::A)])
+        .only(answerable)
+        .undone(Undone::CannotBe),
+    of("question.refuse", "Refuse what an agent asks", |cx| answer(cx, false, AllowScope::Once))
+        .keys(KeyContext::NotWriting, &[plain(Key::R)])
+        .only(answerable)
+        .undone(Undone::CannotBe),
+    of("question.show", "Go to the question", |_| window(WindowCommand::ShowQuestion))
+        .about("Brings whoever asks into view")
+        .only(asked),
+    of("question.next", "Next question", |_| window(WindowCommand::StepQuestion { forward: true }))
+        .keys(KeyContext::NotWriting, &[shift(Key::N)])
+        .only(several_asked),
+];

@@ -1,0 +1,106 @@
+//! The card of the question in front, beside the raised hand of whoever asks it.
+
+use egui::{Rect, Sense, Stroke, Ui, UiBuilder, pos2, vec2};
+
+use crate::ui::approval_card::{CardSize, Turn, approval_card, height_of};
+use crate::ui::state::RoomView;
+use crate::ui::state::dock::Tab;
+use crate::ui::{Command, ViewerContext};
+use crate::view::pick::Thing;
+use crate::view::theme::{APPROVAL, LINE, SPACE};
+
+/// What the card takes here: who wants what, and what would happen.
+const SIZE: CardSize = CardSize { head: 54.0, preview: 110.0 };
+/// From where an agent stands to its raised hand, in units of the room.
+const HAND_UNITS: [f32; 2] = [22.0, 46.0];
+/// Between the hand and the card.
+const GAP_POINTS: f32 = 18.0;
+
+/// Draws the card, where there is room for it and whoever asks is in sight. In the inspector the same card stands of
+/// whoever is selected: then it is not said twice.
+pub(super) fn asking_ui(ui: &mut Ui, room_rect: Rect, cx: &ViewerContext<'_>, view: &RoomView) -> Vec<Command> {
+    let Some((_, question, at, count)) = cx.ui.questions.front(cx.room) else { return Vec::new() };
+    if is_in_inspector(cx) {
+        return Vec::new();
+    }
+    let Some(stands) = asker(cx, view) else { return Vec::new() };
+    let Some(rect) = beside(stands, view.camera.zoom, room_rect) else { return Vec::new() };
+    let hand = hand_of(stands, view.camera.zoom, rect.center().x >= stands.x);
+    let edge = pos2(if rect.center().x >= stands.x { rect.left() } else { rect.right() }, hand.y);
+    let edge = pos2(edge.x, edge.y.clamp(rect.top() + SPACE[2], rect.bottom() - SPACE[2]));
+    ui.painter_at(room_rect).line_segment([hand, edge], Stroke::new(LINE[1], cx.theme.warn));
+    // What is pressed on the card is not pressed in the room.
+    let id = ui.id().with("the card of a question");
+    ui.interact(rect, id, Sense::click_and_drag());
+    let mut child = ui.new_child(UiBuilder::new().id_salt("the card of a question").max_rect(rect));
+    child.set_clip_rect(room_rect);
+    crate::ui::widgets::dress(child.style_mut(), cx.theme);
+    approval_card(&mut child, cx, question, ("room", SIZE, Some(Turn { at, count })))
+}
+
+/// Whether what would happen is to be seen beside whoever asks, or in the inspector.
+pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
+    let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
+    let is_beside = || asker(cx, view).and_then(|stands| beside(stands, view.camera.zoom, room_rect)).is_some();
+    is_in_inspector(cx) || cx.ui.dock.is_seen(&Tab::Room) && is_beside()
+}
+
+/// Where whoever asks the question in front stands on screen.
+fn asker(cx: &ViewerContext<'_>, view: &RoomView) -> Option<egui::Pos2> {
+    let (piece, ..) = cx.ui.questions.front(cx.room)?;
+    Some(view.camera.to_screen(cx.room.agent(&piece.agent)?.position))
+}
+
+/// Whether whoever asks the question in front is alone selected, and the inspector is seen.
+fn is_in_inspector(cx: &ViewerContext<'_>) -> bool {
+    let Some((piece, ..)) = cx.ui.questions.front(cx.room) else { return false };
+    let is_selected = cx.ui.selection.things().iter().eq([&Thing::Agent(piece.agent.clone())]);
+    is_selected && cx.ui.dock.is_seen(&Tab::Inspector)
+}
+
+fn hand_of(stands: egui::Pos2, zoom: f32, is_right: bool) -> egui::Pos2 {
+    let side = if is_right { HAND_UNITS[0] } else { -HAND_UNITS[0] };
+    stands + vec2(side, -HAND_UNITS[1]) * zoom
+}
+
+/// Where the card stands: at the right of the hand, or at its left where that has no room; nothing where neither has,
+/// or where who asks is out of sight.
+fn beside(stands: egui::Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
+    let size = vec2(APPROVAL.width, height_of(SIZE));
+    let inner = room_rect.shrink(SPACE[1]);
+    if !room_rect.contains(stands) || inner.height() < size.y {
+        return None;
+    }
+    let top = (stands.y - HAND_UNITS[1] * zoom - size.y / 2.0).clamp(inner.top(), inner.bottom() - size.y);
+    let right = hand_of(stands, zoom, true).x + GAP_POINTS;
+    let left = hand_of(stands, zoom, false).x - GAP_POINTS - size.x;
+    let fits = |x: f32| x >= inner.left() && x + size.x <= inner.right();
+    let x = [right, left].into_iter().find(|x| fits(*x))?;
+    Some(Rect::from_min_size(pos2(x, top), size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_stands_beside_who_asks_and_within_the_room() {
+        let room = Rect::from_min_size(pos2(100.0, 50.0), vec2(900.0, 500.0));
+        for x in [110.0, 300.0, 550.0, 800.0, 990.0] {
+            for y in [60.0, 300.0, 540.0] {
+                let stands = pos2(x, y);
+                let card = beside(stands, 1.0, room).expect("there is room");
+                assert!(room.contains_rect(card), "{card:?}");
+                assert!(
+                    card.left() > x + HAND_UNITS[0] || card.right() < x - HAND_UNITS[0],
+                    "it hides nobody: {card:?}"
+                );
+            }
+        }
+        assert_eq!(beside(pos2(50.0, 300.0), 1.0, room), None, "out of sight");
+        let low = Rect::from_min_size(pos2(0.0, 0.0), vec2(900.0, 200.0));
+        assert_eq!(beside(pos2(300.0, 100.0), 1.0, low), None, "no room for it");
+        let narrow = Rect::from_min_size(pos2(0.0, 0.0), vec2(500.0, 500.0));
+        assert_eq!(beside(pos2(250.0, 100.0), 1.0, narrow), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! What a person is asked about a call, and what they allow with the answer beyond that call: plain data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate::AskRule;
+
+/// What a person is asked about a call: kept with it, so that it is asked in the same words wherever it is read.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Question {
+    /// What its agent wants to do, so that it reads on behind "wants to".
+    pub wants: String,
+    /// Why that is asked, as a clause about the agent; empty where it is not said.
+    pub because: String,
+    /// The rules that ask.
+    pub rules: Vec<AskRule>,
+}
+
+impl Question {
+    /// All of it, without who asks.
+    pub fn what(&self) -> String {
+        match self.because.as_str() {
+            "" => self.wants.clone(),
+            because => format!("{}, because {because}", self.wants),
+        }
+    }
+}
+
+impl From<&str> for Question {
+    fn from(wants: &str) -> Self {
+        Self { wants: wants.to_owned(), ..Self::default() }
+    }
+}
+
+/// Something that a person allowed for a task.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Grant {
+    /// By which tool.
+    pub tool: String,
+    /// What is not asked about any more.
+    pub rule: AskRule,
+}

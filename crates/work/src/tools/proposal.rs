@@ -1,0 +1,393 @@
+//! What a call would do, for the person who decides about it: in one sentence, and as exactly what happens. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use super::plan::{ToolPlan, Work};
+use crate::agent::formats::format_of;
+use crate::base::spelling::is_unseen;
+use crate::base::text;
+use crate::gate::{DeclaredTouch, Surroundings};
+use crate::workspace::vfs::FileOperation;
+
+/// A sentence says what is touched in so many characters.
+const TARGET_CHARS: usize = 120;
+/// A sentence names so many things of one call.
+const TARGETS_NAMED: usize = 2;
+/// Of a text so many characters are shown.
+const TEXT_CHARS: usize = 60_000;
+/// Beside a change so many lines are shown that stay.
+const LINES_AROUND: usize = 2;
+
+/// What would happen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "shows", rename_all = "snake_case")]
+pub enum Preview {
+    /// A file gets a whole text, and what stands in it now, if anything, is not known here.
+    Write {
+        /// Which file.
+        path: String,
+        /// The text.
+        text: String,
+    },
+    /// A file gets another text, or a passage of it does where the whole is not known.
+    Change {
+        /// Which file.
+        path: String,
+        /// The text as it is.
+        old: String,
+        /// The text as it would be.
+        new: String,
+    },
+    /// A text is put behind a file.
+    Addition {
+        /// Which file.
+        path: String,
+        /// The text.
+        text: String,
+    },
+    /// A file is taken away.
+    Deletion {
+        /// Which.
+        path: String,
+        /// Its text, where that is known.
+        text: Option<String>,
+    },
+    /// A file gets another path.
+    Rename {
+        /// Its path as it is.
+        from: String,
+        /// Its path as it would be.
+        to: String,
+    },
+    /// An agent is made and given a task.
+    NewAgent {
+        /// Its file.
+        path: String,
+        /// The whole text of that file.
+        text: String,
+        /// The task.
+        task: String,
+    },
+    /// An agent that is there is given a task.
+    Task {
+        /// Which.
+        agent: String,
+        /// The task.
+        task: String,
+    },
+    /// A command is run.
+    Command {
+        /// The command line.
+        line: String,
+        /// In which folder, where it is said.
+        folder: Option<String>,
+    },
+    /// An address is reached.
+    Address {
+        /// The address.
+        address: String,
+        /// What else is said of it: names and values.
+        details: Vec<(String, String)>,
+    },
+    /// A tool is called with these values.
+    Arguments {
+        /// Names and values.
+        rows: Vec<(String, String)>,
+    },
+}
+
+/// A line of what would happen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PreviewLine {
+    /// What becomes of it.
+    pub mark: Mark,
+    /// What it says.
+    pub text: String,
+}
+
+/// What becomes of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// It says what the lines below it are.
+    Heading,
+    /// It stays, or is only shown.
+    Plain,
+    /// It comes.
+    Added,
+    /// It goes.
+    Removed,
+    /// It says how much is not shown.
+    Gap,
+}
+
+/// What somebody wants to do who made this call, so that it reads on behind "wants to".
+pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
+    let words = match &plan.work {
+        Work::File { operation, .. } => wants_of_files(operation, there),
+        Work::Spawn { path, content, .. } => match agent_name(path, content) {
+            Some(name) => format!("create an agent: {name}"),
+            None => format!("create an agent: {path}"),
+        },
+        Work::Start { name, .. } => match there.profile(name) {
+            Some((_, profile)) => format!("start the agent {}", profile.name),
+            None => format!("start the agent {name}"),
+        },
+        Work::Signal { .. } => "report to the agent that started it".to_owned(),
+        Work::Order { .. } => wants_of_touches(plan),
+    };
+    let words: String = words.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
+    text::truncate(&text::one_line(&words), TARGET_CHARS * 3)
+}
+
+fn wants_of_files(operation: &FileOperation, there: &dyn Surroundings) -> String {
+    let short = |path: &str| text::truncate(path, TARGET_CHARS);
+    let agent_at = |path: &str| agent_name(path, there.text(path)?);
+    let change = |path: &str| match agent_at(path) {
+        Some(name) => format!("change the agent {name} ({})", short(path)),
+        None => format!("change {}", short(path)),
+    };
+    match operation {
+        FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => format!("read {}", short(path)),
+        FileOperation::List { prefix } if prefix.is_empty() => "list all files".to_owned(),
+        FileOperation::List { prefix } => format!("list the files in {}", short(prefix)),
+        FileOperation::Search { text: Some(words), glob: Some(glob) } => {
+            format!("search for {:?} in {}", short(words), short(glob))
+        }
+        FileOperation::Search { text: Some(words), .. } => format!("search all files for {:?}", short(words)),
+        FileOperation::Search { glob, .. } => {
+            format!("look for files: {}", short(glob.as_deref().unwrap_or("all of them")))
+        }
+        FileOperation::Write { path, .. } if there.text(path).is_some() => change(path),
+        FileOperation::Write { path, content } => match agent_name(path, content) {
+            Some(name) => format!("create an agent: {name}"),
+            None => format!("write {}", short(path)),
+        },
+        FileOperation::Edit { path, .. } => change(path),
+        FileOperation::Append { path, .. } => format!("add to {}", short(path)),
+        FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => match agent_at(path) {
+            Some(name) => format!("delete the agent {name} ({})", short(path)),
+            None => format!("delete {}", short(path)),
+        },
+        FileOperation::Rename { from, to } => format!("rename {} to {}", short(from), short(to)),
+        FileOperation::Restore { path, .. } => format!("restore an earlier version of {}", short(path)),
+        FileOperation::Save { path, .. } | FileOperation::Record { path, .. } => format!("write {}", short(path)),
+    }
+}
+
+/// What the agent is called that a file with this text defines.
+fn agent_name(path: &str, content: &str) -> Option<String> {
+    let profile = (format_of(path)?.read)(path, content).profile;
+    Some(text::truncate(&text::one_line(&profile.name), TARGET_CHARS))
+}
+
+/// What a call does that is nobody's here to know, by what it says that it touches.
+fn wants_of_touches(plan: &ToolPlan) -> String {
+    let one = |touch: &DeclaredTouch| {
+        let target = text::truncate(&text::one_line(&touch.target), TARGET_CHARS);
+        match touch.kind.as_str() {
+            "file.read" => format!("read {target}"),
+            "file.find" => "look through files".to_owned(),
+            "file.write" | "profile.write" => format!("change {target}"),
+            "file.delete" => format!("delete {target}"),
+            "file.rename" => format!("rename {target}"),
+            "process.run" => format!("run `{target}`"),
+            "net.fetch" => format!("fetch {target}"),
+            "mcp.call" => format!("call {target}"),
+            "message.send" => format!("send a message to {target}"),
+            "agent.spawn" | "agent.start" => format!("start the agent {target}"),
+            _ if target.is_empty() => format!("use the tool {}", plan.tool),
+            _ => format!("use the tool {} on {target}", plan.tool),
+        }
+    };
+    let mut all: Vec<String> = plan.touches.iter().take(TARGETS_NAMED).map(one).collect();
+    if plan.touches.len() > TARGETS_NAMED {
+        all.push(format!("{} more", plan.touches.len() - TARGETS_NAMED));
+    }
+    if all.is_empty() { format!("use the tool {}", plan.tool) } else { all.join(" and ") }
+}
+
+impl Preview {
+    /// What a call would do. `arguments` are those that the model gave.
+    pub fn of(plan: &ToolPlan, arguments: &Value, there: &dyn Surroundings) -> Self {
+        match &plan.work {
+            Work::File { operation, .. } => Self::of_files(operation, arguments, there),
+            Work::Spawn { path, content, task } => {
+                Self::NewAgent { path: path.clone(), text: shown(content), task: shown(task) }
+            }
+            Work::Start { name, task, .. } => Self::Task { agent: name.clone(), task: shown(task) },
+            Work::Signal { .. } => Self::arguments(arguments),
+            Work::Order { order } => Self::of_order(plan, order, arguments),
+        }
+    }
+
+    fn of_files(operation: &FileOperation, arguments: &Value, there: &dyn Surroundings) -> Self {
+        match operation {
+            FileOperation::Write { path, content } | FileOperation::Save { path, content, .. } => {
+                match there.text(path) {
+                    Some(old) => Self::Change { path: path.clone(), old: shown(old), new: shown(content) },
+                    None => Self::Write { path: path.clone(), text: shown(content) },
+                }
+            }
+            FileOperation::Edit { path, old, new } => {
+                // Where the passage does not stand there once, the call will fail, or a newer text is on disk.
+                let known = there.text(path).filter(|text| text.matches(old.as_str()).count() == 1);
+                let whole = known.map(|text| (text.to_owned(), text.replacen(old.as_str(), new, 1)));
+                let (old, new) = whole.unwrap_or_else(|| (old.clone(), new.clone()));
+                Self::Change { path: path.clone(), old: shown(&old), new: shown(&new) }
+            }
+            FileOperation::Append { path, text } => Self::Addition { path: path.clone(), text: shown(text) },
+            FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => {
+                Self::Deletion { path: path.clone(), text: there.text(path).map(shown) }
+            }
+            FileOperation::Rename { from, to } => Self::Rename { from: from.clone(), to: to.clone() },
+            _ => Self::arguments(arguments),
+        }
+    }
+
+    fn of_order(plan: &ToolPlan, order: &Value, arguments: &Value) -> Self {
+        let [touch] = plan.touches.as_slice() else { return Self::arguments(arguments) };
+        match touch.kind.as_str() {
+            "process.run" => {
+                let keys = ["folder", "cwd", "directory", "working_directory"];
+                let folder = keys.iter().find_map(|key| order.get(key).or(arguments.get(key))?.as_str());
+                Self::Command { line: shown(&touch.target), folder: folder.map(shown) }
+            }
+            "net.fetch" => {
+                let mut details = rows(arguments);
+                details.retain(|(_, value)| *value != touch.target);
+                Self::Address { address: shown(&touch.target), details }
+            }
+            _ => Self::arguments(arguments),
+        }
+    }
+
+    /// The values that a tool is called with.
+    pub fn arguments(arguments: &Value) -> Self {
+        Self::Arguments { rows: rows(arguments) }
+    }
+
+    /// The file whose text now would show more of what happens.
+    pub fn unknown_file(&self) -> Option<&str> {
+        match self {
+            Self::Write { path, .. } | Self::Deletion { path, text: None } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The same, where this is the text of that file now.
+    #[must_use]
+    pub fn knowing(self, now: &str) -> Self {
+        match self {
+            Self::Write { path, text } => Self::Change { path, old: shown(now), new: text },
+            Self::Deletion { path, text: None } => Self::Deletion { path, text: Some(shown(now)) },
+            other => other,
+        }
+    }
+
+    /// As a person reads it, line by line.
+    pub fn lines(&self) -> Vec<PreviewLine> {
+        let mut lines = Vec::new();
+        match self {
+            Self::Write { path, text } => {
+                heading(&mut lines, format!("The whole text of {path}"));
+                put(&mut lines, Mark::Added, text);
+            }
+            Self::Change { path, old, new } => {
+                heading(&mut lines, path.clone());
+                changed(&mut lines, old, new);
+            }
+            Self::Addition { path, text } => {
+                heading(&mut lines, format!("At the end of {path}"));
+                put(&mut lines, Mark::Added, text);
+            }
+            Self::Deletion { path, text } => {
+                heading(&mut lines, format!("{path} is deleted; its versions stay"));
+                put(&mut lines, Mark::Removed, text.as_deref().unwrap_or_default());
+            }
+            Self::Rename { from, to } => {
+                heading(&mut lines, "The file is called".to_owned());
+                put(&mut lines, Mark::Removed, from);
+                put(&mut lines, Mark::Added, to);
+            }
+            Self::NewAgent { path, text, task } => {
+                heading(&mut lines, "Its task".to_owned());
+                put(&mut lines, Mark::Plain, task);
+                heading(&mut lines, format!("Its file {path}"));
+                put(&mut lines, Mark::Added, text);
+            }
+            Self::Task { agent, task } => {
+                heading(&mut lines, format!("The task for {agent}"));
+                put(&mut lines, Mark::Plain, task);
+            }
+            Self::Command { line, folder } => {
+                heading(&mut lines, "Command".to_owned());
+                put(&mut lines, Mark::Plain, line);
+                heading(&mut lines, "In the folder".to_owned());
+                put(&mut lines, Mark::Plain, folder.as_deref().unwrap_or("of the workspace"));
+            }
+            Self::Address { address, details } => {
+                heading(&mut lines, "Address".to_owned());
+                put(&mut lines, Mark::Plain, address);
+                list(&mut lines, details);
+            }
+            Self::Arguments { rows } => list(&mut lines, rows),
+        }
+        lines
+    }
+}
+
+fn heading(lines: &mut Vec<PreviewLine>, text: String) {
+    lines.push(PreviewLine { mark: Mark::Heading, text });
+}
+
+fn put(lines: &mut Vec<PreviewLine>, mark: Mark, text: &str) {
+    lines.extend(text.lines().map(|line| PreviewLine { mark, text: line.to_owned() }));
+}
+
+fn list(lines: &mut Vec<PreviewLine>, rows: &[(String, String)]) {
+    for (name, value) in rows {
+        heading(lines, name.clone());
+        put(lines, Mark::Plain, value);
+    }
+}
+
+/// The lines in which two texts differ, with some around them.
+fn changed(lines: &mut Vec<PreviewLine>, old: &str, new: &str) {
+    let diff = TextDiff::from_lines(old, new);
+    for (index, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {
+        if index > 0 {
+            lines.push(PreviewLine { mark: Mark::Gap, text: "…".to_owned() });
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let mark = match change.tag() {
+                ChangeTag::Equal => Mark::Plain,
+                ChangeTag::Delete => Mark::Removed,
+                ChangeTag::Insert => Mark::Added,
+            };
+            lines.push(PreviewLine { mark, text: change.value().trim_end_matches(['\n', '\r']).to_owned() });
+        }
+    }
+}
+
+fn rows(arguments: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| shown(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    match arguments {
+        Value::Object(keys) => keys.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
+        other => vec![("arguments".to_owned(), text(other))],
+    }
+}
+
+fn shown(given: &str) -> String {
+    let chars = given.chars().count();
+    if chars <= TEXT_CHARS {
+        return given.to_owned();
+    }
+    let beginning: String = given.chars().take(TEXT_CHARS).collect();
+    format!("{beginning}\n[… {} more characters are not shown here]", chars - TEXT_CHARS)
+}
+
+#[cfg(test)]
+#[path = "proposal_tests.rs"]
+mod tests;

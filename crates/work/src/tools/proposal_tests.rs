@@ -1,0 +1,178 @@
+//! What every tool of the house, and tools of others, would do, in the words that a person reads.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::agent::{AgentProfile, Former, markdown};
+use crate::base::ActivationKey;
+use crate::gate::{Authority, TouchKind};
+use crate::mind::ToolCall;
+use crate::tools::{Caller, Planned, builtin};
+
+/// A workspace with some texts and one agent.
+struct Texts {
+    texts: BTreeMap<&'static str, &'static str>,
+    ada: AgentProfile,
+}
+
+const ADA: &str = "---\nname: Ada Lovelace\n---\nYou write.\n";
+
+impl Texts {
+    fn new() -> Self {
+        let texts = [("artifacts/a.md", "one\ntwo\nthree\n"), ("agents/ada.md", ADA), ("settings.yaml", "a: 1\n")];
+        Self { texts: texts.into(), ada: markdown::read("agents/ada.md", ADA).profile }
+    }
+}
+
+impl Surroundings for Texts {
+    fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).copied()
+    }
+
+    fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)> {
+        (id == "ada").then_some(("agents/ada.md", &self.ada))
+    }
+
+    fn former(&self, _: &str) -> Former<'_> {
+        Former::Never
+    }
+}
+
+fn plan(tool: &str, arguments: &Value) -> ToolPlan {
+    let tools = builtin();
+    let profile = markdown::read("agents/boss.md", "# Boss").profile;
+    let bounds = Authority::chain(Authority::of("agents/boss.md", &profile, tools.names()).0, []);
+    let caller = Caller { profile: "boss", session: ActivationKey::numbered(1) };
+    let call = ToolCall::new("c", tool, arguments.clone());
+    tools.parse(&call, caller, &bounds).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn order(kind: TouchKind, target: &str, order: Value) -> ToolPlan {
+    Planned::order("elsewhere", order, vec![DeclaredTouch::new(kind, target)], ("using", "it")).of("a_tool")
+}
+
+#[test]
+fn every_tool_of_the_house_says_what_it_would_do() {
+    let cases = [
+        ("vfs_read", json!({ "path": "artifacts/a.md" }), "read artifacts/a.md"),
+        ("vfs_read", json!({ "path": "artifacts/a.md", "from_line": 2 }), "read artifacts/a.md"),
+        ("vfs_write", json!({ "path": "artifacts/b.md", "content": "x" }), "write artifacts/b.md"),
+        ("vfs_write", json!({ "path": "settings.yaml", "content": "x" }), "change settings.yaml"),
+        (
+            "vfs_write",
+            json!({ "path": "agents/ada.md", "content": "x" }),
+            "change the agent Ada Lovelace (agents/ada.md)",
+        ),
+        ("vfs_write", json!({ "path": "agents/bea.md", "content": "---\nname: Bea\n---\n" }), "create an agent: Bea"),
+        ("vfs_append", json!({ "path": "artifacts/a.md", "text": "x" }), "add to artifacts/a.md"),
+        ("vfs_edit", json!({ "path": "artifacts/a.md", "old": "two", "new": "2" }), "change artifacts/a.md"),
+        ("vfs_list", json!({}), "list all files"),
+        ("vfs_list", json!({ "prefix": "memory/" }), "list the files in memory/"),
+        ("vfs_search", json!({ "text": "tea" }), "search all files for \"tea\""),
+        ("vfs_search", json!({ "text": "tea", "glob": "memory/**" }), "search for \"tea\" in memory/**"),
+        ("vfs_search", json!({ "glob": "*.md" }), "look for files: *.md"),
+        ("vfs_rename", json!({ "from": "a.md", "to": "b.md" }), "rename a.md to b.md"),
+        ("vfs_delete", json!({ "path": "artifacts/a.md" }), "delete artifacts/a.md"),
+        ("vfs_delete", json!({ "path": "agents/ada.md" }), "delete the agent Ada Lovelace (agents/ada.md)"),
+        (
+            "spawn_agent",
+            json!({ "filename": "bea.md", "content": "---\nname: Launch party researcher\n---\nDig.", "task": "Go." }),
+            "create an agent: Launch party researcher",
+        ),
+        ("spawn_agent", json!({ "filename": "ada", "task": "Go." }), "start the agent Ada Lovelace"),
+        ("signal_parent", json!({ "message": "Done." }), "report to the agent that started it"),
+    ];
+    for (tool, arguments, expected) in &cases {
+        assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");
+    }
+    let named = |tool: &str| cases.iter().any(|(named, ..)| *named == tool);
+    assert!(builtin().iter().all(|tool| named(&tool.name)), "each tool has a sentence here");
+}
+
+#[test]
+fn tools_of_others_say_what_they_touch() {
+    for (kind, target, expected) in [
+        (TouchKind::PROCESS_RUN, "cargo test", "run `cargo test`"),
+        (TouchKind::NET_FETCH, "https://example.org/a", "fetch https://example.org/a"),
+        (TouchKind::MCP_CALL, "github/list_issues", "call github/list_issues"),
+        (TouchKind::MESSAGE_SEND, "ada", "send a message to ada"),
+        (TouchKind::new("radio.send"), "", "use the tool a_tool"),
+        (TouchKind::new("radio.send"), "99.9\u{202e}\n", "use the tool a_tool on 99.9"),
+    ] {
+        assert_eq!(wants(&order(kind, target, Value::Null), &Texts::new()), expected);
+    }
+    let touches = ["a", "b", "c", "d"].map(|path| DeclaredTouch::new(TouchKind::FILE_READ, path));
+    let many = Planned::order("elsewhere", Value::Null, touches.to_vec(), ("using", "it")).of("a_tool");
+    assert_eq!(wants(&many, &Texts::new()), "read a and read b and 2 more");
+}
+
+#[test]
+fn a_change_is_shown_as_what_goes_and_what_comes() {
+    let shown = |tool: &str, arguments: Value| {
+        let lines = Preview::of(&plan(tool, &arguments), &arguments, &Texts::new()).lines();
+        let mark = |mark| match mark {
+            Mark::Heading => "#",
+            Mark::Plain => " ",
+            Mark::Added => "+",
+            Mark::Removed => "-",
+            Mark::Gap => "~",
+        };
+        lines.iter().map(|line| format!("{}{}", mark(line.mark), line.text)).collect::<Vec<_>>()
+    };
+    let edited = ["#artifacts/a.md", " one", "-two", "+2", " three"];
+    assert_eq!(shown("vfs_edit", json!({ "path": "artifacts/a.md", "old": "two", "new": "2" })), edited);
+    assert_eq!(shown("vfs_write", json!({ "path": "artifacts/a.md", "content": "one\n2\nthree\n" })), edited);
+    let elsewhere = json!({ "path": "artifacts/a.md", "old": "four", "new": "4" });
+    assert_eq!(shown("vfs_edit", elsewhere), ["#artifacts/a.md", "-four", "+4"], "the passage alone");
+    assert_eq!(
+        shown("vfs_write", json!({ "path": "b.md", "content": "x\ny" })),
+        ["#The whole text of b.md", "+x", "+y"]
+    );
+    assert_eq!(shown("vfs_append", json!({ "path": "b.md", "text": "x" })), ["#At the end of b.md", "+x"]);
+    let deleted = ["#settings.yaml is deleted; its versions stay", "-a: 1"];
+    assert_eq!(shown("vfs_delete", json!({ "path": "settings.yaml" })), deleted);
+    assert_eq!(shown("vfs_rename", json!({ "from": "a.md", "to": "b.md" })), ["#The file is called", "-a.md", "+b.md"]);
+    let started = json!({ "filename": "ada", "task": "Go\non." });
+    assert_eq!(shown("spawn_agent", started), ["#The task for ada", " Go", " on."]);
+    assert_eq!(shown("vfs_read", json!({ "path": "a.md" })), ["#path", " a.md"]);
+    let spawned = shown("spawn_agent", json!({ "filename": "bea.md", "content": "# Bea", "task": "Go." }));
+    assert_eq!(&spawned[..3], ["#Its task", " Go.", "#Its file agents/bea.md"]);
+    assert!(spawned.contains(&"+# Bea".to_owned()), "{spawned:?}");
+}
+
+#[test]
+fn a_text_that_becomes_known_shows_more() {
+    let arguments = json!({ "path": "b.md", "content": "x\ny" });
+    let written = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new());
+    assert_eq!(written.unknown_file(), Some("b.md"));
+    let known = written.knowing("x\nz");
+    assert_eq!(known.unknown_file(), None);
+    let added: Vec<String> =
+        known.lines().into_iter().filter(|line| line.mark == Mark::Added).map(|line| line.text).collect();
+    assert_eq!(added, ["y"]);
+}
+
+#[test]
+fn commands_and_addresses_are_shown_with_where_and_what_else() {
+    let run = order(TouchKind::PROCESS_RUN, "cargo test", json!({ "cwd": "crates" }));
+    let expected = Preview::Command { line: "cargo test".into(), folder: Some("crates".into()) };
+    assert_eq!(Preview::of(&run, &Value::Null, &Texts::new()), expected);
+    let fetch = order(TouchKind::NET_FETCH, "https://example.org", Value::Null);
+    let arguments = json!({ "url": "https://example.org", "method": "POST", "body": { "a": 1 } });
+    let details = vec![("method".to_owned(), "POST".to_owned()), ("body".to_owned(), "{\"a\":1}".to_owned())];
+    let expected = Preview::Address { address: "https://example.org".into(), details };
+    assert_eq!(Preview::of(&fetch, &arguments, &Texts::new()), expected);
+}
+
+#[test]
+fn what_is_very_long_is_cut_and_says_so() {
+    let arguments = json!({ "path": "b.md", "content": "x".repeat(TEXT_CHARS + 7) });
+    let Preview::Write { text, .. } = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new()) else {
+        panic!("its text is not known");
+    };
+    assert!(text.ends_with("[… 7 more characters are not shown here]"), "{}", text.len());
+    let arguments = json!({ "path": format!("{}/b.md", "a".repeat(200)), "content": "" });
+    assert!(wants(&plan("vfs_write", &arguments), &Texts::new()).chars().count() < 140);
+}
