@@ -57,6 +57,6 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .about("Brings whoever asks into view")
         .only(asked),
     of("question.next", "Next question", |_| window(WindowCommand::StepQuestion { forward: true }))
-        .keys(KeyContext::NotWriting, &[shift(Key::N)])
+        .keys(KeyContext::NotWriting, &[plain(Key::Q)])
         .only(several_asked),
 ];
