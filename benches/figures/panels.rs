@@ -81,7 +81,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     }
     let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
     let context = Context::default();
-    agent_workshop::view::fonts::install(&context);
+    agent_workshop::view::text::fonts::install(&context);
     let mut seq = RECORDS;
     let mut frame = |number: usize| {
         for _ in 0..RECORDS_PER_FRAME {
@@ -170,7 +170,7 @@ pub fn large_file() -> Vec<Figure> {
     let (room, recent, mut state) = (room(), Recent::default(), UiState::default());
     let (mut editors, art, unsaved) = (editor::Editors::default(), Art::default(), BTreeSet::new());
     let context = Context::default();
-    agent_workshop::view::fonts::install(&context);
+    agent_workshop::view::text::fonts::install(&context);
     let size = vec2(1000.0, 900.0);
     let mut number = 0;
     let mut frame = |state: &UiState, editors: &mut editor::Editors, events: Vec<Event>| {

@@ -21,8 +21,9 @@ use crate::ui::shell::Shell;
 use crate::ui::state::{Appearance, DropPlace, Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
-use crate::view::fonts;
 use crate::view::reading::Wanted;
+use crate::view::text::fonts;
+use crate::view::text::shown::ShownText;
 use crate::view::theme::Theme;
 
 /// Between two frames while something moves.
@@ -44,6 +45,7 @@ pub struct Screen {
     pub state: UiState,
     shell: Shell,
     art: Option<Art>,
+    text: ShownText,
     dropped: Vec<std::path::PathBuf>,
     wants_to_quit: bool,
     /// It is to be closed as soon as no work goes on.
@@ -81,6 +83,7 @@ impl Screen {
             state,
             shell,
             art: None,
+            text: ShownText::default(),
             dropped: Vec::new(),
             wants_to_quit: false,
             quits_when_done: false,
@@ -136,7 +139,11 @@ impl Screen {
         }
         let Some(art) = &self.art else { return FullOutput::default() };
         let (shell, state, recent) = (&mut self.shell, &mut self.state, &room.recent);
-        let output = context.run_ui(input, |ui| commands.extend(shell.show(ui, &mut model, recent, art, state)));
+        let mut output = context.run_ui(input, |ui| commands.extend(shell.show(ui, &mut model, recent, art, state)));
+        self.text.finish(context, &mut output);
+        if let Some(wanted) = self.text.take_wanted() {
+            self.services.find_fonts(wanted);
+        }
         self.next_frame = match (is_lively, model.paused) {
             (true, _) => LIVELY,
             (false, true) => STILL,
@@ -184,6 +191,9 @@ impl Screen {
         context.options_mut(|options| options.zoom_with_keyboard = false);
         context.set_zoom_factor(text_size);
         fonts::install(context);
+        if let Some(found) = self.services.take_fonts() {
+            self.text.add(context, found);
+        }
         Theme::of(self.state.appearance.is_dark()).apply(context);
         context.all_styles_mut(|style| style.animation_time = if calm { 0.0 } else { 1.0 / 12.0 });
         let pixels_per_point = context.pixels_per_point();

@@ -17,11 +17,11 @@ use crate::element::{
     ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
 };
 use crate::schedule::{Door, SimClock};
-use crate::simulation::{Home, RelationshipCommand, relating, relationships};
+use crate::simulation::{FurnishCommand, Home, RelationshipCommand, relating, relationships};
 use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::workspace::{AgentEntry, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
+use crate::workspace::{AgentEntry, Decor, ElementEntry, KnownFiles, Relationship, RoomStart, SceneState};
 
 /// An act as it is to be done, and what takes it back, in order; nothing where it cannot be taken back.
 pub type Resolved = (RoomAct, Vec<RoomAct>);
@@ -32,6 +32,7 @@ pub struct PendingRoom<'w> {
     agents: BTreeSet<Id>,
     elements: BTreeSet<Id>,
     ties: Vec<Relationship>,
+    decor: Vec<Decor>,
     contents: BTreeMap<Id, Box<dyn Content>>,
 }
 
@@ -45,6 +46,7 @@ impl<'w> PendingRoom<'w> {
             agents: agents.map(|agent| agent.id.clone()).collect(),
             elements: world.resource::<Elements>().ids().cloned().collect(),
             ties: relationships(world).to_vec(),
+            decor: world.get_resource::<SceneState>().map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)),
             contents: BTreeMap::new(),
         };
         for command in world.resource::<Door<AgentCommand>>().waiting() {
@@ -52,6 +54,10 @@ impl<'w> PendingRoom<'w> {
         }
         for command in world.resource::<Door<ElementCommand>>().waiting() {
             pending.count_element(command);
+        }
+        for command in world.resource::<Door<FurnishCommand>>().waiting() {
+            // What the world will refuse changes nothing here either.
+            let _ = command.0.apply(&mut pending.decor);
         }
         for command in world.resource::<Door<RelationshipCommand>>().waiting() {
             // What the world will refuse changes nothing here either.
@@ -103,6 +109,7 @@ impl<'w> PendingRoom<'w> {
             RoomAct::Element(command) => self.rearrange(command, given()),
             RoomAct::Edit(edit) if edit.by.is_user() => self.edit(edit),
             RoomAct::Relate(command) => self.relate(&command),
+            RoomAct::Furnish(command) => self.furnish(command),
             act => Ok((act, given())),
         }
     }
@@ -184,6 +191,13 @@ impl<'w> PendingRoom<'w> {
         let back = after.acts_to(&*before).into_iter().map(|act| RoomAct::Edit(back_to(act))).collect();
         self.contents.insert(edit.element.clone(), after);
         Ok((RoomAct::Edit(ElementEdit { act: with_id(edit.act, &changes), ..edit }), back))
+    }
+
+    fn furnish(&mut self, command: FurnishCommand) -> Result<Resolved, String> {
+        let before = self.decor.clone();
+        command.0.apply(&mut self.decor)?;
+        let back = command.0.inverse(&before).map(|change| RoomAct::Furnish(FurnishCommand(change)));
+        Ok((RoomAct::Furnish(command), back.into_iter().collect()))
     }
 
     fn relate(&mut self, command: &RelationshipCommand) -> Result<Resolved, String> {

@@ -114,6 +114,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Talk(command) => push(world, command),
             RoomAct::Task(command) => push(world, command),
             RoomAct::Relate(command) => push(world, command),
+            RoomAct::Furnish(command) => push(world, command),
             RoomAct::Work(command) => push(world, command),
             RoomAct::File(command) => push(world, command),
             RoomAct::Settings(edit) => push(world, edit),

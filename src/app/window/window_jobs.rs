@@ -1,5 +1,5 @@
 //! Jobs of the window itself that take too long for a frame: writing down what is to be remembered, looking which
-//! providers are set up, keeping a key, and drawing pictures of the window.
+//! providers are set up, keeping a key, finding fonts, and drawing pictures of the window.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use crate::gateway::keys::Secret;
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
 use crate::ui::panes::editor::Draft;
 use crate::view::raster::write_png;
+use crate::view::text::system_fonts::{Found, SystemFonts, Wanted};
 
 /// Jobs that wait at most.
 const JOBS_AT_MOST: usize = 8;
@@ -44,6 +45,8 @@ pub(super) enum WindowJob {
         /// Where the person's files are.
         environment: Environment,
     },
+    /// Look which fonts of the system have what is shown and cannot be read.
+    Fonts(Wanted),
     /// Draw the window.
     Picture {
         /// As it was seen.
@@ -63,6 +66,8 @@ pub(super) enum WindowJobDone {
     Providers(Vec<ProviderStatus>),
     /// A key was kept in this file, or could not be.
     Key(&'static str, Result<PathBuf, Problem>),
+    /// Fonts that were found.
+    Fonts(Found),
     /// Something could not be written down.
     NotRemembered(Problem),
     /// A picture lies there, or could not be drawn.
@@ -73,13 +78,24 @@ pub(super) enum WindowJobDone {
 pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 
 /// Starts the thread; what is to be remembered of the window goes into this file.
-pub(super) fn start(mut file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
-    BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut file, job))
+pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
+    let mut kept = Kept { file, fonts: None };
+    BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))
 }
 
-fn run(file: &mut Option<WindowStateFile>, job: WindowJob) -> Option<WindowJobDone> {
+/// What is kept from job to job.
+struct Kept {
+    file: Option<WindowStateFile>,
+    /// Read when a font is first looked for.
+    fonts: Option<SystemFonts>,
+}
+
+fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
     match job {
-        WindowJob::Remember(remembered) => match file.as_mut().map(|file| file.write(&remembered)) {
+        WindowJob::Fonts(wanted) => {
+            Some(WindowJobDone::Fonts(kept.fonts.get_or_insert_with(SystemFonts::installed).find(&wanted)))
+        }
+        WindowJob::Remember(remembered) => match kept.file.as_mut().map(|file| file.write(&remembered)) {
             Some(Err(problem)) => {
                 tracing::warn!("{problem}");
                 Some(WindowJobDone::NotRemembered(problem))

@@ -26,6 +26,7 @@ use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::recent::{Recent, Refused};
+use crate::view::text::system_fonts::{Found, Wanted};
 
 /// How long nothing must have changed before it is written down, in seconds.
 const SETTLED_SECS: f64 = 1.0;
@@ -62,6 +63,8 @@ pub struct WindowServices {
     /// When providers were looked at last, in seconds since the window opened.
     looked_secs: Option<f64>,
     pictures_under_way: usize,
+    /// Fonts of the system that nobody took yet.
+    found_fonts: Option<Found>,
     job_runner: JobRunner,
 }
 
@@ -277,6 +280,16 @@ impl WindowServices {
         self.jobs.as_mut()
     }
 
+    /// Looks for fonts of the system beside the frames. Where too much waits, what is missing is boxes.
+    pub(super) fn find_fonts(&mut self, wanted: Wanted) {
+        self.push(WindowJob::Fonts(wanted));
+    }
+
+    /// The fonts that were found since the last call.
+    pub(super) fn take_fonts(&mut self) -> Option<Found> {
+        self.found_fonts.take()
+    }
+
     fn push(&mut self, job: WindowJob) -> bool {
         self.jobs().is_some_and(|jobs| jobs.push(job))
     }
@@ -291,6 +304,7 @@ impl WindowServices {
         while let Some(done) = self.jobs.as_ref().and_then(WindowJobs::try_next) {
             let Some(done) = done else { continue };
             match done {
+                WindowJobDone::Fonts(found) => self.found_fonts = Some(found),
                 WindowJobDone::Providers(providers) => state.providers.statuses = providers,
                 WindowJobDone::Key(name, kept) => {
                     self.looked_secs = None;

@@ -2,7 +2,7 @@
 
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::base::Id;
 
@@ -15,6 +15,109 @@ pub struct Decor {
     pub position: Vec2,
     /// Width and height of the drawing; always finite.
     pub size: Vec2,
+    /// Whether it is seen in a mirror: a desk with its drawers at the other side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub turned: bool,
+}
+
+/// A side of a piece is at least and at most so long, in world units.
+pub const DECOR_SIDE: [f32; 2] = [20.0, 4000.0];
+/// A room takes no more pieces by hand than this. A file may name more.
+pub const DECOR_AT_MOST: usize = 1_000;
+
+/// A change of what a room is furnished with.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub enum DecorChange {
+    /// Puts a piece into the room.
+    Add {
+        /// Which.
+        decor: Decor,
+        /// At which place of the list, which is the order of drawing; at its end where absent.
+        at: Option<usize>,
+    },
+    /// Moves, turns or resizes a piece.
+    Change {
+        /// As it was.
+        was: Decor,
+        /// As it is to be.
+        now: Decor,
+    },
+    /// Takes a piece out of the room.
+    Remove {
+        /// Which.
+        decor: Decor,
+    },
+}
+
+impl DecorChange {
+    /// Changes a list of pieces, or says why not. Of two pieces that are the same in everything, the first is meant.
+    pub fn apply(&self, all: &mut Vec<Decor>) -> Result<(), String> {
+        let find = |all: &[Decor], decor: &Decor| {
+            let place = all.iter().position(|other| other == decor);
+            place.ok_or_else(|| format!("there is no {} there any more", decor.kind))
+        };
+        match self {
+            Self::Add { decor, at } => {
+                decor.check()?;
+                if all.len() >= DECOR_AT_MOST {
+                    return Err(format!("the room holds {DECOR_AT_MOST} pieces of furniture and takes no more"));
+                }
+                all.insert(at.unwrap_or(all.len()).min(all.len()), decor.clone());
+            }
+            Self::Change { was, now } => {
+                now.check()?;
+                let place = find(all, was)?;
+                all[place] = now.clone();
+            }
+            Self::Remove { decor } => drop(all.remove(find(all, decor)?)),
+        }
+        Ok(())
+    }
+
+    /// What takes the change back, in a room with these pieces before it.
+    pub fn inverse(&self, before: &[Decor]) -> Option<Self> {
+        Some(match self.clone() {
+            Self::Add { decor, .. } => Self::Remove { decor },
+            Self::Change { was, now } => Self::Change { was: now, now: was },
+            Self::Remove { decor } => {
+                let at = before.iter().position(|other| *other == decor)?;
+                Self::Add { decor, at: Some(at) }
+            }
+        })
+    }
+
+    /// Makes the change in a scene's data: other entries and keys that this program does not know stay.
+    pub(super) fn write(&self, scene: &mut Value) {
+        if !scene.get("decor").is_some_and(Value::is_array) {
+            let Self::Add { .. } = self else { return };
+            scene["decor"] = json!([]);
+        }
+        let Some(entries) = scene.get_mut("decor").and_then(Value::as_array_mut) else { return };
+        let find = |entries: &[Value], decor: &Decor| {
+            entries.iter().position(|entry| Decor::of(entry).is_some_and(|other| other == *decor))
+        };
+        match self {
+            Self::Add { decor, at } => {
+                let mut known = (0..entries.len()).filter(|index| Decor::of(&entries[*index]).is_some());
+                let place = at.and_then(|at| known.nth(at)).unwrap_or(entries.len());
+                let mut entry = Map::new();
+                decor.write(&mut entry);
+                entries.insert(place, Value::Object(entry));
+            }
+            Self::Change { was, now } => {
+                let Some(place) = find(entries, was) else { return };
+                if let Some(entry) = entries[place].as_object_mut() {
+                    now.write(entry);
+                }
+            }
+            Self::Remove { decor } => {
+                if let Some(place) = find(entries, decor) {
+                    entries.remove(place);
+                }
+            }
+        }
+    }
 }
 
 impl Decor {
@@ -26,16 +129,50 @@ impl Decor {
             pair.is_finite().then_some(pair)
         };
         let kind = entry.get("kind")?.as_str()?;
-        let usual = match kind {
+        let size = pair("size").unwrap_or_else(|| Self::usual_size(kind));
+        let turned = entry.get("turned").and_then(Value::as_bool).unwrap_or(false);
+        Some(Self { kind: kind.into(), position: pair("position")?, size, turned })
+    }
+
+    /// How large a piece of this kind is that names no size.
+    pub fn usual_size(kind: &str) -> Vec2 {
+        match kind {
             "rug" => Vec2::new(360.0, 240.0),
             "workbench" => Vec2::new(180.0, 90.0),
             "shelf" => Vec2::new(160.0, 60.0),
             "window" => Vec2::new(220.0, 160.0),
             "bench" => Vec2::new(140.0, 60.0),
             "desk" => Vec2::new(110.0, 80.0),
+            "wall" => Vec2::new(240.0, 40.0),
             _ => Vec2::new(70.0, 80.0),
-        };
-        Some(Self { kind: kind.into(), position: pair("position")?, size: pair("size").unwrap_or(usual) })
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let [least, most] = DECOR_SIDE;
+        let fits = |side: f32| (least..=most).contains(&side);
+        if self.kind.trim().is_empty() {
+            return Err("furniture needs a kind".to_owned());
+        }
+        if !self.position.is_finite() || !fits(self.size.x) || !fits(self.size.y) {
+            return Err(format!("a {} is from {least} to {most} wide and high, at a finite place", self.kind));
+        }
+        Ok(())
+    }
+
+    /// Writes it into its entry, in as few keys as say it.
+    fn write(&self, entry: &mut Map<String, Value>) {
+        let pair = |pair: Vec2| json!([number(pair.x), number(pair.y)]);
+        entry.insert("kind".to_owned(), json!(self.kind));
+        entry.insert("position".to_owned(), pair(self.position));
+        if self.size != Self::usual_size(&self.kind) || entry.contains_key("size") {
+            entry.insert("size".to_owned(), pair(self.size));
+        }
+        if self.turned {
+            entry.insert("turned".to_owned(), json!(true));
+        } else {
+            entry.shift_remove("turned");
+        }
     }
 
     /// All of a scene, in the order of its file; what is no entry is left out.
@@ -44,9 +181,85 @@ impl Decor {
     }
 }
 
+/// A number as a person would write it.
+fn number(number: f32) -> Value {
+    if number.fract() == 0.0 {
+        json!(number as i64)
+    } else {
+        number.to_string().parse().map_or(Value::Null, |exact: f64| json!(exact))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::scene_patch::patch;
+
+    const SCENE: &str = "name: A # ours\ndecor:\n  - { kind: rug, position: [0, 0], note: grandmother's } # warm\n  \
+                         - 7\n  - { kind: lamp, position: [40, 50], size: [60, 90] }\n";
+
+    fn scene() -> Value {
+        serde_yaml::from_str(SCENE).expect("it is YAML")
+    }
+
+    /// The scene's text after these changes, each checked against the list.
+    fn written(changes: &[DecorChange]) -> String {
+        let (before, mut after) = (scene(), scene());
+        let mut list = Decor::all_of(&before);
+        for change in changes {
+            change.apply(&mut list).expect("it can be done");
+            change.write(&mut after);
+        }
+        assert_eq!(Decor::all_of(&after), list, "the file says what the room has");
+        patch(SCENE, &before, &after)
+    }
+
+    #[test]
+    fn a_change_touches_its_own_entry_and_taking_it_back_leaves_the_file_as_it_was() {
+        let list = Decor::all_of(&scene());
+        let moved = Decor { position: Vec2::new(120.0, -40.5), turned: true, ..list[1].clone() };
+        let desk = Decor {
+            kind: "desk".into(),
+            position: Vec2::new(8.0, 9.0),
+            size: Decor::usual_size("desk"),
+            turned: false,
+        };
+        let changes = [
+            (DecorChange::Change { was: list[1].clone(), now: moved }, "position: [120, -40.5]"),
+            (DecorChange::Remove { decor: list[0].clone() }, "- 7"),
+            (DecorChange::Add { decor: desk, at: None }, "{ kind: desk, position: [8, 9] }"),
+        ];
+        for (change, shown) in changes {
+            let text = written(std::slice::from_ref(&change));
+            assert!(text.contains(shown) && text.contains("name: A # ours"), "{text}");
+            let back = change.inverse(&list).expect("it can be taken back");
+            let restored: Value = serde_yaml::from_str(&written(&[change.clone(), back])).expect("it is YAML");
+            assert_eq!(Decor::all_of(&restored), list, "{change:?}");
+        }
+        let text = written(&[DecorChange::Change {
+            was: list[0].clone(),
+            now: Decor { position: Vec2::new(10.0, 0.0), ..list[0].clone() },
+        }]);
+        assert!(text.contains("note: grandmother's") && text.contains("# warm"), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_and_changes_nothing() {
+        let mut list = Decor::all_of(&scene());
+        let before = list.clone();
+        let gone = Decor { position: Vec2::new(1.0, 1.0), ..list[0].clone() };
+        let endless = Decor { size: Vec2::new(f32::INFINITY, 10.0), ..list[0].clone() };
+        let nowhere = Decor { position: Vec2::NAN, ..list[0].clone() };
+        for change in [
+            DecorChange::Remove { decor: gone.clone() },
+            DecorChange::Change { was: gone, now: list[0].clone() },
+            DecorChange::Add { decor: endless, at: None },
+            DecorChange::Change { was: list[0].clone(), now: nowhere },
+        ] {
+            assert!(change.apply(&mut list).is_err(), "{change:?}");
+        }
+        assert_eq!(list, before);
+    }
 
     #[test]
     fn without_a_size_it_has_the_usual_one_and_what_is_no_place_is_left_out() {

@@ -38,7 +38,7 @@ pub mod yaml;
 mod yaml_value;
 
 pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
-pub use decor::Decor;
+pub use decor::{DECOR_AT_MOST, DECOR_SIDE, Decor, DecorChange};
 pub use files::{FileChanged, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
 pub use room::{begin, forget_saved, order_saves, save_now};

@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::decor::Decor;
+use super::decor::{Decor, DecorChange};
 use crate::base::Behaviour;
 use crate::base::{Author, Id, Seq};
 
@@ -140,6 +140,8 @@ pub enum SceneWrite {
     },
     /// Replaces the list of relationships.
     Relationships(Vec<Relationship>),
+    /// Changes what the room is furnished with.
+    Decor(DecorChange),
     /// Replaces the whole text of a file that an element names.
     File {
         /// Relative to the workspace, `/` between parts.

@@ -35,6 +35,7 @@ pub fn apply(root: &mut Value, writes: &[SceneWrite]) {
                     root["relationships"] = Value::Array(relationships(written, list));
                 }
             }
+            SceneWrite::Decor(change) => change.write(root),
             SceneWrite::File { .. } => {}
         }
     }

@@ -23,6 +23,7 @@ pub(super) enum Target {
     Element(Id),
     Agent(Id),
     Relationships,
+    Decor,
     File(String),
 }
 
@@ -131,6 +132,7 @@ pub(super) fn target_of(write: &SceneWrite) -> Option<Target> {
         SceneWrite::AddElement { keys } => Target::Element(id_of(keys.get("id"))?),
         SceneWrite::AddAgent { keys } => Target::Agent(agent_id_of(keys)?),
         SceneWrite::Relationships(_) => Target::Relationships,
+        SceneWrite::Decor(_) => Target::Decor,
         SceneWrite::File { .. } => return None,
     })
 }
@@ -143,6 +145,11 @@ fn list_of(target: &Target) -> Option<(&'static str, &Id)> {
     }
 }
 
+/// The list of entries without ids that a target stands for as a whole.
+fn set_of(target: &Target) -> &'static str {
+    if *target == Target::Decor { "decor" } else { "relationships" }
+}
+
 fn position(root: &Value, list: &str, id: &str) -> Option<usize> {
     root.get(list)?.as_array()?.iter().position(|entry| {
         let own = if list == "agents" { entry.as_object().and_then(agent_id_of) } else { id_of(entry.get("id")) };
@@ -153,7 +160,7 @@ fn position(root: &Value, list: &str, id: &str) -> Option<usize> {
 fn part(root: &Value, target: &Target) -> Value {
     match list_of(target) {
         Some((list, id)) => position(root, list, id).map_or(Value::Null, |index| root[list][index].clone()),
-        None => root.get("relationships").cloned().unwrap_or_default(),
+        None => root.get(set_of(target)).cloned().unwrap_or_default(),
     }
 }
 
@@ -172,7 +179,7 @@ pub(super) fn rebase(unsaved: &Unsaved, ours: &Value, theirs: &Value) -> Value {
             None => {
                 let merged = merge_sets(&change.before, &our, &their);
                 if merged != their {
-                    joined["relationships"] = merged;
+                    joined[set_of(&change.target)] = merged;
                 }
             }
         }

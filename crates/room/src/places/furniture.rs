@@ -75,9 +75,10 @@ struct Kind {
 
 const WHOLE: Option<[f32; 4]> = Some([0.0, 0.0, 1.0, 1.0]);
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind { word: "rug", footprint: None, used_for: None },
     Kind { word: "window", footprint: None, used_for: Some(Use::Window) },
+    Kind { word: "wall", footprint: WHOLE, used_for: None },
     Kind { word: "shelf", footprint: WHOLE, used_for: Some(Use::Browse) },
     Kind { word: "workbench", footprint: WHOLE, used_for: Some(Use::Work) },
     Kind { word: "desk", footprint: WHOLE, used_for: Some(Use::Work) },
@@ -91,6 +92,11 @@ const KINDS: [Kind; 9] = [
 
 /// Of a kind that nobody knows the whole drawing is in the way.
 const UNKNOWN: Kind = Kind { word: "", footprint: WHOLE, used_for: None };
+
+/// The words of all kinds of furniture.
+pub fn decor_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| kind.word)
+}
 
 fn kind_of(decor: &Decor) -> &'static Kind {
     KINDS.iter().find(|kind| kind.word == &*decor.kind).unwrap_or(&UNKNOWN)
@@ -132,7 +138,7 @@ mod tests {
     use super::*;
 
     fn decor(kind: &str, wide: f32, tall: f32) -> Decor {
-        Decor { kind: kind.into(), position: Vec2::new(100.0, 50.0), size: Vec2::new(wide, tall) }
+        Decor { kind: kind.into(), position: Vec2::new(100.0, 50.0), size: Vec2::new(wide, tall), turned: false }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::element::{Element, Elements, owns};
 use crate::places::furniture::{decor_footprint, element_footprint, seats};
 use crate::places::{Obstacles, Seat};
 use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
-use crate::workspace::{Decor, SceneEdit, SceneState};
+use crate::workspace::{Decor, SceneState};
 
 /// Where an agent is.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -501,16 +501,6 @@ pub(super) fn settle_in(
 pub(super) fn move_out(on: On<Remove, Agent>, agents: Query<&Agent>, mut space: ResMut<Space>) {
     if let Ok(agent) = agents.get(on.entity) {
         space.place(agent.key, Vec2::NAN);
-    }
-}
-
-/// Takes in what the room is furnished with.
-pub(super) fn furnish(mut space: ResMut<Space>, mut edits: MessageReader<SceneEdit>) {
-    for edit in edits.read() {
-        if let SceneEdit::Decor(decor) = edit {
-            space.decor = Some(decor.clone());
-            space.rearranged = true;
-        }
     }
 }
 

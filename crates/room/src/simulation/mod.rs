@@ -16,6 +16,7 @@ pub mod conversation_rules;
 mod conversation_state;
 mod conversations;
 mod finishing;
+mod furnishing;
 pub mod interest;
 mod motion;
 pub mod origin;
@@ -41,6 +42,7 @@ pub use body::{Activity, AgentState, Doing, Home, Position, Queue, Space, Walk};
 pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
+pub use furnishing::FurnishCommand;
 pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use motion::{Passed, Reacted};
 pub use origin::Origin;
@@ -65,7 +67,10 @@ use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<MovementSettings>().add_settings::<AttentionSettings>().add_settings::<ConversationSettings>();
-    app.add_input::<ConversationCommand>().add_input::<RelationshipCommand>().add_input::<SetRest>();
+    app.add_input::<ConversationCommand>()
+        .add_input::<RelationshipCommand>()
+        .add_input::<FurnishCommand>()
+        .add_input::<SetRest>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<CameToWork>()
         .add_tick_message::<ThinkDone>()
@@ -105,7 +110,8 @@ pub fn plugin(app: &mut App) {
             commands::obey,
             commands::lead_conversations,
             relating::relate,
-            body::furnish,
+            furnishing::follow_scene,
+            furnishing::furnish,
         )
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),

@@ -1,5 +1,6 @@
 //! Places in the room: reading in rows and in line, ways that there are not, talk face to face, seats and desks.
 
+use bevy::ecs::message::Messages;
 use bevy::math::Vec2;
 
 use super::tests::{Room, read, talk};
@@ -9,10 +10,10 @@ use crate::log::events;
 use crate::places::furniture::element_footprint;
 use crate::places::{BODY_UNITS, Use, standing};
 use crate::schedule::ticks;
-use crate::workspace::{Decor, SceneEdit};
+use crate::workspace::{Decor, DecorChange, SceneEdit, SceneWrite};
 
 fn decor(kind: &str, at: (f32, f32), size: (f32, f32)) -> Decor {
-    Decor { kind: kind.into(), position: at.into(), size: size.into() }
+    Decor { kind: kind.into(), position: at.into(), size: size.into(), turned: false }
 }
 
 fn furnish(room: &mut Room, all: Vec<Decor>) {
@@ -24,6 +25,28 @@ fn nearest_two(room: &Room, agents: &[AgentKey]) -> f32 {
     let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
     let pairs = places.iter().enumerate().flat_map(|(at, one)| places[at + 1..].iter().map(|two| one.distance(*two)));
     pairs.fold(f32::INFINITY, f32::min)
+}
+
+#[test]
+fn a_desk_that_is_put_onto_somebody_moves_them_aside_and_the_scene_hears_of_it() {
+    let mut room = Room::new();
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    furnish(&mut room, Vec::new());
+    let desk = decor("desk", (0.0, 0.0), (110.0, 80.0));
+    let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
+    let add = DecorChange::Add { decor: desk.clone(), at: None };
+    room.say(FurnishCommand(add.clone()));
+    room.say(FurnishCommand(DecorChange::Remove { decor: decor("plant", (0.0, 0.0), (70.0, 80.0)) }));
+    room.run(1);
+    let written: Vec<_> = writes.read(room.app.world().resource::<Messages<SceneWrite>>()).cloned().collect();
+    assert_eq!(written, [SceneWrite::Decor(add)], "a plant that is not there is not taken out");
+    assert_eq!(room.events::<events::Warning>().len(), 1);
+    room.run(ticks(5.0));
+    let place = room.position(ada);
+    assert!(place.x.abs() > 55.0 || place.y.abs() > 40.0, "she steps out of the desk: {place}");
+    room.say(FurnishCommand(DecorChange::Remove { decor: desk }));
+    room.run(1);
+    assert!(room.app.world().resource::<Space>().seats.is_empty(), "nobody works at a desk that is gone");
 }
 
 #[test]

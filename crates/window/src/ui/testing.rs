@@ -3,6 +3,7 @@
 use crate::element::MailStatus;
 use std::sync::{Arc, OnceLock};
 
+use bevy::math::Vec2;
 use egui_kittest::Harness;
 
 use crate::base::{ActivationKey, AgentKey, ConversationKey, ElementKey, Id};
@@ -15,11 +16,12 @@ use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands;
+use crate::ui::state::arranging::Arranging;
 use crate::ui::state::dock::Tab;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::art::Art;
 use crate::view::model::{
-    AgentDetail, AgentView, ContentView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
+    AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
 };
 use crate::view::pick::Thing;
 use crate::view::recent::{PastTalk, Recent};
@@ -176,6 +178,9 @@ pub fn room_for(command: &CommandInfo) -> RoomModel {
     if command.id.starts_with("question.") {
         room.work.pieces = vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
     }
+    if command.id.starts_with("furniture.") {
+        room.decor = vec![rug()].into();
+    }
     room
 }
 
@@ -187,12 +192,19 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     if command.id.starts_with("file.") {
         state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
     }
+    if command.id.starts_with("furniture.") {
+        state.view.arranging = Some(Arranging { chosen: Some(rug()) });
+    }
     let room = room_for(command);
     // A question is seen for a while before it is answered.
     state.questions.update(&room, 0.0);
     state.questions.update(&room, 1.0);
     let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FilesMeant::default() });
     (state, made)
+}
+
+fn rug() -> DecorView {
+    DecorView { kind: "rug".into(), position: Vec2::ZERO, size: Vec2::new(100.0, 60.0), turned: false }
 }
 
 /// An agent that does nothing.

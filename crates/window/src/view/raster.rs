@@ -10,6 +10,8 @@ use egui::epaint::{ClippedPrimitive, ImageData, Mesh, Primitive, Vertex};
 use egui::{Color32, ColorImage, Context, RawInput, Rect, TextureId, Ui, Vec2, vec2};
 use thiserror::Error;
 
+use super::text::shown::ShownText;
+use super::text::system_fonts::SystemFonts;
 use crate::safe_fs::replace_bytes;
 
 /// A picture cannot be kept.
@@ -37,9 +39,17 @@ pub enum PictureError {
 #[derive(Default)]
 pub struct Rasteriser {
     textures: HashMap<TextureId, (ColorImage, TextureOptions)>,
+    text: ShownText,
+    /// Where letters are looked for that the program's fonts do not have.
+    system_fonts: Option<SystemFonts>,
 }
 
 impl Rasteriser {
+    /// One that takes letters which the program's fonts do not have from these.
+    pub fn with_fonts(system_fonts: SystemFonts) -> Self {
+        Self { system_fonts: Some(system_fonts), ..Self::default() }
+    }
+
     /// Runs a user interface for a few frames and draws the last. `size` in points.
     pub fn picture_of(
         &mut self,
@@ -51,15 +61,24 @@ impl Rasteriser {
     ) -> ColorImage {
         let mut picture = ColorImage::filled([1, 1], Color32::BLACK);
         context.set_pixels_per_point(pixels_per_point);
-        for frame in 0..frames.max(1) {
+        let mut last = frames.max(1);
+        let mut frame = 0;
+        while frame < last {
             let input = RawInput {
                 screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
                 time: Some(frame as f64 / 60.0),
                 ..RawInput::default()
             };
             let mut output = context.run_ui(input, &mut ui);
+            self.text.finish(context, &mut output);
             self.update(&mut output.textures_delta);
-            if frame + 1 == frames.max(1) {
+            if let (Some(fonts), Some(wanted)) = (&self.system_fonts, self.text.take_wanted()) {
+                self.text.add(context, fonts.find(&wanted));
+                // One frame with new fonts, one to find new sizes.
+                last = last.max(frame + 3);
+            }
+            frame += 1;
+            if frame == last {
                 let primitives = context.tessellate(output.shapes, pixels_per_point);
                 picture = self.draw(&primitives, size, pixels_per_point);
             }

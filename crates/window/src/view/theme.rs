@@ -164,7 +164,7 @@ impl Theme {
             }
         }
         if let Some(font) = style.text_styles.get_mut(&egui::TextStyle::Heading) {
-            font.family = super::fonts::strong_family(context);
+            font.family = super::text::fonts::strong_family(context);
         }
         context.set_style_of(theme, style);
         context.set_theme(theme);
@@ -173,6 +173,8 @@ impl Theme {
 
 /// The paper of a person's own notes.
 pub const OWN_NOTE: Color32 = rgb(0xf4_c93c);
+/// A wall's top, its side, and the edge between them.
+pub const WALL: [Color32; 3] = [rgb(0xb9_a58c), rgb(0x8f_7b64), rgb(0x7a_6855)];
 /// The flag of an inbox.
 pub const FLAG: Color32 = rgb(0xd0_4a3c);
 /// Strokes of chalk on a message board that stand for text.

@@ -18,6 +18,13 @@ pub enum Input {
     Agent(AgentInput),
     /// A person did something about conversations, or lets everybody rest.
     Talk(TalkInput),
+    /// A person furnished the room.
+    Furnished {
+        /// With what: the word of its kind.
+        furniture: Id,
+        /// What was done with it.
+        did: Furnishing,
+    },
     /// Work that a session's file calls unfinished is dropped.
     Dropped {
         /// Whose it was, by id.
@@ -34,6 +41,18 @@ pub enum Input {
         /// Which.
         provider: Option<String>,
     },
+}
+
+/// What a person did with a piece of furniture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Furnishing {
+    /// It was put into the room.
+    Added,
+    /// It was moved, turned or resized.
+    Changed,
+    /// It was taken out.
+    Removed,
 }
 
 /// The words of an input that names a stand-in provider.
@@ -186,6 +205,11 @@ impl EventData for Input {
             Self::Relationship(input) => input.narrate(telling),
             Self::Agent(input) => input.narrate(telling),
             Self::Talk(input) => input.narrate(telling),
+            Self::Furnished { furniture, did: Furnishing::Added } => format!("you put a {furniture} into the room"),
+            Self::Furnished { furniture, did: Furnishing::Changed } => format!("you moved a {furniture}"),
+            Self::Furnished { furniture, did: Furnishing::Removed } => {
+                format!("you took a {furniture} out of the room")
+            }
             Self::Dropped { what, .. } => with("", "", what),
             Self::StandIn { provider: None, .. } => "you let settings and agents choose again who answers".to_owned(),
             Self::StandIn { provider: Some(provider), .. } => with("you let", " ", provider) + " answer for everyone",

@@ -22,7 +22,7 @@ mod trouble;
 mod work;
 
 pub use files::FileChange;
-pub use inputs::{AgentInput, Input, RelationshipInput, TalkInput, Tie, WorkInput};
+pub use inputs::{AgentInput, Furnishing, Input, RelationshipInput, TalkInput, Tie, WorkInput};
 pub use models::{Budget, CallFailure, ModelCall, Provider};
 pub use room::{
     ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChanged, ElementDeed, Read, ReadOutcome, RunEnd,

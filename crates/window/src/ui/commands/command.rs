@@ -11,10 +11,11 @@ use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
 use crate::kernel::KernelCommand;
 use crate::schedule::Speed;
-use crate::simulation::{ConversationCommand, RelationshipCommand, TaskCommand};
+use crate::simulation::{ConversationCommand, FurnishCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, DropPlace, FrontPanel, ImportQuestion, Light, Naming, Outcome, Purpose, ShelfItem};
 use crate::view::dates::DateLanguage;
+use crate::view::model::DecorView;
 use crate::view::pick::Thing;
 use crate::workspace::vfs::FileCommand;
 use crate::workspace::{Relationship, SettingsEdit};
@@ -34,6 +35,8 @@ pub enum RoomAct {
     Task(TaskCommand),
     /// About who is what to whom.
     Relate(RelationshipCommand),
+    /// About furniture.
+    Furnish(FurnishCommand),
     /// About work that goes on.
     Work(KernelCommand),
     /// About a file.
@@ -123,6 +126,10 @@ pub enum WindowCommand {
     ToggleDebugOverlay,
     /// Folds the story strip, or unfolds it.
     ToggleStory,
+    /// Begins to arrange the furniture, or ends it.
+    ToggleArranging,
+    /// Chooses a piece of furniture that is arranged.
+    ChooseFurniture(DecorView),
     /// Light or dark.
     ToggleTheme,
     /// Light, dark, or as the system has it.

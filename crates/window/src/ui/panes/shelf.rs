@@ -11,9 +11,9 @@ use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words::capitalised;
-use crate::view::fonts;
 use crate::view::model::ProfileView;
 use crate::view::paint;
+use crate::view::text::fonts;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 /// What the shelf keeps between frames.

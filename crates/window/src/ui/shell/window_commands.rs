@@ -3,6 +3,7 @@
 use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::provider_notices;
+use crate::ui::state::arranging::Arranging;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
@@ -72,6 +73,11 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::CloseDialog => drop(ui.front.close_dialog()),
         WindowCommand::ToggleDebugOverlay => ui.view.debug_overlay ^= true,
         WindowCommand::ToggleStory => ui.view.is_story_folded ^= true,
+        WindowCommand::ToggleArranging => {
+            ui.view.arranging = if ui.view.arranging.is_some() { None } else { Some(Arranging::default()) };
+            ui.selection.select([]);
+        }
+        WindowCommand::ChooseFurniture(piece) => ui.view.arranging = Some(Arranging { chosen: Some(piece) }),
         WindowCommand::ToggleTheme => ui.appearance.toggle_light(),
         WindowCommand::SetLight(light) => ui.appearance.set_light(light),
         WindowCommand::SetDates(language) => ui.appearance.look.dates = language,
@@ -134,12 +140,19 @@ fn escape(ui: &mut UiState, panes: &mut PaneStates) -> Vec<Command> {
         panes.canvas.give_up();
         return Vec::new();
     }
-    if ui.transfer.dragging.take().is_none() && !panes.canvas.stop_naming() && !ui.front.close_topmost() {
-        // What is selected in the room goes first: the file that was looked at before is seen again.
-        if ui.selection.things().is_empty() && ui.selection.rope().is_none() {
-            ui.selection.choose_file(None);
+    if ui.transfer.dragging.take().is_some() || panes.canvas.stop_naming() || ui.front.close_topmost() {
+        return Vec::new();
+    }
+    match &mut ui.view.arranging {
+        Some(arranging) if arranging.chosen.is_none() => ui.view.arranging = None,
+        Some(arranging) => arranging.chosen = None,
+        None => {
+            // What is selected in the room goes first: the file that was looked at before is seen again.
+            if ui.selection.things().is_empty() && ui.selection.rope().is_none() {
+                ui.selection.choose_file(None);
+            }
+            ui.selection.select([]);
         }
-        ui.selection.select([]);
     }
     Vec::new()
 }

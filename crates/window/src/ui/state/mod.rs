@@ -2,6 +2,7 @@
 //! with the rules of its own. What only one panel knows it keeps itself.
 
 pub mod appearance;
+pub mod arranging;
 pub mod dock;
 pub mod file_texts;
 pub mod front;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::math::Vec2;
 
+use super::arranging::Arranging;
 use crate::base::AgentKey;
 use crate::view::camera::Camera;
 use crate::view::doing::Importance;
@@ -58,6 +59,8 @@ pub struct RoomView {
     pub debug_overlay: bool,
     /// Whether the story strip is folded.
     pub is_story_folded: bool,
+    /// While the furniture is arranged.
+    pub arranging: Option<Arranging>,
     /// The way that the view is on.
     pub(in crate::ui) way: Option<Way>,
 }
@@ -146,7 +149,7 @@ impl RoomView {
 
     /// Another room is open.
     pub fn forget_room(&mut self) {
-        (self.hovered, self.is_framed, self.way) = (None, false, None);
+        (self.hovered, self.is_framed, self.way, self.arranging) = (None, false, None, None);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::view::art::Sprite;
 use crate::view::camera::Camera;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView};
 use crate::view::recent::{PULSE_SECS, PulseKind};
-use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, element_colour, state_colour, word_colour};
+use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, WALL, element_colour, state_colour, word_colour};
 
 /// The size of an element, in world units.
 pub(super) const SIZE: World = crate::places::furniture::ELEMENT_SIZE;
@@ -31,13 +31,29 @@ pub(super) fn shadow(batch: &mut Batch, middle: World, size: World, camera: Came
     batch.fill(Sprite::Shadow, Rect::from_center_size(foot, spread), theme.shadow);
 }
 
+/// A wall seen from above and a little from the front: its top, and its side below.
+fn wall(batch: &mut Batch, rect: Rect, height: f32, light: Color32) {
+    let whole = Placement::new(Pos2::ZERO, 1.0, Vec2::ZERO);
+    let side = (height * 0.45).min(rect.height());
+    let (top, side) = rect.split_top_bottom_at_y(rect.bottom() - side);
+    batch.plain(side, &whole, lit(WALL[1], light));
+    batch.plain(top, &whole, lit(WALL[0], light));
+    let edge = Rect::from_min_max(top.left_bottom() - vec2(0.0, 1.0), top.right_bottom() + vec2(0.0, 1.0));
+    batch.plain(edge, &whole, lit(WALL[2], light));
+}
+
 /// A shelf has so many cases beside each other at most.
 const CASES_AT_MOST: f32 = 40.0;
 
 /// Furniture that stands on the floor.
 pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, light: Color32, dark: bool) {
-    let rect = camera.rect_to_screen(decor.position, decor.size);
+    let mut rect = camera.rect_to_screen(decor.position, decor.size);
+    if decor.turned {
+        // A drawing from right to left is seen in a mirror.
+        (rect.min.x, rect.max.x) = (rect.max.x, rect.min.x);
+    }
     match &*decor.kind {
+        "wall" => wall(batch, rect, decor.size.y * camera.zoom, light),
         "shelf" => {
             let cases = (decor.size.x / decor.size.y.max(1.0)).round().clamp(1.0, CASES_AT_MOST) as usize;
             let wide = rect.width() / cases as f32;

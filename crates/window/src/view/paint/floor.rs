@@ -5,7 +5,6 @@ use egui::epaint::Vertex;
 use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::{Batch, fade, glow, lit, mixed};
-use crate::base::hash::content_hash;
 use crate::view::art::{Art, FLOOR_TILE, Sprite};
 use crate::view::camera::Camera;
 use crate::view::model::{DecorView, RoomModel};
@@ -75,22 +74,21 @@ fn rug_ground((ground, _): (u32, u32), theme: Theme) -> Color32 {
     lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), theme.rug_light())
 }
 
-/// The colours of a rug: which, its size and place decide.
-fn rug_colours(decor: &DecorView) -> (u32, u32) {
-    let seed = content_hash(&[decor.size.x as u8, decor.size.y as u8, decor.position.y as u8]);
-    RUGS[(seed % RUGS.len() as u64) as usize]
+/// The colours of a rug go by its place in the list: it keeps them when it is moved.
+fn rug_colours(index: usize) -> (u32, u32) {
+    RUGS[index % RUGS.len()]
 }
 
 /// A rug where it is too small for its pattern.
-pub(super) fn plain_rug(decor: &DecorView, theme: Theme) -> Color32 {
-    rug_ground(rug_colours(decor), theme)
+pub(super) fn plain_rug(index: usize, theme: Theme) -> Color32 {
+    rug_ground(rug_colours(index), theme)
 }
 
 /// A rug: two borders, a row of diamonds, and fringes at its ends.
-pub(super) fn rug(painter: &Painter, decor: &DecorView, camera: Camera, theme: Theme) {
+pub(super) fn rug(painter: &Painter, decor: &DecorView, index: usize, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let rect = camera.rect_to_screen(decor.position, decor.size);
-    let colours = rug_colours(decor);
+    let colours = rug_colours(index);
     let ground = rug_ground(colours, theme);
     let line = lit(mixed(rgb(colours.1), ground, 0.25), theme.rug_light());
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);

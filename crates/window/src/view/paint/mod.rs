@@ -41,7 +41,8 @@ pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_u
 use super::art::{Art, Sprite};
 use super::camera::Camera;
 use super::doing::{Importance, told_as};
-use super::model::{AgentView, RoomModel};
+use super::furniture;
+use super::model::{AgentView, DecorView, RoomModel};
 use super::pick::Thing;
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
@@ -107,20 +108,21 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     let chosen = Chosen::of(scene);
 
     let lying = |kind: &'static str| {
-        seen.decor.iter().map(|index| &room.decor[*index]).filter(move |decor| &*decor.kind == kind)
+        let pieces = seen.decor.iter().map(|index| (*index, &room.decor[*index]));
+        pieces.filter(move |(_, decor)| &*decor.kind == kind)
     };
-    for decor in lying("rug") {
-        floor::rug(&painter, decor, camera, theme);
+    for (index, decor) in lying("rug") {
+        floor::rug(&painter, decor, index, camera, theme);
     }
     // Light lies on rugs as well.
-    for decor in lying("window") {
+    for (_, decor) in lying("window") {
         floor::window_light(&painter, decor, camera, theme);
     }
 
     let mut batch = Batch::new(sheet, 18 * seen.agents.len() + 24 * seen.elements.len() + 256);
     floor::grid(&mut batch, camera, theme);
     floor::lamp_pools(&mut batch, room, camera, theme);
-    for decor in seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| stands(&decor.kind)) {
+    for decor in seen.decor.iter().map(|index| &room.decor[*index]).filter(|decor| !furniture::lies(&decor.kind)) {
         element::shadow(&mut batch, decor.position, decor.size, camera, theme);
     }
     for element in seen.elements.iter().map(|index| &room.elements[*index]) {
@@ -239,9 +241,20 @@ pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
     }
 }
 
-/// Whether a piece of decor stands on the floor, and does not lie on it.
-fn stands(kind: &str) -> bool {
-    !matches!(kind, "rug" | "window")
+/// Paints a piece of furniture into a rectangle of its proportions, for lists.
+pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: &Art, theme: Theme) {
+    let zoom = rect.width() / decor.size.x;
+    let camera = Camera { middle: decor.position, zoom, viewport: rect };
+    match &*decor.kind {
+        "rug" => floor::rug(painter, decor, 0, camera, theme),
+        "window" => floor::window_light(painter, decor, camera, theme),
+        _ => {
+            let Some(sheet) = art.sheet(zoom) else { return };
+            let mut batch = Batch::new(sheet, 8);
+            element::furniture(&mut batch, decor, camera, Color32::WHITE, theme.dark);
+            batch.paint(painter);
+        }
+    }
 }
 
 /// The shadow of an agent and the ring in its state's colour.

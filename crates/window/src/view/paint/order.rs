@@ -2,9 +2,10 @@
 
 use bevy::math::Vec2 as World;
 
+use super::Seen;
 use super::element::SIZE;
-use super::{Seen, stands};
 use crate::simulation::State;
+use crate::view::furniture;
 use crate::view::model::{AgentView, RoomModel};
 
 /// Who stands higher than this share of the upper half of a thing stands behind it. Who stands farther down is in
@@ -28,7 +29,7 @@ pub(super) fn standing(room: &RoomModel, seen: &Seen, with_agents: bool) -> Vec<
         let element = &room.elements[*index];
         (line(element.position, SIZE), Standing::Element(*index), element.position, SIZE)
     });
-    let decor = seen.decor.iter().filter(|index| stands(&room.decor[**index].kind)).map(|index| {
+    let decor = seen.decor.iter().filter(|index| !furniture::lies(&room.decor[**index].kind)).map(|index| {
         let decor = &room.decor[*index];
         (line(decor.position, decor.size), Standing::Decor(*index), decor.position, decor.size)
     });
@@ -79,8 +80,13 @@ mod tests {
             agents: agents.collect(),
             elements: vec![element(0, "pinboard", "Ideas", World::ZERO, ContentView::Text(String::new()))],
             decor: vec![
-                DecorView { kind: "rug".into(), position: World::ZERO, size: World::splat(300.0) },
-                DecorView { kind: "plant".into(), position: World::new(0.0, 200.0), size: World::splat(60.0) },
+                DecorView { kind: "rug".into(), position: World::ZERO, size: World::splat(300.0), turned: false },
+                DecorView {
+                    kind: "plant".into(),
+                    position: World::new(0.0, 200.0),
+                    size: World::splat(60.0),
+                    turned: false,
+                },
             ]
             .into(),
             ..RoomModel::default()

@@ -10,10 +10,10 @@ use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
 use crate::simulation::{ConversationKind, Posture};
 use crate::view::bubble::Bubble;
-use crate::view::fonts;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
 use crate::view::recent::PulseKind;
+use crate::view::text::fonts;
 
 /// An agent that stands in the middle.
 pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
@@ -126,6 +126,7 @@ fn made_up_room() -> (RoomModel, Recent) {
         kind: kind.into(),
         position: World::new(x, y),
         size: World::new(wide, high),
+        turned: false,
     });
     let talk = TalkView {
         key: ConversationKey(0),
@@ -352,16 +353,19 @@ fn hostile_room() -> (RoomModel, Recent) {
         kind: "shelf".into(),
         position: World::ZERO,
         size: World::new(1e9, 1e-9),
+        turned: false,
     });
     Arc::make_mut(&mut room.decor).push(DecorView {
         kind: "no such thing".into(),
         position: World::ZERO,
         size: World::new(60.0, 60.0),
+        turned: false,
     });
     Arc::make_mut(&mut room.decor).push(DecorView {
         kind: "rug".into(),
         position: World::ZERO,
         size: World::new(1e9, 1e9),
+        turned: false,
     });
     (room, recent)
 }

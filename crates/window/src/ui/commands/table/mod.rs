@@ -2,6 +2,7 @@
 //! `workshop --help-keys` are made. Keys with more modifiers stand before those with fewer.
 
 mod files;
+mod furniture;
 mod info;
 mod questions;
 mod room;
@@ -17,7 +18,7 @@ pub struct CommandTable(Vec<CommandInfo>);
 
 impl Default for CommandTable {
     fn default() -> Self {
-        Self([room::COMMANDS, window::COMMANDS, files::COMMANDS, questions::COMMANDS].concat())
+        Self([room::COMMANDS, window::COMMANDS, files::COMMANDS, questions::COMMANDS, furniture::COMMANDS].concat())
     }
 }
 

@@ -3,6 +3,7 @@
 use bevy::math::Vec2;
 use egui::Key;
 
+use super::furniture;
 use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, ctrl_shift, of, plain, shift, window};
 use crate::agent::AgentCommand;
 use crate::base::{Behaviour, Id};
@@ -83,6 +84,9 @@ fn behaves(cx: &CommandContext<'_>, behaviour: Behaviour) -> Option<bool> {
 }
 
 fn deletable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.ui.view.arranging.is_some() {
+        return furniture::furniture_chosen(cx);
+    }
     if cx.ui.selection.rope().is_some() { Ok(()) } else { something_selected(cx) }
 }
 
@@ -107,6 +111,9 @@ fn nudge(cx: &CommandContext<'_>, towards: Vec2) -> Vec<Command> {
 }
 
 fn delete(cx: &CommandContext<'_>) -> Vec<Command> {
+    if cx.ui.view.arranging.is_some() {
+        return furniture::remove(cx);
+    }
     match cx.ui.selection.rope() {
         Some(rope) if cx.ui.selection.things().is_empty() => {
             vec![create::end_relationship(rope.clone()), WindowCommand::Select(Vec::new()).into()]

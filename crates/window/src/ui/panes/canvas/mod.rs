@@ -1,5 +1,6 @@
 //! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
 
+mod arranging;
 mod asking;
 pub mod debug_overlay;
 mod dropping;
@@ -25,6 +26,7 @@ use crate::ui::state::room_view::{self, place_of};
 use crate::ui::state::{Naming, RoomView, SpaceBar};
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
+use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
 use crate::view::paint::minimap::Small;
 use crate::view::paint::{self, Labels, Look};
@@ -32,6 +34,7 @@ use crate::view::pick::{Thing, opened_at, thing_at};
 use crate::view::spread::Spread;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
+use arranging::FurnitureHand;
 pub use asking::shows_what_happens;
 use hand::Hand;
 use hover_card::HoverCard;
@@ -61,6 +64,8 @@ pub enum MenuOn {
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
     hand: Hand,
+    /// The same while the furniture is arranged.
+    furniture: FurnitureHand,
     /// What was put down where, and the tick by which the room has heard of it.
     put: BTreeMap<Thing, Vec2>,
     put_until: u64,
@@ -88,7 +93,7 @@ pub struct Canvas {
 impl Canvas {
     /// Whether the hand holds something.
     pub fn is_holding(&self) -> bool {
-        !matches!(self.hand, Hand::Free | Hand::Pans)
+        !matches!(self.hand, Hand::Free | Hand::Pans) || self.furniture.is_holding()
     }
 
     /// Whether the person is in the middle of something: holds something, moves the view or writes a label.
@@ -99,6 +104,7 @@ impl Canvas {
     /// The hand gives up what it holds, which never left its place.
     pub fn give_up(&mut self) {
         self.hand = Hand::Free;
+        self.furniture.give_up();
     }
 
     /// What the space bar is doing, for whoever hears the keys.
@@ -185,6 +191,7 @@ impl Canvas {
         if room.tick >= self.put_until {
             self.put.clear();
         }
+        self.furniture.show_held(room);
         hand::show_at(&self.put, false, room);
         if let Some(pointer) = pointer {
             hand::show_at(&self.hand.places(pointer), true, room);
@@ -232,8 +239,12 @@ impl Canvas {
             && self.naming.is_none()
             && state.transfer.dragging.is_none()
             && !state.front.is_covered()
-            && !view.debug_overlay;
+            && !view.debug_overlay
+            && view.arranging.is_none();
         self.card.show(ui, response, cx, view.camera, is_free);
+        if view.arranging.is_some() {
+            self.furniture.show(ui, rect, cx, view, commands);
+        }
         commands.extend(asking::asking_ui(ui, rect, cx, view));
         self.menu(ui, response, cx, view, commands);
         self.naming = relating::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
@@ -265,13 +276,7 @@ impl Canvas {
     fn look_around(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
         let camera = &mut view.camera;
         if let Some(pointer) = response.hover_pos() {
-            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-            if scroll != 0.0 {
-                camera.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
-            }
-            if pinch != 1.0 {
-                camera.zoom_at(pointer, pinch);
-            }
+            zoom_by_wheel(ui, pointer, camera);
         }
         if self.hand == Hand::Pans || response.dragged_by(PointerButton::Middle) {
             camera.pan(response.drag_delta());
@@ -418,6 +423,17 @@ impl Canvas {
         let popup = Popup::context_menu(response);
         let popup = if let Some(point) = point { popup.at_position(*point) } else { popup };
         popup.show(|ui| commands.extend(menu::menu_ui(ui, cx, on, *place)));
+    }
+}
+
+/// The wheel and two fingers make everything larger or smaller at the pointer.
+fn zoom_by_wheel(ui: &Ui, pointer: Pos2, camera: &mut Camera) {
+    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+    if scroll != 0.0 {
+        camera.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
+    }
+    if pinch != 1.0 {
+        camera.zoom_at(pointer, pinch);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A person's hands in the room, with panels around it: what raw movements of mouse and keys come to. Here, what is
 //! carried and dropped.
 
+mod arranging;
 mod choosing;
 mod looking;
 

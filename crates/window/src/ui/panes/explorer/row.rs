@@ -11,7 +11,7 @@ use super::status::Standing;
 use crate::base::Severity;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::fonts;
+use crate::view::text::fonts;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::vfs::FileKind;
 

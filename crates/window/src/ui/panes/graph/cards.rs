@@ -19,8 +19,9 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::art::Art;
+use crate::view::paint;
+use crate::view::text::fonts;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, TYPE, Theme, state_colour};
-use crate::view::{fonts, paint};
 
 /// From nearer than this everything on a card can be read.
 const NEAR_FROM: f32 = 0.62;

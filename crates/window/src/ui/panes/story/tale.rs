@@ -293,7 +293,8 @@ fn input(row: &EventRow) -> Option<String> {
         },
         Input::Talk(TalkInput::Speak { .. }) => session(row),
         Input::Work(_) | Input::Relationship(_) | Input::Talk(_) | Input::StandIn { .. } => row.seq.to_string(),
-        Input::Dropped { .. } => return None,
+        // Furniture that is moved about is no news.
+        Input::Furnished { .. } | Input::Dropped { .. } => return None,
     };
     Some(about)
 }

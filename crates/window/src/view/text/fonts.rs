@@ -1,12 +1,14 @@
 //! The two families of type that come with the program: Inter for text, JetBrains Mono for code.
 //!
-//! Behind them stand the fonts of `egui`, for emoji and signs. What is missing: no font here holds Arabic, Hebrew,
-//! the scripts of India or those of East Asia, of which each letter shows as a box, and text always runs from left to
-//! right. Such text is kept, found and sent as it is; it cannot be read in the window.
+//! Behind them stand the fonts of `egui`, for signs, and those of the system that were found for letters which none of
+//! these has.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use egui::{Context, FontData, FontDefinitions, FontFamily, FontId, Id};
+use skrifa::{FontRef, MetadataProvider};
+
+use super::system_fonts::FoundFont;
 
 const TEXT: &str = "Inter";
 const STRONG: &str = "Inter SemiBold";
@@ -18,32 +20,65 @@ const FILES: [(&str, &[u8]); 3] = [
     (CODE, include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/fonts/JetBrainsMono-Regular.ttf"))),
 ];
 
-/// The house's fonts before those of `egui`.
-fn definitions() -> FontDefinitions {
+/// Fonts of the system that stand behind those of the program.
+#[derive(Clone, Default, Debug)]
+pub struct Fallbacks {
+    /// For coloured emoji: it gives them their room, the pictures are painted over it.
+    pub emoji: Option<FoundFont>,
+    /// For letters that nothing else has, in this order.
+    pub fonts: Vec<FoundFont>,
+}
+
+/// The program's fonts, then one for emoji, then those of `egui`, then those of the system.
+fn definitions(fallbacks: &Fallbacks) -> FontDefinitions {
     let mut definitions = FontDefinitions::default();
     for (name, bytes) in FILES {
         definitions.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
     }
-    let fallbacks = |family: &FontFamily| definitions.families.get(family).cloned().unwrap_or_default();
-    let (text, code) = (fallbacks(&FontFamily::Proportional), fallbacks(&FontFamily::Monospace));
-    let before = |first: &[&str], rest: &[String]| -> Vec<String> {
-        first.iter().map(|name| (*name).to_owned()).chain(rest.iter().cloned()).collect()
+    for font in fallbacks.fonts.iter().chain(&fallbacks.emoji) {
+        definitions.font_data.insert(font.name.clone(), font.data.clone());
+    }
+    let signs = |family: &FontFamily| definitions.families.get(family).cloned().unwrap_or_default();
+    let (text, code) = (signs(&FontFamily::Proportional), signs(&FontFamily::Monospace));
+    let chain = |first: &[&str], signs: &[String]| -> Vec<String> {
+        let first =
+            first.iter().map(|name| (*name).to_owned()).chain(fallbacks.emoji.iter().map(|font| font.name.clone()));
+        first.chain(signs.iter().cloned()).chain(fallbacks.fonts.iter().map(|font| font.name.clone())).collect()
     };
     definitions.families = [
-        (FontFamily::Proportional, before(&[TEXT], &text)),
-        (FontFamily::Name(STRONG.into()), before(&[STRONG, TEXT], &text)),
-        (FontFamily::Monospace, before(&[CODE, TEXT], &code)),
+        (FontFamily::Proportional, chain(&[TEXT], &text)),
+        (FontFamily::Name(STRONG.into()), chain(&[STRONG, TEXT], &text)),
+        (FontFamily::Monospace, chain(&[CODE, TEXT], &code)),
     ]
     .into();
     definitions
 }
 
-/// Gives a context the house's fonts, from its next frame on. Doing so twice does nothing.
+/// Gives a context the program's fonts, from its next frame on. Doing so twice does nothing.
 pub fn install(context: &Context) {
     if !are_installed(context) {
-        context.set_fonts(definitions());
-        context.data_mut(|data| data.insert_temp(mark(), true));
+        install_with(context, &Fallbacks::default());
     }
+}
+
+/// Gives a context the program's fonts and these behind them, from its next frame on.
+pub fn install_with(context: &Context, fallbacks: &Fallbacks) {
+    context.set_fonts(definitions(fallbacks));
+    context.data_mut(|data| data.insert_temp(mark(), true));
+}
+
+/// Whether a character is drawn as a coloured picture where the system has one: an emoji that the fonts for text do not
+/// have as a letter.
+pub fn is_emoji(letter: char) -> bool {
+    matches!(letter, '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}' | '\u{2934}'..='\u{2935}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+        && !is_letter(letter)
+}
+
+/// Whether one of the fonts for text has it.
+fn is_letter(letter: char) -> bool {
+    static FONTS: LazyLock<Vec<FontRef<'static>>> =
+        LazyLock::new(|| FILES.iter().filter_map(|(_, bytes)| FontRef::new(bytes).ok()).collect());
+    FONTS.iter().any(|font| font.charmap().map(letter).is_some())
 }
 
 /// The heavier cut, for names and headings; the usual one in a context without the house's fonts, where asking for

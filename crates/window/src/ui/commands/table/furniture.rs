@@ -1,0 +1,48 @@
+//! Commands about the furniture of the room.
+
+use egui::Key;
+
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, of, plain, window};
+use crate::simulation::FurnishCommand;
+use crate::ui::commands::{Command, RoomAct, WindowCommand};
+use crate::view::furniture;
+use crate::view::model::DecorView;
+use crate::workspace::DecorChange;
+
+/// Whether a piece is chosen while the furniture is arranged.
+pub(super) fn furniture_chosen(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    chosen(cx).map(|_| ()).ok_or("Arrange the furniture and choose a piece first")
+}
+
+/// Takes the chosen piece out of the room.
+pub(super) fn remove(cx: &CommandContext<'_>) -> Vec<Command> {
+    let change = chosen(cx).map(|decor| DecorChange::Remove { decor: decor.clone() });
+    change.map(furnish).into_iter().collect()
+}
+
+fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a DecorView> {
+    cx.ui.view.arranging.as_ref()?.chosen_in(cx.room)
+}
+
+fn turn(cx: &CommandContext<'_>) -> Vec<Command> {
+    let Some(was) = chosen(cx).cloned() else { return Vec::new() };
+    let now = furniture::turned(&was);
+    vec![furnish(DecorChange::Change { was, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
+}
+
+fn furnish(change: DecorChange) -> Command {
+    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
+}
+
+/// In the order in which menus have them.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
+        .about("Add, move, resize, turn and remove furniture in the room")
+        .keys(KeyContext::Room, &[plain(Key::L)])
+        .menus(&[(Menu::Floor, "Arrange the furniture")])
+        .undone(Undone::ByItsOpposite),
+    of("furniture.turn", "Turn the chosen furniture", turn)
+        .keys(KeyContext::Room, &[plain(Key::R)])
+        .only(furniture_chosen)
+        .undone(Undone::ByUndo),
+];

@@ -1,0 +1,168 @@
+//! Arranging the furniture by hand: which piece stands under a point, and where a piece comes to stand that is moved,
+//! resized or turned. Pure.
+
+use bevy::math::Vec2;
+
+use super::model::DecorView;
+use crate::workspace::DECOR_SIDE;
+
+/// Pieces stand on a grid of this many world units, unless they are put exactly.
+pub const GRID_UNITS: f32 = 10.0;
+/// An edge or a middle is drawn to that of another piece from so many points away.
+const REACH_POINTS: f32 = 8.0;
+/// A corner can be taken hold of from so many points away.
+const CORNER_POINTS: f32 = 9.0;
+
+/// What lies on the floor, under everything that stands.
+pub fn lies(kind: &str) -> bool {
+    matches!(kind, "rug" | "window")
+}
+
+/// Whether its size is a person's to choose: rugs and walls are as large as they are needed, a bench seats more the
+/// wider it is; a plant or a lamp is one.
+pub fn can_be_resized(kind: &str) -> bool {
+    !matches!(kind, "plant" | "lamp" | "coffee")
+}
+
+/// The piece under a place: of those that stand the nearest to the viewer, then of those that lie the last drawn.
+pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
+    let under = |decor: &&DecorView| {
+        let from_middle = (place - decor.position).abs() * 2.0;
+        from_middle.x <= decor.size.x && from_middle.y <= decor.size.y
+    };
+    let foot = |decor: &DecorView| decor.position.y - decor.size.y / 2.0;
+    let standing = all.iter().filter(under).filter(|decor| !lies(&decor.kind));
+    let nearest = standing.min_by(|one, other| foot(one).total_cmp(&foot(other)));
+    nearest.or_else(|| all.iter().rev().filter(under).find(|decor| lies(&decor.kind)))
+}
+
+/// A line along which a piece has been drawn to another one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Guide {
+    /// From top to bottom, at this x.
+    Upright(f32),
+    /// From left to right, at this y.
+    Level(f32),
+}
+
+/// The piece where it comes to stand: in line with the edges and middles of others that are near, else on the grid.
+pub fn snapped(moved: &DecorView, others: &[DecorView], zoom: f32) -> (DecorView, Vec<Guide>) {
+    let reach = REACH_POINTS / zoom.max(0.05);
+    let mut guides = Vec::new();
+    let mut place = moved.position;
+    for axis in 0..2 {
+        let lines = |decor: &DecorView, at: f32| [-0.5, 0.0, 0.5].map(|share| at + share * decor.size[axis]);
+        let own = lines(moved, moved.position[axis]);
+        let theirs = others.iter().flat_map(|other| lines(other, other.position[axis]));
+        let pairs = theirs.flat_map(|line| own.map(|mine| (line, line - mine)));
+        let nearest =
+            pairs.filter(|(_, by)| by.abs() <= reach).min_by(|one, other| one.1.abs().total_cmp(&other.1.abs()));
+        match nearest {
+            Some((line, by)) => {
+                place[axis] += by;
+                guides.push(if axis == 0 { Guide::Upright(line) } else { Guide::Level(line) });
+            }
+            None => place[axis] = to_grid(place[axis]),
+        }
+    }
+    (DecorView { position: place, ..moved.clone() }, guides)
+}
+
+fn to_grid(number: f32) -> f32 {
+    (number / GRID_UNITS).round() * GRID_UNITS
+}
+
+/// A corner of a piece, as which side of its middle it is on.
+pub fn corner_at(decor: &DecorView, place: Vec2, zoom: f32) -> Option<Vec2> {
+    let reach = CORNER_POINTS / zoom.max(0.05);
+    let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)].map(|(x, y)| Vec2::new(x, y));
+    let found =
+        corners.into_iter().find(|corner| (decor.position + *corner * decor.size / 2.0).distance(place) <= reach);
+    found.filter(|_| can_be_resized(&decor.kind))
+}
+
+/// The piece with one corner pulled to a place; the opposite one stays.
+pub fn resized(decor: &DecorView, corner: Vec2, to: Vec2, exactly: bool) -> DecorView {
+    let fixed = decor.position - corner * decor.size / 2.0;
+    let to = if exactly { to } else { Vec2::new(to_grid(to.x), to_grid(to.y)) };
+    let [least, most] = DECOR_SIDE;
+    let size = ((to - fixed) * corner).clamp(Vec2::splat(least), Vec2::splat(most));
+    DecorView { position: fixed + corner * size / 2.0, size, ..decor.clone() }
+}
+
+/// The piece turned: what is seen from above by a quarter, what is seen from the front in a mirror.
+pub fn turned(decor: &DecorView) -> DecorView {
+    match &*decor.kind {
+        "rug" | "wall" => DecorView { size: Vec2::new(decor.size.y, decor.size.x), ..decor.clone() },
+        _ => DecorView { turned: !decor.turned, ..decor.clone() },
+    }
+}
+
+/// A new piece of a kind, as near to a place as nothing of that kind stands.
+pub fn new_piece(kind: &str, place: Vec2, others: &[DecorView]) -> DecorView {
+    let size = DecorView::usual_size(kind);
+    let mut position = Vec2::new(to_grid(place.x), to_grid(place.y));
+    while others.iter().any(|other| &*other.kind == kind && other.position.distance(position) < GRID_UNITS) {
+        position += Vec2::new(2.0, -2.0) * GRID_UNITS;
+    }
+    DecorView { kind: kind.into(), position, size, turned: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn piece(kind: &str, x: f32, y: f32) -> DecorView {
+        DecorView { kind: kind.into(), position: Vec2::new(x, y), size: Vec2::new(100.0, 60.0), turned: false }
+    }
+
+    #[test]
+    fn what_stands_in_front_is_taken_before_what_lies_under_it() {
+        let all = [piece("desk", 0.0, 20.0), piece("rug", 0.0, 0.0), piece("bench", 10.0, 0.0)];
+        assert_eq!(decor_at(&all, Vec2::ZERO).map(|found| &*found.kind), Some("bench"));
+        assert_eq!(decor_at(&all, Vec2::new(-45.0, -25.0)).map(|found| &*found.kind), Some("rug"));
+        assert_eq!(decor_at(&all, Vec2::new(-45.0, 45.0)).map(|found| &*found.kind), Some("desk"));
+        assert_eq!(decor_at(&all, Vec2::new(500.0, 0.0)), None);
+    }
+
+    #[test]
+    fn near_another_piece_edges_come_into_line_and_elsewhere_the_grid_holds() {
+        let (shelf, desk) = (piece("shelf", 0.0, 0.0), piece("desk", 203.0, 63.0));
+        let (stands, guides) = snapped(&desk, std::slice::from_ref(&shelf), 1.0);
+        assert_eq!(stands.position, Vec2::new(200.0, 60.0), "its lower edge on the shelf's upper one; x on the grid");
+        assert_eq!(guides, [Guide::Level(30.0)]);
+        let (stands, guides) = snapped(&piece("desk", 503.0, 263.0), &[shelf], 1.0);
+        assert_eq!((stands.position, guides), (Vec2::new(500.0, 260.0), Vec::new()));
+    }
+
+    #[test]
+    fn a_plant_has_one_size_and_a_rug_can_be_pulled_by_each_corner() {
+        let rug = piece("rug", 0.0, 0.0);
+        assert_eq!(corner_at(&rug, Vec2::new(51.0, -29.0), 1.0), Some(Vec2::new(1.0, -1.0)));
+        assert_eq!(corner_at(&rug, Vec2::new(30.0, 0.0), 1.0), None);
+        assert_eq!(corner_at(&piece("plant", 0.0, 0.0), Vec2::new(50.0, 30.0), 1.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn pulling_a_corner_leaves_the_opposite_one_where_it_is(
+            x in -500.0_f32..500.0, y in -500.0_f32..500.0, right in any::<bool>(), up in any::<bool>(),
+        ) {
+            let rug = piece("rug", 10.0, 20.0);
+            let corner = Vec2::new(if right { 1.0 } else { -1.0 }, if up { 1.0 } else { -1.0 });
+            let now = resized(&rug, corner, Vec2::new(x, y), true);
+            let fixed = |decor: &DecorView| decor.position - corner * decor.size / 2.0;
+            prop_assert!(fixed(&now).distance(fixed(&rug)) < 0.01);
+            prop_assert!(now.size.min_element() >= DECOR_SIDE[0] && now.size.max_element() <= DECOR_SIDE[1]);
+        }
+
+        #[test]
+        fn turning_twice_or_four_times_is_nothing(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf"])) {
+            let before = piece(kind, 3.0, 4.0);
+            prop_assert_ne!(turned(&before), before.clone());
+            prop_assert_eq!(turned(&turned(&before)), before);
+        }
+    }
+}

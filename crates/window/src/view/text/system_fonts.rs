@@ -1,0 +1,161 @@
+//! The fonts that are installed on this machine: which of them has a letter that the program's own have not.
+//!
+//! Finding them reads many files; it is done in a job, and only once such a letter is to be shown.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use egui::FontData;
+use fontdb::{Database, FaceInfo, Stretch, Style};
+use skrifa::raw::TableProvider;
+use skrifa::{FontRef, MetadataProvider};
+
+/// Fonts that only draw boxes with numbers, or every letter as a few dots.
+const LAST: [&str; 4] = ["unifont", "lastresort", "adobe blank", "fallback"];
+
+/// A font of the system.
+#[derive(Clone, Debug)]
+pub struct FoundFont {
+    /// Its name, which no other has.
+    pub name: String,
+    /// Its file.
+    pub data: Arc<FontData>,
+}
+
+/// What is shown and what no font has yet.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Wanted {
+    /// Letters.
+    pub letters: BTreeSet<char>,
+    /// Whether there are emoji.
+    pub emoji: bool,
+}
+
+/// What was found for it.
+#[derive(Clone, Default, Debug)]
+pub struct Found {
+    /// Fonts that have letters, as few as will do.
+    pub fonts: Vec<FoundFont>,
+    /// A font with coloured emoji.
+    pub emoji: Option<FoundFont>,
+}
+
+/// The fonts of a machine, the most fitting first.
+pub struct SystemFonts {
+    database: Database,
+    faces: Vec<fontdb::ID>,
+}
+
+impl SystemFonts {
+    /// Those that are installed, for a person of the language that the environment names. Reads their headers.
+    pub fn installed() -> Self {
+        let mut database = Database::new();
+        database.load_system_fonts();
+        let language = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+        Self::of(database, &language.into_iter().find(|value| !value.is_empty()).unwrap_or_default())
+    }
+
+    /// Those of a folder, for a person of this language, such as `ja_JP.UTF-8`.
+    pub fn of_folder(folder: &Path, language: &str) -> Self {
+        let mut database = Database::new();
+        database.load_fonts_dir(folder);
+        Self::of(database, language)
+    }
+
+    fn of(database: Database, language: &str) -> Self {
+        let region = region_of(language);
+        let mut faces: Vec<(Rank, fontdb::ID)> = database.faces().map(|face| (rank(face, region), face.id)).collect();
+        faces.sort_by(|one, other| one.0.cmp(&other.0));
+        let faces = faces.into_iter().map(|(_, id)| id).collect();
+        Self { database, faces }
+    }
+
+    /// Looks for fonts with these letters. Reads files until each letter is found or all were read.
+    pub fn find(&self, wanted: &Wanted) -> Found {
+        let mut left = wanted.letters.clone();
+        let mut found = Found::default();
+        for id in &self.faces {
+            if left.is_empty() {
+                break;
+            }
+            let Some(here) = self.database.with_face_data(*id, |data, index| held(data, index, &left)) else {
+                continue;
+            };
+            if !here.is_empty()
+                && let Some(font) = self.load(*id)
+            {
+                found.fonts.push(font);
+                left.retain(|letter| !here.contains(letter));
+            }
+        }
+        if wanted.emoji {
+            let colours = |id: &&fontdb::ID| self.database.with_face_data(**id, has_pictures).unwrap_or(false);
+            found.emoji =
+                self.faces.iter().filter(|id| self.names(**id, "emoji")).find(colours).and_then(|id| self.load(*id));
+        }
+        found
+    }
+
+    fn names(&self, id: fontdb::ID, word: &str) -> bool {
+        self.database.face(id).is_some_and(|face| family(face).to_lowercase().contains(word))
+    }
+
+    fn load(&self, id: fontdb::ID) -> Option<FoundFont> {
+        let name = self.database.face(id).map(|face| format!("system: {}", face.post_script_name))?;
+        let (bytes, index) = self.database.with_face_data(id, |data, index| (data.to_vec(), index))?;
+        Some(FoundFont { name, data: Arc::new(FontData { index, ..FontData::from_owned(bytes) }) })
+    }
+}
+
+/// What comes first: an upright sans of usual weight, written for the person's region, in a fixed order.
+type Rank = (bool, bool, bool, bool, u16, bool, bool, usize, String);
+
+fn rank(face: &FaceInfo, region: &str) -> Rank {
+    let name = family(face);
+    let lower = name.to_lowercase();
+    (
+        LAST.iter().any(|word| lower.contains(word)),
+        face.style != Style::Normal || face.stretch != Stretch::Normal,
+        face.monospaced || lower.contains("mono"),
+        !lower.contains("sans") && !lower.contains("gothic"),
+        face.weight.0.abs_diff(400),
+        !name.split(' ').any(|word| word == region),
+        !lower.contains("noto"),
+        name.len(),
+        face.post_script_name.clone(),
+    )
+}
+
+fn family(face: &FaceInfo) -> &str {
+    face.families.first().map_or("", |(name, _)| name.as_str())
+}
+
+/// How fonts name the region whose forms of Chinese characters they draw.
+fn region_of(language: &str) -> &'static str {
+    let language = language.to_lowercase();
+    match language.get(..2) {
+        Some("ja") => "JP",
+        Some("ko") => "KR",
+        _ if language.starts_with("zh_hk") || language.starts_with("zh-hk") => "HK",
+        _ if language.starts_with("zh_tw") || language.contains("hant") => "TC",
+        _ => "SC",
+    }
+}
+
+/// Which of these letters a font has.
+fn held(data: &[u8], index: u32, letters: &BTreeSet<char>) -> BTreeSet<char> {
+    let Ok(font) = FontRef::from_index(data, index) else { return BTreeSet::new() };
+    // A font without outlines, such as one of pictures, would show nothing.
+    if font.glyf().is_err() && font.cff().is_err() && font.cff2().is_err() {
+        return BTreeSet::new();
+    }
+    let map = font.charmap();
+    letters.iter().copied().filter(|letter| map.map(*letter).is_some()).collect()
+}
+
+/// Whether a font's glyphs are coloured pictures of a size.
+fn has_pictures(data: &[u8], index: u32) -> bool {
+    FontRef::from_index(data, index)
+        .is_ok_and(|font| (font.cbdt().is_ok() && font.cblc().is_ok()) || font.sbix().is_ok())
+}
