@@ -3,6 +3,7 @@
 use egui::{Rect, Sense, Stroke, Ui, UiBuilder, pos2, vec2};
 
 use crate::ui::approval_card::{CardSize, Turn, approval_card, height_of};
+use crate::ui::panes::inspector::has_room_for_question;
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::Tab;
 use crate::ui::{Command, ViewerContext};
@@ -55,7 +56,7 @@ fn asker(cx: &ViewerContext<'_>, view: &RoomView) -> Option<egui::Pos2> {
 fn is_in_inspector(cx: &ViewerContext<'_>) -> bool {
     let Some((piece, ..)) = cx.ui.questions.front(cx.room) else { return false };
     let is_selected = cx.ui.selection.things().iter().eq([&Thing::Agent(piece.agent.clone())]);
-    is_selected && cx.ui.dock.is_seen(&Tab::Inspector)
+    is_selected && cx.ui.dock.is_seen(&Tab::Inspector) && has_room_for_question(cx)
 }
 
 fn hand_of(stands: egui::Pos2, zoom: f32, is_right: bool) -> egui::Pos2 {

@@ -12,6 +12,7 @@ use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::RoomAct;
 use crate::ui::context::ViewerContext;
+use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::provider_health;
@@ -21,8 +22,9 @@ use crate::view::paint;
 use crate::view::pick::Thing;
 use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 
-/// In a window that is at least so high, the card of a question has all of its room.
-const HIGH_WINDOW_POINTS: f32 = 760.0;
+/// A pane that is lower than this has no room for the card of a question beside the chat: it stands beside whoever asks,
+/// and below the room.
+const CARD_PANE_POINTS: f32 = 680.0;
 /// What the card of a question takes here: who wants what, and what would happen.
 const CARD_HEAD_POINTS: f32 = 52.0;
 const CARD_PREVIEW_POINTS: f32 = 110.0;
@@ -138,6 +140,11 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
     });
 }
 
+/// Whether the card of a question stands in the inspector.
+pub fn has_room_for_question(cx: &ViewerContext<'_>) -> bool {
+    cx.ui.dock.rect(&Tab::Inspector).is_none_or(|rect| rect.height() >= CARD_PANE_POINTS)
+}
+
 /// What waits for a person, what was used, and what it is to do next.
 fn foot(
     ui: &mut Ui,
@@ -149,11 +156,9 @@ fn foot(
     let theme = cx.theme;
     let work = detail.chat.as_ref().and_then(|chat| chat.work.as_ref());
     ui.add_space(SPACE[1]);
-    if let Some(question) = work.and_then(|work| work.question.as_ref()) {
-        // Half of a low pane stays for the chat.
-        let is_high = ui.ctx().content_rect().height() >= HIGH_WINDOW_POINTS;
-        let preview = if is_high { CARD_PREVIEW_POINTS } else { CARD_PREVIEW_POINTS / 2.0 };
-        let size = CardSize { head: CARD_HEAD_POINTS, preview };
+    let question = work.and_then(|work| work.question.as_ref()).filter(|_| has_room_for_question(cx));
+    if let Some(question) = question {
+        let size = CardSize { head: CARD_HEAD_POINTS, preview: CARD_PREVIEW_POINTS };
         commands.extend(approval_card(ui, cx, question, ("inspector", size, None)));
     }
     ui.scope(|ui| {

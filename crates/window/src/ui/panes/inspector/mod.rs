@@ -19,6 +19,7 @@ pub use self::element::holds;
 use egui::{Label, RichText, Sense, Ui, vec2};
 
 use self::agent::AgentTab;
+pub use self::agent::has_room_for_question;
 use self::calls::CallsPane;
 use self::chat::ChatPane;
 use self::earlier::EarlierPane;
