@@ -42,7 +42,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::Floor, "Arrange the furniture")])
         .undone(Undone::ByItsOpposite),
     of("furniture.turn", "Turn the chosen furniture", turn)
-        .keys(KeyContext::Room, &[plain(Key::R)])
+        .keys(KeyContext::Room, &[plain(Key::M)])
         .only(furniture_chosen)
         .undone(Undone::ByUndo),
 ];

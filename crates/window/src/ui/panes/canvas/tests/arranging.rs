@@ -56,7 +56,7 @@ fn keys_turn_and_remove_the_chosen_piece_and_escape_leads_out() {
     let mut window = arranging();
     let desk = window.screen(-200.0, -100.0);
     window.click(desk, Modifiers::NONE);
-    window.key(Modifiers::NONE, Key::R);
+    window.key(Modifiers::NONE, Key::M);
     let was = piece("desk", -200.0, -100.0);
     let turned = DecorView { turned: true, ..was.clone() };
     assert_eq!(change(&mut window), DecorChange::Change { was: was.clone(), now: turned });
