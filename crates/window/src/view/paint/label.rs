@@ -13,6 +13,7 @@ use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
 use crate::view::doing::{Doings, Importance, told_as};
 use crate::view::model::AgentView;
+use crate::view::text::fonts;
 use crate::view::theme::{RADIUS, Theme, state_colour};
 
 /// Longer labels are cut.
@@ -36,11 +37,18 @@ pub struct Labels {
     pub(super) places: Places,
     /// How large texts are at one point.
     measured: HashMap<String, Vec2>,
+    /// With which fonts that was measured.
+    fonts: u32,
 }
 
 impl Labels {
     /// How large a text is in a line of its own, at one point.
-    pub(super) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
+    pub(in crate::view) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
+        let fonts = fonts::times_installed(painter.ctx());
+        if self.fonts != fonts {
+            self.fonts = fonts;
+            self.measured.clear();
+        }
         if let Some(size) = self.measured.get(text) {
             return *size;
         }

@@ -41,9 +41,13 @@ pub(super) fn in_reading_order(galley: &Galley) -> Option<Galley> {
     Some(ordered)
 }
 
-/// In which direction a paragraph begins: that of its first letter that has one.
+/// In which direction a paragraph begins: from the right where its first letter and most of its letters do. A sentence
+/// of the program that begins with somebody's name runs as the rest of it.
 fn base_level(paragraph: &str) -> Level {
-    BidiInfo::new(paragraph, None).paragraphs.first().map_or_else(Level::ltr, |first| first.level)
+    let begins = BidiInfo::new(paragraph, None).paragraphs.first().map_or_else(Level::ltr, |first| first.level);
+    let right = paragraph.chars().filter(|letter| is_right_to_left(*letter)).count();
+    let left = paragraph.chars().filter(|letter| bidi_class(*letter) == BidiClass::L).count();
+    if begins.is_rtl() && right >= left { begins } else { Level::ltr() }
 }
 
 /// A part of a line that keeps its order inside: a run of a right-to-left font, or one letter with its marks.

@@ -64,7 +64,15 @@ pub fn install(context: &Context) {
 /// Gives a context the program's fonts and these behind them, from its next frame on.
 pub fn install_with(context: &Context, fallbacks: &Fallbacks) {
     context.set_fonts(definitions(fallbacks));
-    context.data_mut(|data| data.insert_temp(mark(), true));
+    context.data_mut(|data| {
+        data.insert_temp(mark(), true);
+        *data.get_temp_mut_or_default::<u32>(mark()) += 1;
+    });
+}
+
+/// How often fonts were given to a context: what was measured before the last time may be another size now.
+pub fn times_installed(context: &Context) -> u32 {
+    context.data(|data| data.get_temp(mark())).unwrap_or(0)
 }
 
 /// Whether a character is drawn as a coloured picture where the system has one: an emoji that the fonts for text do not

@@ -11,6 +11,7 @@ use super::emoji::decode;
 use super::fonts::{self, Fallbacks};
 use super::shown::ShownText;
 use super::system_fonts::{SystemFonts, Wanted};
+use crate::view::paint::Labels;
 use crate::view::raster::{Rasteriser, write_png};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fonts");
@@ -126,6 +127,7 @@ fn words_digits_and_brackets_stand_in_the_order_in_which_they_are_read() {
             left_to_right(&in_reading_order(&galley).expect("it has right-to-left letters"), 0)
         };
         assert_eq!(shown("ברוכים הבאים"), "םיאבה םיכורב");
+        assert_eq!(shown("היום came into the room"), "םויה came into the room", "a name does not turn a sentence");
         assert_eq!(shown("ברוכים 42, הבאים"), "םיאבה ,42 םיכורב", "digits keep their order");
         assert_eq!(
             shown("Ada: ברוכים הבאים!"),
@@ -209,6 +211,23 @@ fn a_letter_that_no_font_has_costs_one_search_and_nothing_else() {
     assert!(found.emoji.is_none());
     let nowhere = SystemFonts::of_folder(Path::new("/nowhere"), "");
     assert!(nowhere.find(&Wanted { letters: ['工'].into(), emoji: true }).fonts.is_empty());
+}
+
+#[test]
+fn what_was_measured_is_measured_anew_with_other_fonts() {
+    let (context, mut labels) = (Context::default(), Labels::default());
+    let mut measure = |fallbacks: &Fallbacks| {
+        fonts::install_with(&context, fallbacks);
+        let mut size = egui::Vec2::ZERO;
+        let mut output = context.run_ui(RawInput::default(), |ui| size = labels.measure(ui.painter(), "أهلا بكم"));
+        output.textures_delta.clear();
+        size
+    };
+    let letters = "أهلا بكم".chars().filter(|letter| *letter != ' ').collect();
+    let found = system_fonts().find(&Wanted { letters, emoji: false });
+    let boxes = measure(&Fallbacks::default());
+    let written = measure(&Fallbacks { emoji: None, fonts: found.fonts });
+    assert!((written.x - boxes.x).abs() > 0.5, "{written} is as wide as {boxes}");
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
 
 /// A picture of a kind with its name. Whether it was asked for.
 fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -> bool {
-    let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[1]);
+    let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[2]);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Add a {kind}")));
     let ground = if response.hovered() || response.has_focus() {
@@ -276,6 +276,10 @@ fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -
     ui.painter().rect(rect, f32::from(RADIUS[0]), ground, Stroke::new(LINE[0], line), StrokeKind::Inside);
     let usual = DecorView { kind: kind.into(), position: Vec2::ZERO, size: DecorView::usual_size(kind), turned: false };
     let shown = Rect::from_min_size(rect.min + egui::Vec2::splat(SPACE[0]), PICTURE_POINTS);
+    if furniture::lies(kind) {
+        // Light is seen on a floor alone.
+        ui.painter().rect_filled(shown, f32::from(RADIUS[0]), theme.floor);
+    }
     paint::furniture_picture(ui.painter(), fitted(shown, usual.size), &usual, cx.art, *theme);
     let at: Pos2 = rect.center_bottom() - egui::vec2(0.0, SPACE[0]);
     ui.painter().text(at, Align2::CENTER_BOTTOM, capitalised(kind), egui::FontId::proportional(TYPE[0]), theme.text);
