@@ -73,7 +73,7 @@ fn people_who_stand_in_each_other_are_clicked_one_by_one() {
     for agent in &shown.agents {
         let face = window.screen(agent.position.x, agent.position.y + 38.0);
         window.click(face, Modifiers::NONE);
-        assert_eq!(window.selected(), [agent.id.clone()]);
+        assert_eq!(window.selected(), std::slice::from_ref(&agent.id));
     }
     let floor = window.screen(-300.0, -190.0);
     window.rest(floor, 30);
