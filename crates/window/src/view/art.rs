@@ -188,9 +188,10 @@ impl Art {
         self.sheets.iter().rev().find(|sheet| sheet.pixels_per_unit >= wanted).or(self.sheets.first())
     }
 
-    /// The tile of the floor at the size that suits a zoom.
+    /// The tile of the floor at the size that suits a zoom: drawn at most 1.4 times smaller or larger than it is. Much
+    /// smaller, its seams would flicker, and differ from display to display.
     pub fn floor(&self, zoom: f32) -> Option<TextureId> {
-        let wanted = zoom * self.pixels_per_point * 0.95;
+        let wanted = zoom * self.pixels_per_point * std::f32::consts::FRAC_1_SQRT_2;
         let fits = self.floors.iter().rev().find(|(_, scale)| *scale >= wanted).or(self.floors.first());
         fits.map(|(texture, _)| texture.id())
     }
