@@ -24,7 +24,7 @@ const SAID_PER_FRAME: usize = 3;
 
 /// Crowds that walk, talk and carry their names: how many, with the overlay or not, from how far, the most in ms.
 const CROWDS: [(usize, bool, f32, f64); 3] =
-    [(1_000, false, 0.6, 6.0), (1_000, true, 0.6, 9.0), (10_000, false, 0.19, 16.0)];
+    [(1_000, false, 0.6, 5.0), (1_000, true, 0.6, 7.0), (10_000, false, 0.19, 12.0)];
 
 /// Frames of each crowd.
 pub fn crowds() -> Vec<Figure> {

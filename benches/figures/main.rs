@@ -23,6 +23,7 @@ mod rooms;
 #[allow(dead_code)]
 mod screen;
 mod ticks;
+mod together;
 #[cfg(target_os = "linux")]
 mod trust;
 #[path = "../../tests/it/wild.rs"]
@@ -30,6 +31,7 @@ mod wild;
 #[cfg(feature = "window")]
 mod window;
 mod work;
+mod workflows;
 
 use measure::Figure;
 
@@ -52,6 +54,8 @@ const GROUPS: &[Group] = &[
     ("thousand pieces", work::thousand_pieces),
     ("profiles", work::ten_thousand_profiles),
     ("wild agents", work::wild_collections),
+    ("channel", together::channel),
+    ("workflow", workflows::thousand_steps),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

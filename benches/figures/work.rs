@@ -23,14 +23,14 @@ const PROFILES: usize = 10_000;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A workspace with these files, open, at full speed.
-struct Studio {
-    room: Room,
+pub(super) struct Studio {
+    pub(super) room: Room,
     events: Vec<Event>,
     _folder: tempfile::TempDir,
 }
 
 impl Studio {
-    fn open(files: &[(String, String)], script: &str) -> Self {
+    pub(super) fn open(files: &[(String, String)], script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
             write(folder.path(), path, text);
@@ -48,12 +48,12 @@ impl Studio {
         Self { room, events: Vec::new(), _folder: folder }
     }
 
-    fn task(&mut self, agent: &str, text: String) {
+    pub(super) fn task(&mut self, agent: &str, text: String) {
         let task = TaskCommand { agent: agent.into(), text };
         self.room.app.world_mut().resource_mut::<Door<TaskCommand>>().push(task);
     }
 
-    fn tick(&mut self) {
+    pub(super) fn tick(&mut self) {
         while self.room.driver.step(self.room.app.world_mut()) != Step::Ticked {}
         let events = self.room.app.world_mut().resource_mut::<EventTap>().take();
         self.events.extend(events.iter().map(EventRecord::event));
@@ -68,7 +68,7 @@ impl Studio {
         }
     }
 
-    fn count(&self, kind: EventKind) -> usize {
+    pub(super) fn count(&self, kind: EventKind) -> usize {
         self.events.iter().filter(|one| one.kind() == kind).count()
     }
 }
@@ -79,7 +79,7 @@ fn write(folder: &Path, path: &str, text: &str) {
     fs::create_dir_all(parent).and_then(|()| fs::write(&path, text)).expect("the workspace can be written");
 }
 
-fn file(path: &str, text: &str) -> (String, String) {
+pub(super) fn file(path: &str, text: &str) -> (String, String) {
     (path.to_owned(), text.to_owned())
 }
 

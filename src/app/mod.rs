@@ -8,10 +8,12 @@ pub mod opening;
 mod recovery;
 pub mod replay;
 pub mod room;
+pub mod servers;
 pub mod status;
 mod unfinished;
 #[cfg(feature = "window")]
 pub mod window;
+pub mod workflows;
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -24,7 +26,9 @@ use crate::offline::OfflineProvider;
 use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
-use crate::{agent, element, gate, gateway, kernel, memory, mind, schedule, simulation, store, tools, workspace};
+use crate::{
+    agent, element, gate, gateway, kernel, memory, mind, orchestration, schedule, simulation, store, tools, workspace,
+};
 
 /// A room with every floor but the window, not yet begun.
 pub fn headless() -> App {
@@ -43,6 +47,7 @@ pub fn headless() -> App {
         gate::plugin,
         tools::plugin,
         kernel::plugin,
+        orchestration::plugin,
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
     gateway::add_simulated_provider(&mut app, "scripted", |file| match ScriptedProvider::from_file(file) {
@@ -54,7 +59,9 @@ pub fn headless() -> App {
     // The last of Record before the store hands the events on.
     app.add_systems(
         Tick,
-        (drive::tap_events, drive::tap_reactions).chain().in_set(InPhase(WorkshopSystems::Record, Floor::Kernel)),
+        (drive::tap_events, drive::tap_reactions)
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Record, Floor::Orchestration)),
     );
     app
 }

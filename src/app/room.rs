@@ -16,6 +16,7 @@ use crate::gateway::{self, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::log::events::RunEnd;
 use crate::log::{EventDraft, EventLog, EventRecord};
+use crate::orchestration;
 use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
@@ -211,7 +212,8 @@ impl Room {
         let scene = self.scene;
         workspace::vfs::send_all(world, SENT_WITHIN);
         // The last word on all work that is not over, for whoever reads it while the room is closed.
-        let sessions = kernel::sessions_at_rest(world);
+        let mut sessions = kernel::sessions_at_rest(world);
+        sessions.extend(orchestration::workflow::runs_at_rest(world));
         if !hand_over(world, sessions) {
             tracing::error!("some sessions could not be written down while the room was closed");
         }

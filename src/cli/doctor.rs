@@ -7,9 +7,13 @@ use serde::Serialize;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::formats::format_of;
+use crate::app::servers::servers_of;
 use crate::app::{self, opening::state_folder};
 use crate::base::{Problem, Seq, Severity};
 use crate::gateway::aliases::unknown_models;
+use crate::gateway::confine::Confinement;
+use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::{Consent, consent_of};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
 use crate::store::{HISTORY_FILE, Reader, StoreError};
@@ -100,6 +104,10 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     findings.extend(key_problems(&environment).into_iter().map(Finding::of));
     findings.push(Finding::good("prices", price_source().to_string()));
     findings.extend(providers(&settings, &environment));
+    findings.push(Finding::good("confinement", Confinement::of_this_computer().level().words()));
+    if is_workspace(&folder) {
+        findings.extend(servers(&folder, &environment));
+    }
     print(arguments, &findings)?;
     let is_broken = findings.iter().any(|finding| finding.state == State::Problem);
     Ok(if is_broken { Ending::Failed } else { Ending::Done })
@@ -118,6 +126,24 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
         }
     });
     chosen.err().map(Finding::of).into_iter().chain(status).collect()
+}
+
+/// The MCP servers of the workspace, and whether they may be used. None is started.
+fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
+    let Ok(all) = servers_of(folder) else { return Vec::new() };
+    let finding = |written: &WrittenServer| {
+        let what = format!("MCP server {}", written.server.name);
+        let detail = format!("{} ({})", written.server.shown(), written.place);
+        let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.name);
+        match consent_of(environment, &written.server) {
+            Consent::Given => Finding::good(&what, format!("allowed: {detail}; try it with: workshop mcp check")),
+            Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),
+            Consent::OfAnother => {
+                Finding::bad(State::Note, &what, format!("changed since you allowed it: {detail}"), remedy)
+            }
+        }
+    };
+    all.servers.iter().map(finding).collect()
 }
 
 /// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.

@@ -1,28 +1,64 @@
-//! `workshop init DIR`: writes the starter kit into a folder, never over anything that is there.
+//! `workshop init DIR`: writes the starter kit into a folder, never over anything that is there; or a workflow to begin
+//! with into a workspace.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
-use crate::workspace::starter;
+use crate::base::text::nearest;
+use crate::workspace::{starter, workflow_templates};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The folder; it may exist
-    dir: PathBuf,
+    /// The folder; it may exist. With --workflow the workspace, if not the current folder
+    #[arg(required_unless_present = "workflow")]
+    dir: Option<PathBuf>,
     /// Write settings and one scene only, for a folder with files of its own, such as a repository
-    #[arg(long)]
+    #[arg(long, conflicts_with = "workflow")]
     bare: bool,
+    /// Write a workflow to begin with into a workspace: chain, fan-out, debate, review-loop
+    #[arg(long, value_name = "NAME")]
+    workflow: Option<String>,
 }
 
 pub(super) fn init(arguments: &Arguments) -> Outcome {
-    let make = if arguments.bare { starter::adopt } else { starter::init };
-    let written = make(&arguments.dir).map_err(Complaint::failed)?.written;
+    let dir = arguments.dir.as_deref();
+    match (&arguments.workflow, dir) {
+        (Some(name), dir) => init_workflow(dir, name),
+        (None, Some(dir)) => init_folder(dir, arguments.bare),
+        (None, None) => Err(Complaint::usage("no folder is named").hint("try: workshop init my-workshop")),
+    }
+}
+
+fn init_folder(dir: &Path, is_bare: bool) -> Outcome {
+    let make = if is_bare { starter::adopt } else { starter::init };
+    let written = make(dir).map_err(Complaint::failed)?.written;
+    let dir = dir.display();
     if written.is_empty() {
-        output::note(&format!("{} has everything already; nothing was written", arguments.dir.display()));
+        output::note(&format!("{dir} has everything already; nothing was written"));
         return Ok(Ending::Done);
     }
     output::result(&written.join("\n"))?;
-    let dir = arguments.dir.display();
     output::note(&format!("wrote {} files; now try: workshop run {dir} --for 10m", written.len()));
+    Ok(Ending::Done)
+}
+
+fn init_workflow(dir: Option<&Path>, name: &str) -> Outcome {
+    let folder = place::workspace(dir, Absent::Refuse)?;
+    let Some(template) = workflow_templates::find(name) else {
+        let names: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
+        let complaint = Complaint::usage(format!("there is no workflow {name:?} to begin with"));
+        return Err(match nearest(name, names.iter().copied()) {
+            Some(near) => complaint.hint(format!("did you mean {near:?}?")),
+            None => complaint.hint(format!("there are: {}", names.join(", "))),
+        });
+    };
+    let done = workflow_templates::write(&folder, &template).map_err(Complaint::failed)?;
+    if !done.written.contains(&template.path()) {
+        output::note(&format!("{} is there already; nothing was written", template.path()));
+        return Ok(Ending::Done);
+    }
+    output::result(&done.written.join("\n"))?;
+    output::note(&format!("now try: workshop workflow run {name}"));
     Ok(Ending::Done)
 }

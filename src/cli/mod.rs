@@ -8,13 +8,16 @@ mod doctor;
 mod export;
 mod feed;
 mod given;
+mod goal;
 mod import;
 mod init;
+mod mcp;
 mod output;
 mod place;
 mod problems;
 mod replay;
 mod report;
+mod resuming;
 mod run;
 mod shell;
 mod status;
@@ -22,6 +25,7 @@ mod stop;
 mod task;
 #[cfg(feature = "window")]
 mod window;
+mod workflow;
 
 use std::process::ExitCode;
 
@@ -29,6 +33,7 @@ use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
+use crate::gateway::confine::WATCH_WORD;
 
 /// How a command ended; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +146,8 @@ enum Command {
     Status(status::Arguments),
     /// List what agents ask a person, and answer, whether or not the room is running
     Approvals(approvals::Arguments),
+    /// Run workflows, which chain agents, and list, check and go on with them
+    Workflow(workflow::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
     /// Import agents, skills and rules that you have already, from files, folders or a repository
@@ -149,6 +156,8 @@ enum Command {
     Export(export::Arguments),
     /// Let a workspace ask models at an address that only its own settings name
     AllowAddress(allow::Arguments),
+    /// List, try, call and allow the MCP servers whose tools agents use
+    Mcp(mcp::Arguments),
     /// Say what is set up, what is wrong, and how to fix it
     Doctor(doctor::Arguments),
     /// Print a script with which a shell completes this command line
@@ -158,15 +167,17 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "init",
     "run",
     "status",
     "approvals",
+    "workflow",
     "replay",
     "import",
     "export",
     "allow-address",
+    "mcp",
     "doctor",
     "completions",
     "man",
@@ -178,6 +189,10 @@ const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::
 
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    if words.next().is_some_and(|word| word == WATCH_WORD) {
+        return gateway::watch_over::main(words);
+    }
     std::panic::set_hook(Box::new(output::tell_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -193,10 +208,12 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::run(&arguments),
         Some(Command::Status(arguments)) => status::status(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
+        Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),
         Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
+        Some(Command::Mcp(arguments)) => mcp::mcp(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(Command::Completions(arguments)) => shell::completions(&arguments),
         Some(Command::Man(arguments)) => shell::man(&arguments),
@@ -257,6 +274,7 @@ mod tests {
             ("docs/use.md", include_str!("../../docs/use.md")),
             ("docs/trust.md", include_str!("../../docs/trust.md")),
             ("docs/agents.md", include_str!("../../docs/agents.md")),
+            ("docs/workflows.md", include_str!("../../docs/workflows.md")),
         ];
         let shown = |text: &'static str| text.lines().filter(|line| line.starts_with("workshop"));
         assert!(texts.iter().flat_map(|(_, text)| shown(text)).count() > 15, "the documents show how to use it");
@@ -275,7 +293,15 @@ mod tests {
     #[test]
     fn the_readme_stays_short_and_its_links_lead_somewhere() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let texts = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/use.md", "docs/agents.md", "docs/trust.md"];
+        let texts = [
+            "README.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "docs/use.md",
+            "docs/agents.md",
+            "docs/trust.md",
+            "docs/workflows.md",
+        ];
         for place in texts.into_iter().chain(["docs/figures.md", "docs/extending.md", "docs/settings.md"]) {
             let text = std::fs::read_to_string(root.join(place)).expect("every document is there");
             let folder = root.join(place).parent().expect("it lies in a folder").to_owned();

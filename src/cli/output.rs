@@ -94,6 +94,20 @@ pub(super) fn confirm(question: &str) -> Result<bool, Complaint> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Asks for a text on the terminal: a line that says something.
+pub(super) fn answer(question: &str) -> Result<String, Complaint> {
+    loop {
+        ask(question);
+        let mut line = String::new();
+        if io::stdin().read_line(&mut line).map_err(Complaint::failed)? == 0 {
+            return Err(Complaint::usage("nothing more can be read from the terminal"));
+        }
+        if !line.trim().is_empty() {
+            return Ok(line.trim().to_owned());
+        }
+    }
+}
+
 /// Shows this at the bottom of the terminal from now on; nothing where standard error is no terminal.
 pub(super) fn show_status(text: &str) {
     if !is_watched() {

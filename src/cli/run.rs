@@ -16,7 +16,7 @@ use super::problems::Reporter;
 use super::report::{FilesChanged, Report, Verdict};
 use super::stop::Stop;
 use super::task::{Task, Unfinished, is_over};
-use super::{Complaint, Ending, Outcome, given, status};
+use super::{Complaint, Ending, Outcome, given, resuming, status};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
@@ -36,79 +36,106 @@ const TASK_CHARS: usize = 80;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The workspace; the current folder if it is one, else ./my-workshop, made from the starter kit on first use
-    workspace: Option<PathBuf>,
+    pub(super) workspace: Option<PathBuf>,
     /// The scene, by its file's name without .yaml
     #[arg(long)]
-    scene: Option<String>,
+    pub(super) scene: Option<String>,
     /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
     #[arg(long, requires = "task", value_name = "ID")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
     /// The same as --agent, while everybody else rests: nobody else reads, talks or asks a model but for this task
     #[arg(long, requires = "task", conflicts_with = "agent", value_name = "ID")]
-    only: Option<String>,
+    pub(super) only: Option<String>,
     /// The task that the agent gets, - for standard input, @FILE for a file; the run ends when it is over
     #[arg(long, value_name = "TEXT", value_parser = parse_task)]
-    task: Option<String>,
+    pub(super) task: Option<String>,
     /// Go on with unfinished work, by its id; `workshop status` lists it. The run ends when it is over
     #[arg(long, value_name = "ID", conflicts_with_all = ["task", "fresh"])]
-    resume: Option<String>,
+    pub(super) resume: Option<String>,
     /// Write the result into a file instead of printing it
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
     #[arg(long, value_name = "WHAT")]
-    on_ask: Option<OnAsk>,
+    pub(super) on_ask: Option<OnAsk>,
     /// Let work go on that a person paused before the room was closed
     #[arg(long)]
-    unpause: bool,
+    pub(super) unpause: bool,
     /// Run for so much simulated time: 90s, 10m, 1h 30m
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["ticks", "until"])]
-    for_time: Option<Duration>,
+    pub(super) for_time: Option<Duration>,
     /// Run for so many ticks of 1/30 s
     #[arg(long, conflicts_with = "until")]
-    ticks: Option<u64>,
+    pub(super) ticks: Option<u64>,
     /// Run until nobody has anything queued, asked or under way
     #[arg(long, value_parser = ["idle"])]
-    until: Option<String>,
+    pub(super) until: Option<String>,
     /// Stands in for the scene's seed
     #[arg(long)]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// 1, 4, 16, or max
     #[arg(long, default_value = "1", value_parser = parse_speed)]
-    speed: Speed,
+    pub(super) speed: Speed,
     /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
-    provider: Option<String>,
+    pub(super) provider: Option<String>,
     /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
-    model: Option<String>,
+    pub(super) model: Option<String>,
     /// Write every event as it happens, as JSON Lines: a file, or - for standard output
     #[arg(long, value_name = "FILE")]
-    events: Option<PathBuf>,
+    pub(super) events: Option<PathBuf>,
     /// Write the scene as it is at the end
     #[arg(long, value_name = "FILE")]
-    scene_out: Option<PathBuf>,
+    pub(super) scene_out: Option<PathBuf>,
     /// Begin as the scene file says: forget where agents stood and what they remember
     #[arg(long)]
-    fresh: bool,
+    pub(super) fresh: bool,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
     #[arg(long, short)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 impl Arguments {
+    /// Those of a command line that says nothing.
+    pub(super) fn of_nothing() -> Self {
+        Self {
+            workspace: None,
+            scene: None,
+            agent: None,
+            only: None,
+            task: None,
+            resume: None,
+            out: None,
+            on_ask: None,
+            unpause: false,
+            for_time: None,
+            ticks: None,
+            until: None,
+            seed: None,
+            speed: Speed::Times(1),
+            provider: None,
+            model: None,
+            events: None,
+            scene_out: None,
+            fresh: false,
+            json: false,
+            quiet: false,
+        }
+    }
+
     /// When the run ends, in a room that is at this tick.
-    fn stop(&self, tick: u64) -> Stop {
+    fn stop(&self, tick: u64, has_task: bool) -> Stop {
         if let Some(time) = self.for_time {
             Stop::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
         } else if let Some(ticks) = self.ticks {
             Stop::AtTick(tick + ticks)
         } else if self.until.is_some() {
             Stop::WhenIdle
-        } else if self.task.is_some() || self.resume.is_some() {
+        } else if has_task {
             Stop::AfterTask
         } else {
             Stop::Never
@@ -130,7 +157,12 @@ pub(super) fn parse_speed(word: &str) -> Result<Speed, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let reported = open(arguments).and_then(|run| run.run_to_the_end());
+    run_for(arguments, None, arguments.only.is_some())
+}
+
+/// The same for a task that is no agent's, if there is one; `alone` where everybody else rests.
+pub(super) fn run_for(arguments: &Arguments, task: Option<Task>, alone: bool) -> Outcome {
+    let reported = open(arguments, task, alone).and_then(|run| run.run_to_the_end());
     let report = match reported {
         Ok(report) => report,
         Err(complaint) => {
@@ -160,7 +192,7 @@ struct Run<'a> {
     first_tick: u64,
 }
 
-fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
+fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Run<'_>, Complaint> {
     if arguments.json && arguments.events.as_deref().is_some_and(output::is_standard_output) {
         return Err(Complaint::usage("--json and --events - both want standard output")
             .hint("write the events to a file: --events FILE"));
@@ -170,7 +202,10 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
     let named = arguments.workspace.as_deref();
     let folder = place::workspace(named, Absent::MakeDefault)?;
     let provider = given::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
-    let given = given_task(arguments, &folder)?;
+    let given = match task {
+        Some(task) => GivenTask { task: Some(task), scene: arguments.scene.clone() },
+        None => given_task(arguments, &folder)?,
+    };
     let out_file = arguments.out.as_deref().map(ResultFile::new).transpose()?;
     let options = OpenOptions {
         folder,
@@ -188,11 +223,11 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
-    if arguments.only.is_some() {
+    if alone {
         world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
     }
     let first_tick = world.resource::<SimClock>().tick();
-    let stop = arguments.stop(first_tick);
+    let stop = arguments.stop(first_tick, given.task.is_some());
     let commands = Commands {
         workspace: named.map(|named| named.display().to_string()),
         scene: options.scene.clone().map(|scene| status::stem(&scene).to_owned()),
@@ -211,7 +246,9 @@ fn open(arguments: &Arguments) -> Result<Run<'_>, Complaint> {
         first_tick,
     };
     run.tell_unfinished();
-    run.tell_others();
+    if !alone {
+        run.tell_others();
+    }
     Ok(run)
 }
 
@@ -222,6 +259,10 @@ struct GivenTask {
 }
 
 fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complaint> {
+    if let Some(id) = arguments.resume.as_ref().filter(|id| id.trim().starts_with("wf-")) {
+        let (goal, scene) = resuming::resumed(folder, id, &[])?;
+        return Ok(GivenTask { task: Some(Task::workflow(goal)), scene: Some(scene) });
+    }
     if let Some(id) = &arguments.resume {
         let tasks = unfinished_tasks(folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
         let chosen = status::choose(&tasks, id)?;
@@ -247,7 +288,7 @@ impl Run<'_> {
 
     /// Says that others ask models, too, where that costs something and a task is what this run is about.
     fn tell_others(&mut self) {
-        let Some(task) = self.task.as_ref().filter(|_| self.arguments.only.is_none()) else { return };
+        let Some(task) = &self.task else { return };
         let world = self.room.app.world();
         let choice = world.resource::<GatewaySettings>().choose(world.resource::<RequestQueue>().stand_in(), None);
         let scene = &world.resource::<SceneState>().doc;
@@ -256,7 +297,10 @@ impl Run<'_> {
             return;
         }
         let live = if others == 1 { "1 other agent lives".to_owned() } else { format!("{others} other agents live") };
-        let rest = format!("let them rest with --only {}", task.agent());
+        let rest = match task.agent() {
+            "" => "let them rest with --only".to_owned(),
+            agent => format!("let them rest with --only {agent}"),
+        };
         self.out.reporter.note(format!("note: {live} on meanwhile and may ask models, too; {rest}"));
     }
 
@@ -360,6 +404,10 @@ impl Run<'_> {
     fn how_to_go_on(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));
+        let workflow = self.task.as_ref().and_then(|task| task.workflow_run(self.room.app.world()));
+        if let Some(run) = workflow.filter(|run| run.is_going_on()) {
+            return format!("go on with: workshop workflow resume {}", run.key);
+        }
         match run {
             Some(run) => format!("go on with: {}", self.commands.resume(&run.id())),
             None if kernel.is_idle() => String::new(),

@@ -9,6 +9,7 @@ use super::commands::Commands;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::status::{UnfinishedTask, unfinished_tasks};
+use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{one_line, truncate};
 
 /// So many characters of a task are shown.
@@ -32,16 +33,29 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
         scene: Some(stem(&task.scene).to_owned()),
         provider: None,
     };
+    let workflows: Vec<RunHead> = runs(&folder).into_iter().filter(|run| run.status != "done").collect();
     if arguments.json {
         let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &commands(task))).collect();
-        output::json(&json!({ "unfinished": tasks }))?;
-    } else if tasks.is_empty() {
+        let workflows = workflows.iter().map(|run| {
+            let resume = resume_workflow(run);
+            json!({ "run": run.key, "workflow": run.name, "status": run.status, "resume": resume })
+        });
+        output::json(&json!({ "unfinished": tasks, "workflows": workflows.collect::<Vec<_>>() }))?;
+    } else if tasks.is_empty() && workflows.is_empty() {
         output::note("no work is unfinished");
     } else {
-        let tasks: Vec<String> = tasks.iter().map(|task| shown(task, &commands(task))).collect();
-        output::result(&tasks.join("\n\n"))?;
+        let workflows = workflows.iter().map(|run| {
+            let RunHead { key, name, status, .. } = run;
+            format!("{key}  workflow {name}: {status}\n  go on with: {}", resume_workflow(run))
+        });
+        let tasks = tasks.iter().map(|task| shown(task, &commands(task)));
+        output::result(&workflows.chain(tasks).collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(Ending::Done)
+}
+
+fn resume_workflow(run: &RunHead) -> String {
+    format!("workshop workflow resume {}", run.key)
 }
 
 /// The name of a scene as it is typed.

@@ -9,6 +9,7 @@ use super::task::{Task, WORK_PAUSED, agent_paused};
 use crate::app::drive::EventTap;
 use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
+use crate::orchestration::workflow::WorkflowRuns;
 use crate::schedule::SimClock;
 use crate::simulation;
 
@@ -51,7 +52,8 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     if !has_ticked(world) {
         return None;
     }
-    if !waits_for_task && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
+    let is_between_steps = world.resource::<WorkflowRuns>().is_at_work();
+    if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         return Some(of_task.unwrap_or_else(Verdict::done));
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
@@ -80,7 +82,7 @@ fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> 
     if let Some(why) = kernel.stopped_by() {
         return Some(Verdict::new(Ending::Limited, why));
     }
-    let run = task.map(Task::run);
+    let run = task.filter(|task| !task.is_workflow()).map(Task::run);
     if let Some(why) = kernel.waits_for_cap(run.flatten()).filter(|_| run != Some(None)) {
         let why = format!("{why}; the work is kept and goes on with the next run");
         return Some(Verdict::new(Ending::Limited, why));

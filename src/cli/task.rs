@@ -3,6 +3,8 @@
 use bevy::ecs::prelude::*;
 
 use super::commands::Commands;
+pub(super) use super::goal::WORK_PAUSED;
+use super::goal::WorkflowGoal;
 use super::report::Verdict;
 use super::{Complaint, Ending};
 use crate::agent::{AgentCommand, Profiles, Roster};
@@ -13,6 +15,7 @@ use crate::base::{ActivationKey, Id};
 use crate::kernel::{Ending as WorkEnding, Hold, Kernel};
 use crate::log::EventRecord;
 use crate::log::events::{Activation, Warning};
+use crate::orchestration::workflow::Run as WorkflowRun;
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{AgentState, State, TaskCommand};
 
@@ -21,6 +24,8 @@ pub(super) struct Task {
     agent: Id,
     text: String,
     stage: Stage,
+    /// Where it is no agent's task, but a workflow.
+    workflow: Option<WorkflowGoal>,
 }
 
 /// How far the task is.
@@ -38,12 +43,36 @@ enum Stage {
 impl Task {
     /// This task for this agent.
     pub(super) fn new(agent: &str, text: String) -> Self {
-        Self { agent: agent.into(), text, stage: Stage::Early }
+        Self { agent: agent.into(), text, stage: Stage::Early, workflow: None }
     }
 
     /// This one, which began this run and is unfinished.
     pub(super) fn resumed(agent: &str, text: String, run: ActivationKey) -> Self {
-        Self { agent: agent.into(), text, stage: Stage::Taken(run) }
+        Self { agent: agent.into(), text, stage: Stage::Taken(run), workflow: None }
+    }
+
+    /// A workflow, which is nobody's alone.
+    pub(super) fn workflow(goal: WorkflowGoal) -> Self {
+        Self { agent: "".into(), text: String::new(), stage: Stage::Early, workflow: Some(goal) }
+    }
+
+    /// Whether it is a workflow.
+    pub(super) fn is_workflow(&self) -> bool {
+        self.workflow.is_some()
+    }
+
+    /// The run of the workflow that it is.
+    pub(super) fn workflow_run<'a>(&self, world: &'a World) -> Option<&'a WorkflowRun> {
+        self.workflow.as_ref()?.run(world)
+    }
+
+    /// Whether a piece of work belongs to it, by its session.
+    fn owns(&self, world: &World, thread: ActivationKey) -> bool {
+        let root = world.resource::<Kernel>().thread(thread).map(|thread| thread.root);
+        match &self.workflow {
+            Some(goal) => goal.run(world).is_some_and(|run| run.work().any(|work| Some(work.thread) == root)),
+            None => root.is_some() && root == self.run(),
+        }
     }
 
     /// Who has it, by id.
@@ -62,6 +91,9 @@ impl Task {
         let is_early = world.resource::<SimClock>().tick() == 0 || !world.resource::<EventTap>().has_ticked;
         if !matches!(self.stage, Stage::Early) || is_early {
             return Ok(None);
+        }
+        if let Some(goal) = &mut self.workflow {
+            return Ok(goal.give(world, unpause));
         }
         self.look_for_agent(world)?;
         if let Some(run) = world.resource::<Kernel>().under_way(&self.agent, &self.text) {
@@ -103,6 +135,9 @@ impl Task {
 
     /// Looks what became of it.
     pub(super) fn watch(&mut self, events: &[EventRecord]) {
+        if let Some(goal) = &mut self.workflow {
+            return goal.watch(events);
+        }
         if !matches!(self.stage, Stage::Given) {
             return;
         }
@@ -132,6 +167,9 @@ impl Task {
 
     /// How it ended, if it and everything that it set going is over: what the agent said last is the result.
     pub(super) fn verdict(&self, world: &World) -> Option<Verdict> {
+        if let Some(goal) = &self.workflow {
+            return goal.verdict(world);
+        }
         let kernel = world.resource::<Kernel>();
         let run = match &self.stage {
             Stage::Refused(why) => return Some(Verdict::new(Ending::Failed, format!("the task was refused: {why}"))),
@@ -141,10 +179,6 @@ impl Task {
         is_over(kernel, run).then(|| ending_of(kernel, run, &self.agent))
     }
 }
-
-/// Said where all work is paused.
-pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused: a person chose Pause work or Stop all in the \
-                                      window; choose Continue work there, or run again with --unpause";
 
 /// Said where an agent is paused.
 pub(super) fn agent_paused(agent: &str) -> String {
@@ -162,11 +196,7 @@ pub(super) fn is_paused(world: &World, agent: &str) -> bool {
 /// Agents of the task that a person paused hold their work.
 pub(super) fn held_work(world: &World, task: Option<&Task>) -> Vec<Hold> {
     let kernel = world.resource::<Kernel>();
-    let run = task.map(Task::run);
-    let is_its = |key| match run {
-        None => true,
-        Some(run) => kernel.thread(key).is_some_and(|thread| Some(thread.root) == run),
-    };
+    let is_its = |key| task.is_none_or(|task| task.owns(world, key));
     kernel.held_by(|one| is_its(one.thread), |agent| is_paused(world, agent))
 }
 

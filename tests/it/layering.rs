@@ -15,7 +15,7 @@ const HOUSE: [(&str, &[&str]); 7] = [
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
-    ("crates/work", &["gate", "tools", "kernel"]),
+    ("crates/work", &["gate", "tools", "kernel", "orchestration"]),
     ("crates/window", &["view", "ui"]),
     ("", &["app", "cli"]),
 ];
@@ -24,10 +24,12 @@ const HOUSE: [(&str, &[&str]); 7] = [
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
-const ONLY_IN: [(&str, &[&str]); 6] = [
+const ONLY_IN: [(&str, &[&str]); 8] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
     ("genai", &["gateway"]),
+    ("rmcp", &["gateway"]),
+    ("landlock", &["gateway"]),
     ("rusqlite", &["store"]),
     ("notify", &["workspace"]),
     // `app` puts the window together.

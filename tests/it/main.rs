@@ -36,6 +36,10 @@ mod providers;
 mod renaming;
 #[cfg(feature = "window")]
 mod screen;
+#[cfg(feature = "window")]
+mod seeing;
+mod server_peers;
+mod servers;
 mod settings_reference;
 mod standing_still;
 #[cfg(feature = "window")]
@@ -52,6 +56,7 @@ mod whole_window;
 mod wild;
 #[cfg(feature = "window")]
 mod window;
+mod workflows;
 mod working;
 mod workshop;
 
@@ -80,8 +85,11 @@ fn main() {
         determinism::trials,
         standing_still::trials,
         working::trials,
+        workflows::trials,
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
+        servers::trials,
+        server_peers::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
         adding_an_event::trials,
@@ -104,7 +112,11 @@ fn main() {
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]
-    let trials = trials.chain(keys_reference::trials()).chain(adding_a_pane::trials()).chain(renaming::trials());
+    let trials = trials
+        .chain(keys_reference::trials())
+        .chain(adding_a_pane::trials())
+        .chain(renaming::trials())
+        .chain(seeing::trials());
     let trials = trials.collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

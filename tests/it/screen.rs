@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// What has to be on the machine.
-const PROGRAMS: [&str; 4] = ["Xvfb", "xdotool", "import", "openbox"];
+const PROGRAMS: [&str; 5] = ["Xvfb", "xdotool", "import", "montage", "openbox"];
 /// How long anything may take until it is seen. Software rendering on a busy machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -159,6 +159,17 @@ impl Display {
         let done = self.command("import").args(["-window", "root"]).arg(&file).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         file
+    }
+
+    /// Puts kept pictures side by side, each with its name under it, as `film.png`.
+    pub fn film(&self, names: &[&str]) {
+        let mut command = Command::new("montage");
+        for name in names {
+            command.args(["-label", name]).arg(self.folder.join(format!("{name}.png")));
+        }
+        let done = command.args(["-tile", "4x", "-geometry", "640x+6+6"]).arg(self.folder.join("film.png")).output();
+        let done = done.unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
     /// Waits until a window of this title is there, and makes it the one that hears keys.

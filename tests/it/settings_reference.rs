@@ -62,7 +62,11 @@ fn reference(structs: &[Described]) -> String {
         let _ = write!(page, "\n## `{section}`\n");
         let Value::Object(defaults) = defaults else { panic!("{section} is no mapping") };
         if defaults.is_empty() {
-            page.push_str("\nAny name may stand here; see [what it costs](trust.md#what-it-costs).\n");
+            let about = match section {
+                "mcp_servers" => "[MCP servers](agents.md#mcp-servers)",
+                _ => "[what it costs](trust.md#what-it-costs)",
+            };
+            let _ = writeln!(page, "\nAny name may stand here; see {about}.");
             continue;
         }
         let described = structs

@@ -1,5 +1,5 @@
 //! The real window, as a person uses it: opened in an empty folder, looked at, filled, edited, stopped and opened
-//! again. Pictures of every step are kept in the target folder's `tmp/window`.
+//! again. Pictures of every step are kept in the target folder's `tmp/window`, and side by side as `film.png`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -196,9 +196,15 @@ fn a_newcomer_s_first_half_hour() {
     });
     display.picture("4-overlay");
 
-    // What was done is taken back and done again.
+    // Those who have read meet, and talk.
     display.keys("F3");
+    let talks = || log(&workspace).lines().filter(|event| event.contains("\"type\":\"message\"")).count();
+    let before = talks();
+    until("a word between two", || talks() > before);
     display.keys("1");
+    display.picture("4-talk");
+
+    // What was done is taken back and done again.
     display.keys("ctrl+z");
     display.picture("4-undone");
     until("the rule taken back", || !contains(&scene, "Sweep the floor on Fridays"));
@@ -234,4 +240,6 @@ fn a_newcomer_s_first_half_hour() {
     assert!(contains(&scene, "profile: editor") && contains(&scene, "Sweep the floor on Fridays"));
     display.keys("ctrl+q");
     again.end();
+    let film = ["1-opened", "2-dropped", "3-rulebook", "4-overlay", "4-talk", "5-work", "5-paused", "6-opened-again"];
+    display.film(&film);
 }

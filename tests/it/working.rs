@@ -21,6 +21,7 @@ mod asking;
 mod causes;
 mod limits;
 mod long;
+mod together;
 mod tools;
 mod unfinished;
 
@@ -43,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
         a_run_with_work_replays,
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
-    let own = own.into_iter().chain(tools::trials()).chain(long::trials());
+    let own = own.into_iter().chain(together::trials()).chain(tools::trials()).chain(long::trials());
     own.chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).chain(asking::trials()).collect()
 }
 

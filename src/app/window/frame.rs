@@ -173,6 +173,7 @@ impl Screen {
         }
         let animates = output.viewport_output.get(&ViewportId::ROOT).map(|viewport| viewport.repaint_delay);
         self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(LIVELY)));
+        room.reuse(model);
         output
     }
 

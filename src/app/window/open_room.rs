@@ -293,6 +293,11 @@ impl OpenRoom {
         self.is_astir |= !model.paused && model.agents.iter().any(|agent| agent.walks || agent.thinking);
         model
     }
+
+    /// Takes back what a frame was made of, for the next one.
+    pub fn reuse(&mut self, model: RoomModel) {
+        self.reader.reuse(model.agents);
+    }
 }
 
 /// Whoever was in a hand when the room was last closed stands on the floor again.

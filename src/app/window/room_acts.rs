@@ -69,7 +69,15 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
 
 /// What changes nothing that could be taken back here: files have versions, and what was said was said.
 fn passes_by(act: &RoomAct) -> bool {
-    matches!(act, RoomAct::Talk(_) | RoomAct::Task(_) | RoomAct::Work(_) | RoomAct::File(_))
+    matches!(
+        act,
+        RoomAct::Talk(_)
+            | RoomAct::Task(_)
+            | RoomAct::Work(_)
+            | RoomAct::Together(_)
+            | RoomAct::Workflow(_)
+            | RoomAct::File(_)
+    )
 }
 
 /// The thing that an act brings into the room.
@@ -116,6 +124,8 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
             RoomAct::Relate(command) => push(world, command),
             RoomAct::Furnish(command) => push(world, command),
             RoomAct::Work(command) => push(world, command),
+            RoomAct::Together(command) => push(world, command),
+            RoomAct::Workflow(command) => push(world, command),
             RoomAct::File(command) => push(world, command),
             RoomAct::Settings(edit) => push(world, edit),
         }

@@ -94,7 +94,7 @@ impl Seen {
         context.memory_mut(|own| *own = memory);
         let (art, _) = lay_out(&context, state.appearance.is_dark(), pixels_per_point);
         let mut shell = Shell::of(panes);
-        Rasteriser::with_fonts(SystemFonts::installed()).picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
+        Rasteriser::with_fonts(SystemFonts::installed).picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
             drop(shell.show(ui, &mut model, &recent, &art, &mut state));
         })
     }
@@ -148,25 +148,15 @@ pub fn picture(room: &mut OpenRoom, options: &PictureOptions, state: &mut UiStat
     let size = vec2(options.size.0 as f32, options.size.1 as f32);
     state.appearance.dates = Dates::here(state.appearance.look.dates);
     state.time.born_ms = now_ms();
-    Rasteriser::with_fonts(SystemFonts::installed()).picture_of(
-        &context,
-        size,
-        options.pixels_per_point,
-        FRAMES,
-        |ui| {
-            serve(room, state);
-            let looked_at = state.looked_at();
-            let wanted = Wanted {
-                camera: &state.view.camera,
-                things: &looked_at,
-                overlay: state.view.debug_overlay,
-                share: 1.0,
-            };
-            let mut model = room.model(&wanted);
-            // Nobody is there to click: what the panels ask for is not done.
-            drop(shell.show(ui, &mut model, &room.recent, &art, state));
-        },
-    )
+    Rasteriser::with_fonts(SystemFonts::installed).picture_of(&context, size, options.pixels_per_point, FRAMES, |ui| {
+        serve(room, state);
+        let looked_at = state.looked_at();
+        let wanted =
+            Wanted { camera: &state.view.camera, things: &looked_at, overlay: state.view.debug_overlay, share: 1.0 };
+        let mut model = room.model(&wanted);
+        // Nobody is there to click: what the panels ask for is not done.
+        drop(shell.show(ui, &mut model, &room.recent, &art, state));
+    })
 }
 
 /// Brings panes what they want to see; a picture can wait for it.

@@ -42,6 +42,9 @@ pub fn find(named: Option<&Path>, current: &Path) -> PathBuf {
 
 /// Whether a file matters to a room, by its path relative to the workspace.
 pub fn matters(path: &str) -> bool {
+    if path == MCP_FILE {
+        return true;
+    }
     let parts: Vec<&str> = path.split('/').collect();
     let odd = |part: &&str| part.is_empty() || part.starts_with('.') || part.contains(['\\', '\0']);
     if parts.len() > MAX_DEPTH || parts.iter().any(odd) {
@@ -54,10 +57,13 @@ pub fn matters(path: &str) -> bool {
         ["agents", ..] => {
             matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml")
         }
-        ["boards", ..] => extension == "md",
+        ["boards" | "workflows", ..] => extension == "md",
         _ => false,
     }
 }
+
+/// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
+pub const MCP_FILE: &str = ".mcp.json";
 
 /// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
 pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -106,12 +112,12 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE].into_iter().chain(INSTRUCTIONS) {
+    for name in [SETTINGS_FILE, MCP_FILE].into_iter().chain(INSTRUCTIONS) {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());
         }
     }
-    for folder in ["scenes", "agents", "boards"] {
+    for folder in ["scenes", "agents", "boards", "workflows"] {
         walk.folder(&root.join(folder), 1);
     }
     walk.paths.sort();
@@ -263,7 +269,7 @@ pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent>
         }
         Err(error) => return Err(unusable(&format!("cannot be read: {error}"))),
     };
-    if real.split('/').any(|part| part.starts_with('.')) {
+    if real != MCP_FILE && real.split('/').any(|part| part.starts_with('.')) {
         return Err(unusable("is a link that leads to a hidden file"));
     }
     Ok(real)
@@ -306,10 +312,16 @@ mod tests {
             ("agents/ada.md~", b"x"),
             ("boards/notes/a.md", b"n"),
             ("README.md", b"x"),
+            (".mcp.json", b"{}"),
+            (".env", b"x"),
+            ("agents/.mcp.json", b"{}"),
         ]);
         let (files, problems) = read_folder(folder.path());
         let paths: Vec<&str> = files.keys().map(String::as_str).collect();
-        assert_eq!(paths, ["agents/team/x/agent.mdx", "boards/notes/a.md", "scenes/s.yaml", "settings.yaml"]);
+        assert_eq!(
+            paths,
+            [".mcp.json", "agents/team/x/agent.mdx", "boards/notes/a.md", "scenes/s.yaml", "settings.yaml"]
+        );
         assert_eq!(
             (files["settings.yaml"].as_str(), files["scenes/s.yaml"].as_str()),
             ("a: 1\r\n", "\u{feff}name: ünï\n")

@@ -13,7 +13,7 @@ mod history_settings;
 mod ingest;
 mod last_good;
 pub mod layout;
-mod outline;
+pub mod outline;
 pub mod path;
 pub mod problems;
 pub mod room;
@@ -34,6 +34,7 @@ pub mod text_merge;
 mod unsaved;
 mod unsaved_copies;
 pub mod vfs;
+pub mod workflow_templates;
 pub mod yaml;
 mod yaml_value;
 

@@ -24,9 +24,19 @@ pub enum Shape {
     /// A word, a number, a quoted or block text, an alias.
     Scalar,
     /// A mapping: in braces if `flow`, by indentation otherwise.
-    Map { flow: bool, pairs: Vec<Pair> },
+    Map {
+        /// Whether it stands in braces.
+        flow: bool,
+        /// Its keys with their values, in order.
+        pairs: Vec<Pair>,
+    },
     /// A list: in brackets if `flow`, by dashes otherwise.
-    Seq { flow: bool, items: Vec<Item> },
+    Seq {
+        /// Whether it stands in brackets.
+        flow: bool,
+        /// Its entries, in order.
+        items: Vec<Item>,
+    },
 }
 
 /// A key and its value.

@@ -17,7 +17,7 @@ const PATH_BYTES_AT_MOST: usize = 1024;
 /// Folders within folders, the file included.
 const PARTS_AT_MOST: usize = 16;
 /// Folders that mean something to this program; another spelling of one would land in it on some machines.
-const KNOWN_NAMES: [&str; 13] = [
+const KNOWN_NAMES: [&str; 14] = [
     "agents",
     "memory",
     "artifacts",
@@ -31,10 +31,11 @@ const KNOWN_NAMES: [&str; 13] = [
     "approvals.task.md",
     ".workshop",
     ".git",
+    ".mcp.json",
 ];
 /// Hidden files that hold keys by custom: as closed as the program's own.
-const SECRET_NAMES: [&str; 9] =
-    [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials"];
+const SECRET_NAMES: [&str; 10] =
+    [".env", ".ssh", ".netrc", ".npmrc", ".pypirc", ".aws", ".gnupg", ".docker", ".git-credentials", ".mcp.json"];
 
 /// Where a file lies in the workspace: relative, `/` between parts, normalised (NFC), and never outside by its
 /// spelling. Links on disk are another matter: see `resolve` in [`super::vfs`].

@@ -25,7 +25,8 @@ pub const MAX_COORDINATE: f32 = 100_000.0;
 const MAX_PROBLEMS: usize = 50;
 
 const SCENE_KEYS: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
-const ELEMENT_KEYS: [&str; 9] = ["id", "kind", "label", "position", "owner", "file", "text", "pins", "items"];
+const ELEMENT_KEYS: [&str; 10] =
+    ["id", "kind", "label", "position", "owner", "file", "text", "pins", "items", "channel"];
 const AGENT_KEYS: [&str; 4] = ["id", "profile", "position", "behaviour"];
 const RELATIONSHIP_KEYS: [&str; 3] = ["from", "to", "label"];
 

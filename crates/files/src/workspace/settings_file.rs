@@ -126,6 +126,12 @@ fn choose(
         let section = known.iter().find(|section| section.name == name);
         match (section, value) {
             (Some(_), Value::Null) => {}
+            // Where keys are names, a list whose entries say their names is the same.
+            (Some(section), Value::Array(entries)) if section.keys.is_empty() => {
+                for (name, entry) in entries.iter().enumerate().map(|(number, entry)| (named(number, entry), entry)) {
+                    chosen.entry(section.name).or_default().entry(name).or_insert_with(|| entry.clone());
+                }
+            }
             (Some(section), Value::Object(keys)) => {
                 for (key, value) in keys {
                     // A section without keys of its own takes any: its keys are names.
@@ -163,6 +169,12 @@ fn choose(
         }
     }
     chosen
+}
+
+/// The name that an entry of a list says; its place where it says none.
+fn named(number: usize, entry: &Value) -> String {
+    let name = entry.get("name").unwrap_or(entry).as_str();
+    name.map_or_else(|| format!("entry {}", number + 1), |name| name.trim().to_owned())
 }
 
 fn bare_key(known: &[Known], key: &str, bare: bool) -> Result<&'static str, String> {

@@ -94,15 +94,23 @@ pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     if folder.exists() && !folder.is_dir() {
         return Err(InitError::IsFile(folder.display().to_string()));
     }
+    let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
+    let last = [(super::layout::SETTINGS_FILE.to_owned(), STARTER_SETTINGS.as_bytes())];
+    write_all(folder, first.into_iter().chain(files()).chain(last))
+}
+
+/// Writes these files into a folder, which is made if it is not there. Never touches a file that is.
+pub(super) fn write_all(
+    folder: &Path,
+    files: impl IntoIterator<Item = (String, &'static [u8])>,
+) -> Result<Initialised, InitError> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |source| InitError::Write { path, source }
     };
     fs::create_dir_all(folder).map_err(failed(folder))?;
     let mut done = Initialised::default();
-    let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
-    let last = [(super::layout::SETTINGS_FILE.to_owned(), STARTER_SETTINGS.as_bytes())];
-    for (path, content) in first.into_iter().chain(files()).chain(last) {
+    for (path, content) in files {
         match write_new(folder, &path, content) {
             Ok(true) => done.written.push(path),
             Ok(false) => done.kept.push(path),

@@ -59,6 +59,7 @@ pub enum Floor {
     Gate,
     Tools,
     Kernel,
+    Orchestration,
     Store,
 }
 
@@ -76,7 +77,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 12] = [
+const FLOORS: [Floor; 13] = [
     Floor::Door,
     Floor::Workspace,
     Floor::Agent,
@@ -88,6 +89,7 @@ const FLOORS: [Floor; 12] = [
     Floor::Gate,
     Floor::Tools,
     Floor::Kernel,
+    Floor::Orchestration,
     Floor::Store,
 ];
 

@@ -8,9 +8,11 @@ use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
 use super::live::LiveText;
+use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
+use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::worker::{SendError, SimulatedFactories, Worker};
 use crate::base::{Id, Problem, RequestId};
@@ -52,6 +54,8 @@ pub struct WorkerBridge {
     pub(super) sites_told: bool,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
+    /// What was sent to MCP servers and what they said.
+    servers: ServerTraffic,
 }
 
 /// How long a tick lasts where the room lives no faster than the world outside.
@@ -85,6 +89,7 @@ impl WorkerBridge {
             for id in std::mem::take(&mut self.at_worker).into_keys() {
                 self.known.remove(&id);
             }
+            self.servers.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
             Ok(worker) => {
@@ -189,6 +194,7 @@ impl WorkerBridge {
             GatewayEvent::Delta { id, text } => live.say(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
+            GatewayEvent::Mcp(event) => self.servers.hear(event),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
@@ -241,13 +247,30 @@ impl WorkerBridge {
     /// Whether the next tick is not due by the wall clock, while answers from outside are still to come, or rests to
     /// pass, and none has come that a tick could work on.
     pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
-        let owes = || self.is_up() && self.at_worker.values().any(|sent| !sent.is_simulated);
-        self.arrived.is_empty() && !self.until_next_tick().is_zero() && (rests || owes())
+        let owes = || self.is_up() && (self.servers.owes() || self.at_worker.values().any(|sent| !sent.is_simulated));
+        self.arrived.is_empty() && self.servers.is_quiet() && !self.until_next_tick().is_zero() && (rests || owes())
     }
 
     /// How long it is until the next tick is due by the wall clock.
     fn until_next_tick(&self) -> Duration {
         self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
+    }
+
+    /// What was sent to MCP servers and what they said.
+    pub(super) fn servers(&mut self) -> &mut ServerTraffic {
+        &mut self.servers
+    }
+
+    /// Sends something to MCP servers; gives it back if there is no room for it now.
+    pub(super) fn send_to_servers(&mut self, command: McpCommand) -> Result<(), McpCommand> {
+        let Some(worker) = &self.worker else { return Err(command) };
+        match worker.send(GatewayCommand::Mcp(command.clone())) {
+            Ok(()) => {
+                self.servers.sent(command);
+                Ok(())
+            }
+            Err(SendError::Full | SendError::Dead) => Err(command),
+        }
     }
 
     /// A tick runs.

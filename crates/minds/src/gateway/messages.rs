@@ -4,6 +4,7 @@ use crossbeam_channel::Sender;
 
 use super::keys::Environment;
 use super::live::LiveCall;
+use super::mcp::{McpCommand, McpEvent};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use crate::base::RequestId;
@@ -31,6 +32,8 @@ pub enum GatewayCommand {
         /// Which.
         id: RequestId,
     },
+    /// Something about an MCP server.
+    Mcp(McpCommand),
     /// Stop everything.
     Shutdown,
 }
@@ -64,6 +67,8 @@ pub enum GatewayEvent {
         /// What is so now.
         environment: Box<Environment>,
     },
+    /// Something of an MCP server.
+    Mcp(McpEvent),
     /// A question has its answer.
     Finished {
         /// Which.

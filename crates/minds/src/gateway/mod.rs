@@ -11,6 +11,7 @@ pub mod anthropic;
 pub mod assemble;
 mod bridge;
 pub mod budget;
+pub mod confine;
 pub mod consent;
 mod dispatch;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
 pub mod live;
+pub mod mcp;
 pub mod messages;
 pub mod ollama;
 pub mod openai;
@@ -39,6 +41,8 @@ mod rests;
 pub mod retry;
 mod saved;
 pub mod scripted;
+mod server_traffic;
+pub mod servers;
 pub mod settings;
 pub mod steering;
 #[cfg(test)]
@@ -49,6 +53,7 @@ mod turns;
 pub mod vendor;
 mod vendor_call;
 pub mod vendors;
+pub mod watch_over;
 mod watching;
 mod windows;
 pub mod worker;
@@ -69,18 +74,19 @@ pub use keys::{Environment, key_problems};
 pub use live::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
 pub use request_queue::RequestQueue;
+pub use servers::{McpCalls, McpHeard, McpSeen, McpServers, McpStanding, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
 pub use watching::AccessChanged;
 
-use crate::agent::{AgentRemoved, ProfileChanged};
+use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems};
 use crate::simulation::Explain;
-use crate::workspace::{ProblemReport, RoomStart, SettingsExt};
+use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
 
 /// Log targets that a subscriber must leave out: genai logs what servers say as they say it, and some
@@ -90,6 +96,11 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
+    app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
+    // Owned by floors below; registered here as well, so that this floor runs without their systems.
+    app.init_resource::<Profiles>().init_resource::<KnownFiles>();
+    app.init_resource::<McpServers>().init_resource::<McpSeen>().init_resource::<McpCalls>();
+    app.add_input::<McpHeard>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
@@ -112,21 +123,29 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<Explain>();
-    app.add_systems(Tick, dispatch::collect.in_set(CollectInputs));
+    app.add_systems(Tick, (dispatch::collect, servers::collect.in_set(ServersHeard)).chain().in_set(CollectInputs));
     app.add_systems(
         Tick,
-        (dispatch::settle, steering::take_in, watching::judge)
+        (dispatch::settle, steering::take_in, watching::judge, servers::read, servers::hear)
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
     );
     app.add_systems(
         Tick,
-        (aliases::tell_without_key, dispatch::take_in, dispatch::admit, dispatch::send, steering::check_budget)
+        (
+            aliases::tell_without_key,
+            dispatch::take_in,
+            dispatch::admit,
+            dispatch::send,
+            servers::dispatch,
+            steering::check_budget,
+        )
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
+    crate::schedule::saved::register::<McpSeen>(app);
 }
 
 /// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),

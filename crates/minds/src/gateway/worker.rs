@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
+use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::rests::Rests;
@@ -77,6 +78,7 @@ impl Worker {
             rests: rests.clone(),
             factories,
             simulated: HashMap::new(),
+            servers: None,
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
@@ -143,6 +145,8 @@ struct Desk {
     rests: Rests,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
+    /// MCP servers, once one was needed.
+    servers: Option<Pool>,
 }
 
 impl Desk {
@@ -173,10 +177,14 @@ impl Desk {
                         cancel.cancel();
                     }
                 }
+                GatewayCommand::Mcp(command) => self.tell_servers(command),
                 GatewayCommand::Shutdown => break,
             }
         }
         self.cancel_all.cancel();
+        if let Some(servers) = self.servers.take() {
+            servers.shut_down();
+        }
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(SHUTDOWN * 3 / 4);
         }
@@ -252,6 +260,42 @@ impl Desk {
                 });
             }
         }
+    }
+
+    /// Hands something on to the MCP servers.
+    fn tell_servers(&mut self, command: McpCommand) {
+        if self.servers.is_none() {
+            let handle = match self.runtime() {
+                Ok(handle) => handle,
+                Err(error) => return self.without_servers(command, &error),
+            };
+            let events = self.events.clone();
+            let says: Says = Arc::new(move |event| {
+                // Of progress the newest counts, and an end must always find room.
+                let may_be_lost = matches!(event, McpEvent::Progress { .. });
+                if !may_be_lost || has_room(&events) {
+                    // Nobody listens any more when the world is gone already.
+                    let _ = events.send(GatewayEvent::Mcp(event));
+                }
+            });
+            self.servers = Some(Pool::new(handle, &self.environment, says));
+        }
+        if let Some(servers) = &mut self.servers {
+            servers.take(command);
+        }
+    }
+
+    fn without_servers(&self, command: McpCommand, error: &std::io::Error) {
+        let what = format!("nothing can be started: {error}");
+        let failure = McpFailure::new(McpFault::Setup, what, "free some memory or threads and try again");
+        let event = match command {
+            McpCommand::Connect { server, .. } => {
+                McpEvent::Standing { key: server.key(), news: McpNews::Failed { failure, tries_again: false } }
+            }
+            McpCommand::Call { id, .. } => McpEvent::Done { id, outcome: Err(failure) },
+            McpCommand::Release { .. } | McpCommand::Cancel { .. } => return,
+        };
+        self.finish(GatewayEvent::Mcp(event));
     }
 
     fn runtime(&mut self) -> std::io::Result<tokio::runtime::Handle> {

@@ -12,6 +12,8 @@ pub const WHO: &str = "## Who you are";
 pub const WHERE: &str = "## Where you are";
 /// Markers and tools.
 pub const ABILITIES: &str = "## What you can do";
+/// What was said in a channel, in a session at work.
+pub const NEWS: &str = "News of channel";
 /// The context summary.
 pub const SUMMARY: &str = "## What you know";
 /// Workspace notes.
@@ -46,6 +48,9 @@ pub const WOKEN: &str = "You were called:";
 pub const COMPACTION: &str = "Summarise your recent activity";
 /// How a task begins.
 pub const TASK: &str = "Your task:";
+
+/// What stands before the list of what a step of a workflow must give.
+pub const OUTPUTS: &str = "Outputs of this step:";
 
 /// How what an agent tells the one that started it begins; its id, a colon and the fenced words follow.
 pub const SIGNAL: &str = "Signal from ";

@@ -215,7 +215,7 @@ impl Room {
         let (activation, activity) = (ActivationKey::numbered(7), ActivityId(1));
         let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
         let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
-        let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, cause: Seq(3) };
+        let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, model: None, cause: Seq(3) };
         self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);
         self.tick();
         self.take::<ModelRequest>().pop().expect("work is asked")

@@ -31,6 +31,9 @@ pub struct WorkDue {
     pub room: SessionRoom,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
+    /// The model that is asked in place of the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The record that it comes from.
     pub cause: Seq,
 }

@@ -75,7 +75,7 @@ impl Asking<'_, '_> {
             activity: due.activity,
             kind: CallKind::Task,
             urgency: Urgency::Task,
-            model: room.profile(agent).and_then(|profile| profile.model.clone()),
+            model: due.model.clone().or_else(|| room.profile(agent).and_then(|profile| profile.model.clone())),
             prompt: prompt.clone(),
             tools: due.tools.clone(),
             activation: Some(due.activation.id()),

@@ -69,6 +69,8 @@ pub struct History {
     pub deeds: Vec<Deed>,
     /// Who signalled what, in order.
     pub signals: Vec<(String, String)>,
+    /// What was said in channels, in order.
+    pub news: Vec<String>,
     /// What is to be answered now.
     pub pending: Pending,
     /// Own turns since the room spoke last.
@@ -78,8 +80,14 @@ pub struct History {
 impl History {
     /// Reads the history of a task.
     pub fn of(messages: &[PromptMessage]) -> Self {
-        let mut history =
-            Self { task: String::new(), deeds: Vec::new(), signals: Vec::new(), pending: Pending::Words, turns: 0 };
+        let mut history = Self {
+            task: String::new(),
+            deeds: Vec::new(),
+            signals: Vec::new(),
+            news: Vec::new(),
+            pending: Pending::Words,
+            turns: 0,
+        };
         for message in messages {
             match message.role {
                 Role::User => history.hear(message.text.trim()),
@@ -112,6 +120,9 @@ impl History {
             *self = Self { task: task.trim().to_owned(), pending: Pending::Task, ..Self::of(&[]) };
         } else if let Some((from, words)) = text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':')) {
             self.signals.push((from.trim().to_owned(), words.trim().to_owned()));
+            self.pending = Pending::Signal;
+        } else if text.starts_with(headings::NEWS) {
+            self.news.push(text.to_owned());
             self.pending = Pending::Signal;
         } else if text.starts_with(NUDGE) {
             self.pending = Pending::Nudge;

@@ -4,7 +4,8 @@
 //! An answer is a pure function of the request. The way of a request: [`reading`] takes what it needs from the
 //! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
 //! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
-//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`artifacts`] writes. What it says
+//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`together`] tells what that
+//! is to others, [`artifacts`] writes, [`outputs`] gives what is asked for by name. What it says
 //! stands in the YAML files of this folder, and so do the words that it knows ([`lines`]).
 //!
 //! So that a room comes to rest when nothing new comes in: a pinboard is added to only while it is nearly empty, and an answer to mail is never answered.
@@ -18,6 +19,7 @@ pub mod knowledge;
 mod lines;
 pub mod markers;
 pub mod moment;
+pub mod outputs;
 pub mod phrases;
 pub mod reading;
 pub mod remark;
@@ -27,6 +29,7 @@ pub mod summary;
 pub mod talk;
 pub mod task;
 pub mod text;
+pub mod together;
 pub mod topic;
 pub mod voice;
 pub mod work;

@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
 use super::history::{Deed, History, Pending, paths_in};
 use super::moment::Moment;
+use super::outputs;
 use super::reading::Reading;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
+use super::together::{Wanted, in_form};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;
@@ -20,6 +22,8 @@ use crate::mind::{CallKind, ToolCall};
 
 /// Own turns after which it concludes, whatever the tools say.
 const MOST_TURNS: usize = 8;
+/// So many of the messages that are there already are wanted of a channel.
+const EARLIER_WANTED: usize = 20;
 /// Files that are read for one task.
 const MOST_READ: usize = 6;
 /// Characters of a call beside the text that it writes.
@@ -42,12 +46,16 @@ pub struct Step {
 /// The next step of a task; `None` where nothing can be done with the tools at hand, so that words must do.
 pub fn next_step(request: &ProviderRequest) -> Option<Step> {
     let offers = |tool: &str| request.tools.iter().any(|offered| offered.name == tool);
-    if request.kind != CallKind::Task || !(offers("vfs_write") || offers("spawn_agent")) {
+    if request.kind != CallKind::Task {
         return None;
     }
     let history = History::of(&request.prompt.history);
+    let must_give = !outputs::asked(&history.task).is_empty();
+    if !(must_give || offers("vfs_write") || offers("spawn_agent")) {
+        return None;
+    }
     let is_underway = !history.deeds.is_empty() || !history.signals.is_empty();
-    if !is_underway && !is_work(&history.task) {
+    if !is_underway && !must_give && !is_work(&history.task) {
         return None;
     }
     let reading = Reading {
@@ -59,7 +67,15 @@ pub fn next_step(request: &ProviderRequest) -> Option<Step> {
     // The task and not the turn decides, so that what was begun is gone on with in the same words.
     let seed = content_hash(request.agent.as_bytes()) ^ content_hash(history.task.as_bytes());
     let mut worker = Worker { request, history: &history, speaker: Speaker::new(&reading, seed) };
-    Some(if worker.leads() { worker.lead() } else { worker.work_alone() })
+    if must_give {
+        return Some(worker.give());
+    }
+    let step = match worker.with_others() {
+        Some(step) => step,
+        None if worker.leads() => worker.lead(),
+        None => worker.work_alone(),
+    };
+    Some(worker.in_form(step))
 }
 
 struct Worker<'a> {
@@ -82,6 +98,89 @@ impl Worker<'_> {
         let mut spawns = self.history.calls("spawn_agent").peekable();
         let was_refused = spawns.peek().is_some() && spawns.all(|deed| !deed.worked());
         is_lead && !was_refused && (self.offers("spawn_agent") || !self.history.signals.is_empty())
+    }
+
+    /// What the task asks for that concerns others, and that comes before the work: to listen, and to hand something over.
+    fn with_others(&self) -> Option<Step> {
+        let wanted = Wanted::of(&self.history.task);
+        let is_new = |tool: &str| self.offers(tool) && self.history.calls(tool).next().is_none();
+        if let Some(channel) = &wanted.listen {
+            if is_new("subscribe") {
+                let call = ("subscribe", json!({ "channel": channel, "earlier": EARLIER_WANTED }));
+                return Some(self.step(format!("I listen to channel {channel}."), vec![call]));
+            }
+            let listens = self.history.calls("subscribe").any(Deed::worked);
+            if listens && self.history.news.is_empty() && self.history.pending != Pending::Nudge {
+                return Some(
+                    self.step(format!("I listen to channel {channel}, and go on when I hear something."), vec![]),
+                );
+            }
+        }
+        if let Some((agent, task)) = &wanted.hand_over {
+            if is_new("delegate") {
+                let call = ("delegate", json!({ "agent": agent, "task": task }));
+                return Some(self.step(format!("I hand it over to {agent}."), vec![call]));
+            }
+            let is_with_it = self.history.calls("delegate").any(Deed::worked);
+            if is_with_it && self.history.signals.is_empty() && self.history.pending != Pending::Nudge {
+                return Some(self.step(format!("It is with {agent} now. I go on when the result is here."), vec![]));
+            }
+        }
+        None
+    }
+
+    /// What the task asks for once the work is done: to say it in a channel, and to write it on the blackboard.
+    fn tell_others(&self) -> Option<Step> {
+        let wanted = Wanted::of(&self.history.task);
+        let is_new = |tool: &str| self.offers(tool) && self.history.calls(tool).next().is_none();
+        let point = self.written_text().and_then(|text| gist(&self.speaker, &text).into_iter().next());
+        let point =
+            point.map_or_else(|| quoted(inner(&self.history.task), 14), |point| clause(&point, QUOTED_WORDS * 2));
+        let place = self.summary_path().map(|path| format!(" It stands in {path}.")).unwrap_or_default();
+        if let Some(channel) = wanted.publish.filter(|_| is_new("publish")) {
+            let call = ("publish", json!({ "channel": channel, "message": format!("{point}.{place}") }));
+            return Some(self.step(format!("I say so in channel {channel}."), vec![call]));
+        }
+        let entry = wanted.entry.filter(|_| is_new("blackboard_write"))?;
+        let call = ("blackboard_write", json!({ "key": entry, "value": point }));
+        Some(self.step(format!("I write {entry} on the blackboard."), vec![call]))
+    }
+
+    /// Last words in the form that the task asks for.
+    fn in_form(&self, step: Step) -> Step {
+        if !step.calls.is_empty() || self.with_others().is_some() {
+            return step;
+        }
+        let text = in_form(&self.history.task, &step.text).unwrap_or(step.text);
+        Step { text, calls: Vec::new() }
+    }
+
+    /// Gives what is asked for by name, and concludes.
+    fn give(&mut self) -> Step {
+        let history = self.history;
+        let asked = outputs::asked(&history.task);
+        if !self.offers(outputs::GIVE_OUTPUT) {
+            let text = outputs::block(&mut self.speaker, &history.task, &asked);
+            return self.step(text, Vec::new());
+        }
+        let left = outputs::left(history, asked);
+        let mut calls = Vec::new();
+        for asked in left.iter().filter(|_| history.turns < MOST_TURNS) {
+            let value = outputs::value(&mut self.speaker, &history.task, asked);
+            match asked.file {
+                None => calls.push((outputs::GIVE_OUTPUT, json!({ "name": asked.name, "value": value }))),
+                Some(file) if self.offers("vfs_write") => {
+                    calls.push(("vfs_write", json!({ "path": file, "content": value })));
+                }
+                Some(_) => {}
+            }
+        }
+        if !calls.is_empty() {
+            return self.step("I give what I have.".to_owned(), calls);
+        }
+        let closing = self.speaker.line(&self.speaker.tone.closing, &[]);
+        let text = format!("{} is done. {closing}", quoted(outputs::bare(&history.task), QUOTED_WORDS));
+        self.step(text, Vec::new())
     }
 
     fn lead(&mut self) -> Step {
@@ -171,12 +270,17 @@ impl Worker<'_> {
         if let Some(step) = self.read(&sources) {
             return step;
         }
-        let read = self.was_read(&sources);
+        let mut read = self.was_read(&sources);
+        read.extend(self.history.news.iter().map(|news| ("the channel".to_owned(), news.clone())));
+        read.extend(self.history.signals.iter().map(|(from, words)| (from.clone(), words.clone())));
         if self.may_write() {
             let target = targets.into_iter().map(|(_, path)| path).next();
             let path = target.unwrap_or_else(|| format!("artifacts/{}.md", self.slug()));
             let text = piece(&mut self.speaker, &task, &read);
             return self.write(&path, text, "I write down what I have");
+        }
+        if let Some(step) = self.tell_others().filter(|_| self.history.turns < MOST_TURNS) {
+            return step;
         }
         let written = self.summary_path();
         if let (Some(path), true) = (&written, self.may_signal()) {

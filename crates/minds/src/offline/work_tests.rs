@@ -266,3 +266,48 @@ proptest! {
         }
     }
 }
+
+const TOGETHER: [&str; 6] = ["vfs_write", "publish", "subscribe", "blackboard_write", "delegate", "signal_parent"];
+
+/// What is called for a task, tool by tool, until words come; and those words.
+fn called_for(task: &str, heard: Option<&str>) -> (Vec<String>, String) {
+    let mut asked = ProviderRequest { tools: tools(&TOGETHER), ..task_for("ada-1", ADA, task) };
+    let mut called = Vec::new();
+    let mut words = until_words(&mut asked, |call| {
+        let said = ["channel", "key", "agent"].iter().find_map(|name| call.arguments[*name].as_str());
+        called.push(format!("{} {}", call.name, said.unwrap_or_default()));
+        "Done.".to_owned()
+    });
+    if let Some(heard) = heard {
+        asked.prompt.history.push(PromptMessage::words(Role::User, heard));
+        words = until_words(&mut asked, |call| {
+            called.push(format!("{} {}", call.name, call.arguments["path"].as_str().unwrap_or_default()));
+            "Done.".to_owned()
+        });
+    }
+    (called, words)
+}
+
+#[test]
+fn what_a_task_asks_of_somebody_who_works_with_others_is_done() {
+    let (called, _) = called_for("Write about the garden and publish your findings in channel garden.", None);
+    assert_eq!(called[1..], ["publish garden", "signal_parent "]);
+    let (called, _) = called_for("Count the chairs and put it on the blackboard as chairs.", None);
+    assert!(called.contains(&"blackboard_write chairs".to_owned()), "{called:?}");
+    let heard = "News of channel 'garden':\n[1] bea: The roses need water.";
+    let (called, _) = called_for("Subscribe to channel garden and write down what you hear.", Some(heard));
+    assert_eq!(called[0], "subscribe garden");
+    assert!(called[1].starts_with("vfs_write "), "{called:?}");
+    let heard = "Signal from rolf: result of what you handed over (\"count\"):\nTwelve chairs.";
+    let (called, _) = called_for("Delegate to Rolf: count the chairs.", Some(heard));
+    assert_eq!(called[0], "delegate Rolf");
+}
+
+#[test]
+fn a_result_is_given_in_the_form_that_is_asked_for() {
+    let task = "Count the chairs.\n\nThis was handed over to you by Ada, who gets your result.\nYour last words are the \
+                result. Give as your last words a JSON object with the fields chairs, tables and nothing around it.";
+    let (_, words) = called_for(task, None);
+    let result: Value = serde_json::from_str(&words).expect("it is JSON");
+    assert!(result["chairs"].is_string() && result["tables"].is_string(), "{words}");
+}

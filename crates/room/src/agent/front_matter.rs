@@ -62,7 +62,7 @@ pub fn below(text: &str) -> &str {
 }
 
 /// What stands between the fences, and what stands below them; nothing where the text has no front matter.
-pub(super) fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
+pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let Some(first) = text.lines().next().filter(|line| is_fence(line)) else { return Ok(None) };
     let start = (first.len() + 1).min(text.len());

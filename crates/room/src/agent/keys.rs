@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::limits::{self, Limit, plain};
 use super::loose_front::Entry;
+use super::mcp_server::{self, McpEntry};
 use crate::base::{Behaviour, Problem};
 
 /// The safety mode of a file that cannot be trusted to mean what it says: it asks before everything.
@@ -18,6 +19,8 @@ pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_
 /// it limits the agent, as the strictest that it could mean.
 pub(super) struct Keys<'a> {
     pub(super) path: &'a str,
+    /// The whole file, for finding lines.
+    pub(super) text: &'a str,
     pub(super) known: BTreeMap<String, &'a Entry>,
     pub(super) limits: Vec<Limit>,
     pub(super) problems: Vec<Problem>,
@@ -87,6 +90,19 @@ impl Keys<'_> {
             _ => {}
         }
         self.list("tools").filter(|tools| tools.as_slice() != ["*"])
+    }
+
+    /// The MCP servers that are named or defined; nothing behind the key is none of them.
+    pub(super) fn servers(&mut self) -> Option<Vec<McpEntry>> {
+        let entry = *self.known.get("mcp_servers")?;
+        let found = mcp_server::read(&entry.value);
+        let key_line = entry.line;
+        let problems = found.problems(self.path, self.text);
+        self.problems.extend(problems.into_iter().map(|problem| {
+            let line = problem.line.max(key_line);
+            problem.at_line(line)
+        }));
+        Some(found.entries)
     }
 
     pub(super) fn safety_mode(&mut self) -> Option<String> {

@@ -51,12 +51,13 @@ pub fn read(path: &str, text: &str) -> AgentFile {
                 is_bare: false,
                 line: front.line_of(key),
             };
-            return read_front(path, &front.keys.iter().map(entry).collect::<Vec<_>>(), front.body, None);
+            let entries: Vec<Entry> = front.keys.iter().map(entry).collect();
+            return read_front(path, &text, &entries, (front.body, None));
         }
         Err(error) => error,
     };
     match loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str())) {
-        Some((entries, body)) => read_front(path, &entries, body, Some(&error)),
+        Some((entries, body)) => read_front(path, &text, &entries, (body, Some(&error))),
         None => malformed(path, &text, &error),
     }
 }
@@ -94,6 +95,7 @@ fn malformed(path: &str, text: &str, error: &FrontMatterError) -> AgentFile {
         name: name_of_path(path),
         instructions: text.to_owned(),
         tools: Some(Vec::new()),
+        mcp_servers: Some(Vec::new()),
         share_workspace_info: false,
         share_user_info: false,
         safety_mode: Some(LEAST_SAFETY_MODE.to_owned()),
@@ -136,7 +138,12 @@ fn our_spelling(key: &str) -> String {
 }
 
 /// Reads the keys; `broken` says why they had to be read line by line.
-fn read_front(path: &str, entries: &[Entry], body: &str, broken: Option<&FrontMatterError>) -> AgentFile {
+fn read_front(
+    path: &str,
+    text: &str,
+    entries: &[Entry],
+    (body, broken): (&str, Option<&FrontMatterError>),
+) -> AgentFile {
     let mut problems = Vec::new();
     if let Some(error) = broken {
         let remedy = "it is read line by line; put a text that holds a colon in quotes to be sure of what it says";
@@ -163,7 +170,7 @@ fn read_front(path: &str, entries: &[Entry], body: &str, broken: Option<&FrontMa
             }
         }
     }
-    let mut keys = Keys { path, known, limits, problems };
+    let mut keys = Keys { path, text, known, limits, problems };
     let explicit_id = keys.text("id").map(|id| id_of_name(&id)).filter(|id| !id.is_empty());
     let has_explicit_id = explicit_id.is_some();
     let (id, reserved) = claim_id(path, explicit_id.unwrap_or_else(|| id_of_path(path)));
@@ -180,7 +187,7 @@ fn read_front(path: &str, entries: &[Entry], body: &str, broken: Option<&FrontMa
         instructions: body.trim_end().to_owned(),
         model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !is_no_model(model)),
         tools: keys.tools(),
-        mcp_servers: keys.list("mcp_servers").unwrap_or_default(),
+        mcp_servers: keys.servers(),
         skills: keys.list("skills").unwrap_or_default(),
         share_workspace_info: keys.flag("share_workspace_info").unwrap_or(true),
         share_user_info: keys.flag("share_user_info").unwrap_or(false),

@@ -1,6 +1,7 @@
 //! Agents as they are read from Markdown.
 
 use super::*;
+use crate::agent::McpEntry;
 use crate::base::Behaviour;
 
 fn ada(text: &str) -> AgentFile {
@@ -29,7 +30,8 @@ fn every_key_is_read() {
     assert_eq!((&*profile.name, &*profile.description, profile.avatar.as_deref()), ("Ada", "counts", Some("fox")));
     assert_eq!(profile.safety_mode.as_deref(), Some("balanced"));
     assert_eq!(profile.tools.as_deref(), Some(&["vfs_read".to_owned()][..]));
-    assert_eq!((profile.mcp_servers, profile.skills), (vec!["git".to_owned()], vec!["sums".to_owned()]));
+    let git = Some(vec![McpEntry::Named("git".to_owned())]);
+    assert_eq!((profile.mcp_servers, profile.skills), (git, vec!["sums".to_owned()]));
     assert_eq!(profile.model.as_deref(), Some("ollama:qwen"));
     assert_eq!((profile.share_workspace_info, profile.share_user_info), (false, true));
     assert_eq!(profile.behaviour, Some(Behaviour::Patrol));
@@ -43,7 +45,7 @@ fn files_for_other_programs_work() {
          true\nmcpServers: git\nsafetyMode: safe\nbehavior: wander\ncolor: red\n---\nReview.");
     let profile = file.profile;
     assert_eq!(profile.tools, Some(vec!["Read".to_owned(), "Grep".to_owned()]));
-    assert_eq!(profile.mcp_servers, ["git"]);
+    assert_eq!(profile.mcp_servers, Some(vec![McpEntry::Named("git".to_owned())]));
     assert_eq!(profile.safety_mode.as_deref(), Some("safe"));
     assert_eq!(profile.behaviour, Some(Behaviour::Wander));
     assert!(profile.share_user_info);
@@ -196,4 +198,17 @@ fn a_tool_with_conditions_is_one_name() {
 #[test]
 fn headings_in_code_are_not_names() {
     assert_eq!(ada("```\n# no\n```\n# Yes #\n").profile.name, "Yes");
+}
+
+#[test]
+fn servers_of_its_own_are_read_and_what_cannot_be_used_says_its_line() {
+    let file =
+        ada("---\nname: Ada\nmcp_servers:\n  - git\n  - name: vault\n    command: npx vault\n  - name: odd\n    \
+                    transport: http\n---\nHi");
+    let servers = file.profile.mcp_servers.unwrap_or_default();
+    assert_eq!(servers.iter().map(McpEntry::name).collect::<Vec<_>>(), ["git", "vault"]);
+    assert!(matches!(&servers[1], McpEntry::Defined(server) if server.shown() == "npx vault"));
+    assert_eq!((file.problems.len(), file.problems[0].line), (1, Some(7)), "{:?}", file.problems);
+    assert_eq!(ada("---\nmcp_servers: []\n---\n").profile.mcp_servers, Some(Vec::new()));
+    assert_eq!(ada("---\nname: Ada\n---\n").profile.mcp_servers, None);
 }

@@ -4,6 +4,7 @@
 
 pub mod agent_file;
 mod claims;
+mod command_words;
 pub mod formats;
 pub mod front_matter;
 mod keys;
@@ -12,6 +13,7 @@ mod limit_words;
 pub mod limits;
 mod loose_front;
 pub mod markdown;
+pub mod mcp_server;
 pub mod placing;
 pub mod profile;
 pub mod registry;
@@ -23,6 +25,7 @@ mod tests;
 pub use keys::LEAST_SAFETY_MODE;
 pub use lifecycle::{ElementsReach, TopmostElement};
 pub use limits::Limit;
+pub use mcp_server::{McpEntry, McpServer, McpTransport};
 pub use profile::AgentProfile;
 pub use registry::{Former, Profiles};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};

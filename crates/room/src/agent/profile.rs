@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::limits::Limit;
+use super::mcp_server::McpEntry;
 use crate::base::{Behaviour, Id};
 
 /// The line of each key in a file, counted from 1. An agent is the same wherever they stand.
@@ -41,8 +42,8 @@ pub struct AgentProfile {
     pub model: Option<String>,
     /// Tools it may use, by name; the default set where absent.
     pub tools: Option<Vec<String>>,
-    /// MCP servers it may use, by name.
-    pub mcp_servers: Vec<String>,
+    /// MCP servers it may use, by name, or its own; those of the workspace where absent.
+    pub mcp_servers: Option<Vec<McpEntry>>,
     /// Skills it has, by name.
     pub skills: Vec<String>,
     /// Whether its prompts hold what stands on the boards.
@@ -76,7 +77,7 @@ impl Default for AgentProfile {
             instructions: String::new(),
             model: None,
             tools: None,
-            mcp_servers: Vec::new(),
+            mcp_servers: None,
             skills: Vec::new(),
             share_workspace_info: true,
             share_user_info: false,

@@ -88,10 +88,10 @@ fn take_up(
     let compacts =
         body.queue.0.first_due(now).is_some_and(|first| first.action == Action::CompactContext) && !sim.rest.holds();
     if !compacts && let Some(work) = body.activity.work.pop_front() {
-        body.activity.doing = Doing::Working { activation: work.activation, cause: work.cause };
-        sim.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, work.cause);
-        body.activity.origin = Origin::outside(work.cause, now);
-        let PendingWork { activation, cause } = work;
+        let PendingWork { activation, cause, from } = work;
+        body.activity.doing = Doing::Working { activation, cause, from };
+        sim.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, cause);
+        body.activity.origin = Origin::outside(cause, now);
         at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
@@ -269,6 +269,7 @@ pub(super) fn arrive(
             WalkKind::ToElement | WalkKind::ToAgent if matches!(body.activity.doing, Doing::Attending { .. }) => {
                 attend(&mut sim, &mut body, &mut due);
             }
+            WalkKind::ToAgent if matches!(body.activity.doing, Doing::Working { .. }) => take_over(&mut sim, &mut body),
             WalkKind::Lap => sim.go_on_round(&mut body),
             WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
@@ -279,6 +280,14 @@ pub(super) fn arrive(
             }
         }
     }
+}
+
+/// An agent has come to whoever hands it its work, and goes on to where it does it.
+fn take_over(sim: &mut SimContext, body: &mut BodyItem) {
+    if let Doing::Working { from, .. } = &mut body.activity.doing {
+        *from = None;
+    }
+    sim.settle(body);
 }
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {

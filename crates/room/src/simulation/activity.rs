@@ -150,6 +150,8 @@ pub struct Summons {
     pub agent: AgentKey,
     /// To which piece of work.
     pub activation: ActivationKey,
+    /// Whoever hands it over: the agent goes there first.
+    pub from: Option<AgentKey>,
     /// The record that queued it.
     pub cause: Seq,
 }

@@ -110,6 +110,9 @@ pub enum Doing {
         activation: ActivationKey,
         /// The record that queued it.
         cause: Seq,
+        /// To whom it goes first, who hands it over; nobody once it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<AgentKey>,
     },
     /// It goes to tell an agent something.
     Telling {
@@ -169,6 +172,9 @@ pub struct PendingWork {
     pub activation: ActivationKey,
     /// The record that queued it.
     pub cause: Seq,
+    /// Whoever hands it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<AgentKey>,
 }
 
 /// Which version of an element an agent has dealt with, and when it last looked: it need not go there again before

@@ -5,6 +5,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
 use super::body::{AttentionCalendar, BodyItem, Doing, Space, Timer};
+use super::interest::Place;
 use super::origin::LastChanges;
 use super::queue::{Action, Queued, QueuedAction};
 use super::rest::Rest;
@@ -108,7 +109,11 @@ impl SimContext<'_> {
                     let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
                     place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
                 }
-                Doing::Working { .. } => self.take_desk(body).unwrap_or(Course::STAND),
+                Doing::Working { from, .. } => {
+                    let giver = from.and_then(|from| self.roster.id(from)).cloned();
+                    let way = giver.and_then(|giver| self.course_to(body, &Place::Agent(giver)));
+                    way.or_else(|| self.take_desk(body)).unwrap_or(Course::STAND)
+                }
                 _ => Course::STAND,
             },
             _ => Course::STAND,

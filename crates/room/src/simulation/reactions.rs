@@ -83,7 +83,11 @@ pub(super) fn hear_summons(
         let Some(Ok(mut body)) = sim.roster.entity(summons.agent).map(|entity| bodies.get_mut(entity)) else {
             continue;
         };
-        body.activity.work.push_back(PendingWork { activation: summons.activation, cause: summons.cause });
+        body.activity.work.push_back(PendingWork {
+            activation: summons.activation,
+            cause: summons.cause,
+            from: summons.from,
+        });
         sim.wake(&body);
     }
     for gone in withdrawn.read() {

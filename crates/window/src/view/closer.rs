@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
 use bevy::ecs::prelude::*;
+use bevy::platform::collections::HashSet;
 
+use super::camera::Camera;
 use super::chat::Chats;
-use super::model::{AgentDetail, KnownBy, Knows, ProfileFacts, ReaderView, RoomModel};
+use super::model::{AgentDetail, AgentView, KnownBy, Knows, ProfileFacts, ReaderView, RoomModel};
 use super::pick::Thing;
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::{ElementKey, Id};
+use crate::base::{AgentKey, ElementKey, Id};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
 use crate::gateway::{GatewaySettings, LiveText, RequestQueue};
@@ -22,11 +24,26 @@ use crate::schedule::SimClock;
 use crate::simulation::{Action, Activity, AgentState, Home, Queue};
 use crate::tools::Tools;
 
+/// So many of those who are seen are looked at closely at once; the others show what everybody shows.
+const DETAILED_AT_MOST: usize = 120;
+
 /// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
 /// those of a whole room in a box.
 const ELEMENTS_KNOWN: usize = 2;
 /// And so often while nothing is written on them, in ticks.
 const KNOWN_TICKS: u64 = 15;
+
+/// What is looked at more closely.
+pub struct Wanted<'a> {
+    /// From where the room is seen.
+    pub camera: &'a Camera,
+    /// What is selected or under the pointer.
+    pub things: &'a BTreeSet<Thing>,
+    /// Whether everybody who can be seen is looked at closely.
+    pub overlay: bool,
+    /// Which share of the time from the last tick to the next has passed, 0 to 1.
+    pub share: f32,
+}
 
 /// What is kept between frames of whom and what is looked at closely.
 #[derive(Default)]
@@ -39,16 +56,46 @@ pub(super) struct Closer {
 /// When it was looked up who has read what: the version of the element, the time, and how many agents there were.
 type Moment = (u32, u64, usize);
 
-pub(super) type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
+type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
 
 impl Closer {
-    /// Forgets what belongs to agents that are looked at no more.
-    pub(super) fn keep(&mut self, agents: &BTreeSet<&Id>) {
-        self.chats.keep(agents);
+    /// Looks closely at who is selected or pointed at, and with the overlay at who is seen nearest to the middle.
+    pub(super) fn look(&mut self, world: &World, wanted: &Wanted, room: &mut RoomModel) {
+        let roster = world.resource::<Roster>();
+        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
+        self.chats.keep(&close);
+        let close: HashSet<AgentKey> = close.into_iter().filter_map(|id| roster.key(id)).collect();
+        let (low, high) = wanted.camera.visible(0.0);
+        let is_seen = |agent: &AgentView| agent.position.cmpge(low).all() && agent.position.cmple(high).all();
+        let mut chosen: Vec<(bool, f32, usize)> = Vec::new();
+        for (index, agent) in room.agents.iter().enumerate() {
+            let is_close = close.contains(&agent.key);
+            if is_close || (wanted.overlay && is_seen(agent)) {
+                chosen.push((!is_close, agent.position.distance_squared(wanted.camera.middle), index));
+            }
+        }
+        let at_most = close.len() + DETAILED_AT_MOST;
+        if chosen.len() > at_most {
+            let order = |one: &(bool, f32, usize), other: &(bool, f32, usize)| {
+                one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
+            };
+            chosen.select_nth_unstable_by(at_most, order);
+            chosen.truncate(at_most);
+        }
+        for (is_far, _, index) in chosen {
+            let Some(entity) = roster.entity(room.agents[index].key).and_then(|entity| world.get_entity(entity).ok())
+            else {
+                continue;
+            };
+            if let Ok(parts) = entity.get_components::<(&Agent, &AgentState, &Queue, &Activity, &Home)>() {
+                let detail = self.detail(world, entity, parts, room, !is_far);
+                room.agents[index].detail = Some(Arc::new(detail));
+            }
+        }
     }
 
     /// What there is to know about an agent; with its chat and its rights for those who are looked at.
-    pub(super) fn detail(
+    fn detail(
         &mut self,
         world: &World,
         entity: EntityRef,

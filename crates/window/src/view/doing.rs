@@ -1,6 +1,6 @@
 //! What everybody does at this moment in one line, and how much that matters to a person: the one home of these words.
 
-use std::collections::HashMap;
+use bevy::platform::collections::HashMap;
 
 use super::model::{AgentView, RoomModel, TalkView};
 use super::work::PieceView;

@@ -24,16 +24,17 @@ pub fn can_be_resized(kind: &str) -> bool {
     !matches!(kind, "plant" | "lamp" | "coffee")
 }
 
-/// The piece under a place: of those that stand the nearest to the viewer, then of those that lie the last drawn.
+/// The piece under a place: what stands before what lies, and of either what is drawn last, the nearest to the viewer.
 pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
     let under = |decor: &&DecorView| {
         let from_middle = (place - decor.position).abs() * 2.0;
         from_middle.x <= decor.size.x && from_middle.y <= decor.size.y
     };
-    let foot = |decor: &DecorView| decor.position.y - decor.size.y / 2.0;
-    let standing = all.iter().filter(under).filter(|decor| !lies(&decor.kind));
-    let nearest = standing.min_by(|one, other| foot(one).total_cmp(&foot(other)));
-    nearest.or_else(|| all.iter().rev().filter(under).find(|decor| lies(&decor.kind)))
+    // As they are drawn: what stands by its foot, what lies by its middle.
+    let height = |decor: &DecorView| decor.position.y - if lies(&decor.kind) { 0.0 } else { decor.size.y / 2.0 };
+    all.iter()
+        .filter(under)
+        .min_by(|one, other| lies(&one.kind).cmp(&lies(&other.kind)).then(height(one).total_cmp(&height(other))))
 }
 
 /// A line along which a piece has been drawn to another one.
@@ -125,6 +126,8 @@ mod tests {
         assert_eq!(decor_at(&all, Vec2::new(-45.0, -25.0)).map(|found| &*found.kind), Some("rug"));
         assert_eq!(decor_at(&all, Vec2::new(-45.0, 45.0)).map(|found| &*found.kind), Some("desk"));
         assert_eq!(decor_at(&all, Vec2::new(500.0, 0.0)), None);
+        let rugs = [piece("rug", 0.0, -10.0), piece("rug", 0.0, 10.0)];
+        assert_eq!(decor_at(&rugs, Vec2::ZERO), Some(&rugs[0]), "the nearer of two rugs, in whatever order");
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use super::chat::ChatView;
+use super::together::TogetherView;
 use super::work::WorkView;
+use super::workflows::WorkflowsView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::gateway::ledger::Tally;
@@ -76,6 +78,10 @@ pub struct RoomModel {
     pub settings: SettingsView,
     /// What agents do in earnest.
     pub work: WorkView,
+    /// What those who work together have in common.
+    pub together: Arc<TogetherView>,
+    /// Workflows and their runs.
+    pub workflows: Arc<WorkflowsView>,
     /// The events that floors of the room added, in words.
     pub added_events: AddedEvents,
     /// Who has read what of the elements that were asked for, by element.

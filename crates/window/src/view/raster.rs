@@ -40,14 +40,14 @@ pub enum PictureError {
 pub struct Rasteriser {
     textures: HashMap<TextureId, (ColorImage, TextureOptions)>,
     text: ShownText,
-    /// Where letters are looked for that the program's fonts do not have.
-    system_fonts: Option<SystemFonts>,
+    /// Finds the fonts in which letters are looked for that the program's fonts do not have.
+    find_fonts: Option<fn() -> SystemFonts>,
 }
 
 impl Rasteriser {
-    /// One that takes letters which the program's fonts do not have from these.
-    pub fn with_fonts(system_fonts: SystemFonts) -> Self {
-        Self { system_fonts: Some(system_fonts), ..Self::default() }
+    /// One that takes letters which the program's fonts do not have from these, which are found once one is missing.
+    pub fn with_fonts(find: fn() -> SystemFonts) -> Self {
+        Self { find_fonts: Some(find), ..Self::default() }
     }
 
     /// Runs a user interface for a few frames and draws the last. `size` in points.
@@ -72,8 +72,8 @@ impl Rasteriser {
             let mut output = context.run_ui(input, &mut ui);
             self.text.finish(context, &mut output);
             self.update(&mut output.textures_delta);
-            if let (Some(fonts), Some(wanted)) = (&self.system_fonts, self.text.take_wanted()) {
-                self.text.add(context, fonts.find(&wanted));
+            if let (Some(find), Some(wanted)) = (self.find_fonts, self.text.take_wanted()) {
+                self.text.add(context, find().find(&wanted));
                 // One frame with new fonts, one to find new sizes.
                 last = last.max(frame + 3);
             }

@@ -1,55 +1,56 @@
 //! Reads the room out of the world, once a frame: the only place where the screen meets the ECS.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
 use bevy::ecs::prelude::*;
-use bevy::math::Vec2;
+use bevy::platform::collections::HashMap;
 use serde_json::Value;
 
-use super::camera::Camera;
+pub use super::closer::Wanted;
 use super::closer::{Closer, told_choice};
-use super::glide::Glide;
+use super::crowd::Crowd;
 use super::model::{
     AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, SettingsView, TalkView,
     TieView, look_of,
 };
-use super::pick::Thing;
+use super::together::TogetherView;
 use super::work::WorkView;
+use super::workflows::WorkflowsView;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, Held, Mail};
 use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, RequestQueue};
 use crate::log::AddedEvents;
-use crate::mind::PendingRequests;
-use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::orchestration::workflow::{WorkflowRuns, Workflows};
+use crate::orchestration::{Blackboards, Channels};
+use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
-use crate::simulation::{
-    Activity, AgentState, Conversations, Doing, Home, Position, Posture, Queue, State, Walk, relationships, talk_is_on,
-};
+use crate::simulation::{Conversations, relationships, talk_is_on};
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 /// What the screen keeps between frames of one room.
 #[derive(Default)]
 pub struct RoomReader {
-    glide: Glide,
+    crowd: Crowd,
     closer: Closer,
     contents: BTreeMap<ElementKey, (ChangeTick, Arc<ContentView>)>,
-    headings: Vec<Vec2>,
     profiles: Shared<Vec<ProfileView>>,
     scenes: Shared<Vec<String>>,
     decor: Shared<Vec<DecorView>>,
     problems: Shared<Vec<Problem>>,
     files: Shared<Vec<String>>,
     faults: Shared<Vec<ProviderFault>>,
+    together: Shared<TogetherView, [ChangeTick; 2]>,
+    workflows: Shared<WorkflowsView, [ChangeTick; 2]>,
 }
 
 /// What is made of something in the world when that changes, and shared by all frames until then.
-type Shared<T> = Option<(ChangeTick, Arc<T>)>;
+type Shared<T, When = ChangeTick> = Option<(When, Arc<T>)>;
 
 /// What was made already, or made anew because it changed.
-fn shared<T>(known: &mut Shared<T>, changed: ChangeTick, make: impl FnOnce() -> T) -> Arc<T> {
+fn shared<T, When: PartialEq>(known: &mut Shared<T, When>, changed: When, make: impl FnOnce() -> T) -> Arc<T> {
     match known {
         Some((seen, made)) if *seen == changed => made.clone(),
         _ => {
@@ -60,24 +61,11 @@ fn shared<T>(known: &mut Shared<T>, changed: ChangeTick, make: impl FnOnce() -> 
     }
 }
 
-/// What is looked at more closely.
-pub struct Wanted<'a> {
-    /// From where the room is seen.
-    pub camera: &'a Camera,
-    /// What is selected or under the pointer.
-    pub things: &'a BTreeSet<Thing>,
-    /// Whether everybody who can be seen is looked at closely.
-    pub overlay: bool,
-    /// Which share of the time from the last tick to the next has passed, 0 to 1.
-    pub share: f32,
-}
-
 impl RoomReader {
     /// The room as it is now.
     pub fn read(&mut self, world: &mut World, wanted: &Wanted) -> RoomModel {
         let clock = world.resource::<SimClock>().clone();
-        let mut agents = world.query::<(&Agent, &Position)>();
-        self.glide.take_in(clock.tick(), agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
+        self.crowd.take_in(world, clock.tick());
         let start = world.get_resource::<RoomStart>();
         let scene = start.map(|start| stem(&start.scene).to_owned()).unwrap_or_default();
         let questions = world.resource::<RequestQueue>();
@@ -103,6 +91,8 @@ impl RoomReader {
             scenes: self.scenes(world),
             files: self.files(world),
             work: WorkView::read(world),
+            together: self.together(world),
+            workflows: self.workflows(world),
             added_events: world.get_resource::<AddedEvents>().cloned().unwrap_or_default(),
             ..RoomModel::default()
         };
@@ -110,93 +100,19 @@ impl RoomReader {
         room.known = self.closer.known(world, wanted.things);
         room.decor = self.decor(world);
         room.talks = talks(world);
-        room.agents = self.agents(world, wanted, &room);
+        let (agents, is_other_crowd) = self.crowd.read(world, wanted.share, &room);
+        room.agents = agents;
+        self.closer.look(world, wanted, &mut room);
         room.provider_faults = self.provider_faults(world);
         room.failing_agents = failing_agents(world, &room.provider_faults);
         room.ties = ties(world);
-        room.profiles = self.profiles(world, &room.agents);
+        room.profiles = self.profiles(world, &room.agents, is_other_crowd);
         room
     }
 
-    fn agents(&mut self, world: &World, wanted: &Wanted, room: &RoomModel) -> Vec<AgentView> {
-        let roster = world.resource::<Roster>();
-        let profiles = world.resource::<Profiles>();
-        let thinking: BTreeSet<AgentKey> = world.resource::<PendingRequests>().asking().collect();
-        let (low, high) = wanted.camera.visible(0.0);
-        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
-        self.closer.keep(&close);
-        let now = room.tick;
-        let mut seen = Vec::with_capacity(roster.len());
-        for (key, entity) in roster.iter() {
-            let Ok(entity) = world.get_entity(entity) else { continue };
-            let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Activity, &Walk, &Home)>();
-            let Ok((agent, position, state, queue, life, walk, home)) = parts else { continue };
-            let place = if state.0.state() == State::Dragged {
-                position.0
-            } else {
-                self.glide.place(key, position.0, wanted.share)
-            };
-            let reads = match &life.doing {
-                Doing::Reading { element, .. } => Some(*element),
-                _ => None,
-            };
-            let heading = self.heading(key, place, reads, life, room);
-            let is_seen = place.cmpge(low).all() && place.cmple(high).all();
-            let is_close = close.contains(&agent.id);
-            let detailed = is_close || (wanted.overlay && is_seen);
-            let parts = (agent, state, queue, life, home);
-            let look = profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
-            let in_state_secs = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
-            seen.push(AgentView {
-                key,
-                id: agent.id.clone(),
-                name: agent.name.clone(),
-                profile: agent.profile.clone(),
-                look,
-                position: place,
-                heading,
-                posture: Posture::of(state.0.state(), walk, life),
-                walks: walk.course.moves() && !state.0.is_held(),
-                state: state.0.state(),
-                in_state_secs,
-                thinking: thinking.contains(&key),
-                queued: queue.0.len(),
-                reads,
-                detail: detailed.then(|| Arc::new(self.closer.detail(world, entity, parts, room, is_close))),
-            });
-        }
-        seen
-    }
-
-    /// Where an agent looks: to whom it talks, what it reads, or where it last went.
-    fn heading(
-        &mut self,
-        key: AgentKey,
-        place: Vec2,
-        reads: Option<ElementKey>,
-        life: &Activity,
-        room: &RoomModel,
-    ) -> Vec2 {
-        let index = key.0 as usize;
-        if self.headings.len() <= index {
-            self.headings.resize(index + 1, Vec2::ZERO);
-        }
-        let step = self.glide.step(key);
-        let toward = match life.doing {
-            Doing::Talking { conversation } => {
-                let found = room.talks.binary_search_by_key(&conversation, |talk| talk.key);
-                let talk = found.ok().map(|index| &room.talks[index]);
-                let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
-                others.filter_map(|other| self.glide.last(*other)).next()
-            }
-            _ => reads.and_then(|element| room.element_of(element)).map(|element| element.position),
-        };
-        if step.length_squared() > 0.01 {
-            self.headings[index] = step;
-        } else if let Some(toward) = toward {
-            self.headings[index] = toward - place;
-        }
-        self.headings[index]
+    /// Takes back the agents of a frame that is over.
+    pub fn reuse(&mut self, agents: Vec<AgentView>) {
+        self.crowd.reuse(agents);
     }
 
     fn elements(&mut self, world: &World) -> Vec<ElementView> {
@@ -232,18 +148,18 @@ impl RoomReader {
         shared(&mut self.decor, scene.last_changed(), || DecorView::all_of(&scene.doc.root))
     }
 
-    fn profiles(&mut self, world: &World, agents: &[AgentView]) -> Arc<Vec<ProfileView>> {
+    fn profiles(&mut self, world: &World, agents: &[AgentView], is_other_crowd: bool) -> Arc<Vec<ProfileView>> {
         let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Arc::default() };
-        let mut counts: BTreeMap<&Id, usize> = BTreeMap::new();
-        for agent in agents {
-            *counts.entry(&agent.profile).or_default() += 1;
-        }
-        let count = |id: &Id| counts.get(id).copied().unwrap_or(0);
         // Who came in or left is counted anew.
-        if self.profiles.as_ref().is_some_and(|(_, views)| views.iter().any(|view| view.agents != count(&view.id))) {
+        if is_other_crowd {
             self.profiles = None;
         }
         shared(&mut self.profiles, profiles.last_changed(), || {
+            let mut counts: HashMap<&Id, usize> = HashMap::default();
+            for agent in agents {
+                *counts.entry(&agent.profile).or_default() += 1;
+            }
+            let count = |id: &Id| counts.get(id).copied().unwrap_or(0);
             let views = profiles.iter().map(|(id, profile)| ProfileView {
                 id: id.clone(),
                 name: profile.name.clone(),
@@ -264,6 +180,20 @@ impl RoomReader {
     fn provider_faults(&mut self, world: &World) -> Arc<Vec<ProviderFault>> {
         let Some(health) = world.get_resource_ref::<ProviderHealth>() else { return Arc::default() };
         shared(&mut self.faults, health.last_changed(), || health.faults())
+    }
+
+    fn workflows(&mut self, world: &World) -> Arc<WorkflowsView> {
+        let (files, runs) = (world.get_resource_ref::<Workflows>(), world.get_resource_ref::<WorkflowRuns>());
+        let (Some(files), Some(runs)) = (files, runs) else { return Arc::default() };
+        let changed = [files.last_changed(), runs.last_changed()];
+        shared(&mut self.workflows, changed, || WorkflowsView::read(world))
+    }
+
+    fn together(&mut self, world: &World) -> Arc<TogetherView> {
+        let (channels, boards) = (world.get_resource_ref::<Channels>(), world.get_resource_ref::<Blackboards>());
+        let (Some(channels), Some(boards)) = (channels, boards) else { return Arc::default() };
+        let changed = [channels.last_changed(), boards.last_changed()];
+        shared(&mut self.together, changed, || TogetherView::read(world))
     }
 
     fn files(&mut self, world: &World) -> Arc<Vec<String>> {
@@ -391,6 +321,8 @@ fn stem(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use bevy::math::Vec2;
+
     use super::*;
     use crate::workspace::starter;
 

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use bevy::platform::collections::HashMap;
+
 use super::book::{EventBook, EventRow};
 use super::bubble::{Bubble, Life};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::log::events::{
-    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, Message, Read,
-    Warning,
+    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Message,
+    Publish, Read, Warning,
 };
 use crate::log::{EventKind, EventRecord, Narrator, Told};
 
@@ -85,21 +87,39 @@ pub struct Sheet {
     pub since_secs: f64,
 }
 
+/// A letter is on its way for so long.
+pub const LETTER_SECS: f64 = 1.8;
+/// More letters than this are not in the air at once.
+const LETTERS_SHOWN: usize = 32;
+
+/// Something that one agent said to another at work.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Letter {
+    /// Who said it, by id.
+    pub from: Id,
+    /// Who hears it, by id.
+    pub to: Id,
+    /// Since when, in real time.
+    pub since_secs: f64,
+}
+
 /// What happened lately.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     /// The last thing that each agent said, by id.
-    pub bubbles: BTreeMap<Id, Bubble>,
+    pub bubbles: HashMap<Id, Bubble>,
     /// Elements that changed or were read, by id, and when in real time.
     pub pulses: BTreeMap<Id, (PulseKind, f64)>,
     /// The last change of what each element holds, by id.
     pub changes: BTreeMap<Id, EventRow>,
     /// A sign over an agent that passed or looked at somebody, by agent id: what, and since when in real time.
-    pub reactions: BTreeMap<Id, (&'static str, f64)>,
+    pub reactions: HashMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
-    pub refusals: BTreeMap<Id, (String, f64)>,
+    pub refusals: HashMap<Id, (String, f64)>,
     /// Files that agents have just written, oldest first.
     pub sheets: Vec<Sheet>,
+    /// Words on their way from one agent to another, oldest first.
+    pub letters: Vec<Letter>,
     /// What a person is still to be told, oldest first; taken away by whoever tells it.
     pub refused: VecDeque<Refused>,
     /// Conversations, oldest first.
@@ -148,7 +168,9 @@ impl Recent {
         self.reactions.retain(|_, (_, since)| now_secs - *since < PULSE_SECS);
         self.refusals.retain(|_, (_, since)| !Life::REFUSAL.is_over(*since, now_secs));
         self.sheets.retain(|sheet| now_secs - sheet.since_secs < SHEET_SECS);
+        self.letters.retain(|letter| now_secs - letter.since_secs < LETTER_SECS);
         !(self.sheets.is_empty()
+            && self.letters.is_empty()
             && self.bubbles.is_empty()
             && self.pulses.is_empty()
             && self.reactions.is_empty()
@@ -168,6 +190,10 @@ impl Recent {
                     talk.ended = Some(end.why);
                 }
             }),
+            EventKind::Publish => {
+                event.read().map(|said: Publish| self.send(event, said.by.as_ref(), &said.to, now_secs))
+            }
+            EventKind::HandBack => event.read().map(|given: HandBack| self.send(event, None, &[given.to], now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
             EventKind::Warning => event.read().map(|warning| self.note_warning(event, warning, narrator, now_secs)),
@@ -224,6 +250,15 @@ impl Recent {
         self.sheets.push(Sheet { agent, name, since_secs: now_secs });
         let surplus = self.sheets.len().saturating_sub(SHEETS_SHOWN);
         self.sheets.drain(..surplus);
+    }
+
+    /// Words go from the agent of a record, or from whoever else said them, to these.
+    fn send(&mut self, event: &EventRecord, by: Option<&Id>, to: &[Id], now_secs: f64) {
+        let Some(from) = event.draft.agent.as_ref().or(by) else { return };
+        let letters = to.iter().map(|to| Letter { from: from.clone(), to: to.clone(), since_secs: now_secs });
+        self.letters.extend(letters);
+        let surplus = self.letters.len().saturating_sub(LETTERS_SHOWN);
+        self.letters.drain(..surplus);
     }
 
     fn note_budget(&mut self, event: &EventRecord, budget: Budget, narrator: &Narrator<'_>) {
@@ -327,6 +362,19 @@ mod tests {
         let many = (0..500).map(|number| of_nobody(Warning::new(format!("no {number}")))).collect();
         take_in(&mut recent, many, 0.0);
         assert_eq!(recent.refused.len(), REFUSED_KEPT);
+    }
+
+    #[test]
+    fn what_is_said_in_a_channel_is_a_letter_to_each_who_hears_it_for_a_moment() {
+        let mut recent = Recent::default();
+        let said = Publish { to: vec!["bram-1".into(), "cleo-1".into()], ..Publish::default() };
+        take_in(&mut recent, vec![record(&said)], 1.0);
+        let ways: Vec<(&str, &str)> = recent.letters.iter().map(|letter| (&*letter.from, &*letter.to)).collect();
+        assert_eq!(ways, [("ada-1", "bram-1"), ("ada-1", "cleo-1")]);
+        assert!(recent.fade(1.0 + LETTER_SECS / 2.0));
+        assert!(!recent.fade(1.1 + LETTER_SECS));
+        take_in(&mut recent, (0..500).map(|_| record(&said)).collect(), 4.0);
+        assert_eq!(recent.letters.len(), LETTERS_SHOWN);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use super::authority::{Authority, ToolNames};
 use super::paths;
 use super::touch::{Becomes, DeclaredTouch, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
-use crate::agent::{AgentProfile, Former, Profiles};
+use crate::agent::{AgentProfile, Former, McpEntry, Profiles};
 use crate::base::Id;
+use crate::gateway::mcp::McpHints;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
@@ -75,6 +76,17 @@ pub enum Touch {
     },
     /// The agent that started this one is told something.
     Signal,
+    /// A tool of an MCP server is called.
+    Call {
+        /// The server, as people know it.
+        server: String,
+        /// The tool, as the server calls it.
+        tool: String,
+        /// The server's key.
+        key: Id,
+        /// What the server says of it.
+        hints: McpHints,
+    },
     /// Something of another kind, which is judged by its name alone.
     Other {
         /// Which kind.
@@ -110,6 +122,9 @@ pub struct ProfileChange {
     pub holder: Option<String>,
     /// Whether the file holds code that would run.
     pub holds_code: bool,
+    /// Whether it defines an MCP server that the agent's file does not define now.
+    #[serde(default)]
+    pub defines_servers: bool,
 }
 
 /// What there is now, as far as a judgement needs it.
@@ -269,6 +284,12 @@ impl Judge<'_> {
                 }
             },
             "agent.signal" => vec![Touch::Signal],
+            "mcp.call" => match becomes {
+                Becomes::Called { server, tool, key, hints } => {
+                    vec![Touch::Call { server: server.clone(), tool: tool.clone(), key: key.clone(), hints: *hints }]
+                }
+                _ => vec![Touch::Other { kind: kind.clone(), target: target.clone() }],
+            },
             _ => vec![Touch::Other { kind: kind.clone(), target: target.clone() }],
         };
         Ok(touches)
@@ -283,7 +304,7 @@ impl Judge<'_> {
                 let text = self.there.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
-            Becomes::Unknown | Becomes::Path { .. } => None,
+            Becomes::Unknown | Becomes::Path { .. } | Becomes::Called { .. } => None,
         }
     }
 
@@ -312,12 +333,21 @@ impl Judge<'_> {
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());
         let standing = self.there.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
         let former = self.there.former(&profile.id);
+        let defined = |profile: &AgentProfile| -> Vec<Id> {
+            let entries = profile.mcp_servers.iter().flatten();
+            entries
+                .filter_map(|entry| if let McpEntry::Defined(server) = entry { Some(server.key()) } else { None })
+                .collect()
+        };
+        let standing_defines = standing.as_ref().map(&defined).unwrap_or_default();
+        let defines_servers = defined(&profile).iter().any(|key| !standing_defines.contains(key));
         let current = match (there, &standing, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, Former::Known(profile)) => Some(authority(place.as_str(), profile)),
             (None, None, Former::Never | Former::Unknown) => None,
         };
         Some(Touch::Profile(Box::new(ProfileChange {
+            defines_servers,
             may_be_forgotten: current.is_none() && matches!(former, Former::Unknown),
             current,
             holder: there.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),

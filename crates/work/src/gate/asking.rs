@@ -93,7 +93,7 @@ impl AskRule {
         }
         let target = match self.kind.as_str() {
             "file.read" | "file.find" | "file.write" | "file.delete" | "file.rename" | "profile.write"
-            | "agent.spawn" | "agent.start" | "agent.signal" | "message.send" => String::new(),
+            | "agent.spawn" | "agent.start" | "agent.signal" | "message.send" | "message.read" => String::new(),
             "net.fetch" => server_of(&self.target).unwrap_or(&self.target).to_owned(),
             _ => self.target.clone(),
         };
@@ -116,6 +116,7 @@ impl AskRule {
             "agent.spawn" | "agent.start" => "start agents",
             "agent.signal" => "report to the agent that started it",
             "message.send" => "send messages",
+            "message.read" => "listen to messages",
             "process.run" => return format!("run {}", shown(&self.target)),
             "net.fetch" => return format!("fetch from {}", shown(&self.target)),
             "mcp.call" => return format!("call {}", shown(&self.target)),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::safety::SafetyMode;
+use super::servers;
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, globs, text};
 
@@ -42,6 +43,10 @@ pub enum Power {
     Spawn,
     /// Telling the agent that started this one something.
     Signal,
+    /// Telling others at work something.
+    Talk,
+    /// Hearing what others at work say.
+    Listen,
     /// Running commands.
     Run,
     /// Reaching something else outside the workspace.
@@ -51,7 +56,7 @@ pub enum Power {
 impl Power {
     /// Whether nothing changes by it.
     pub fn only_looks(self) -> bool {
-        matches!(self, Self::Read | Self::Find | Self::Signal)
+        matches!(self, Self::Read | Self::Find | Self::Signal | Self::Listen)
     }
 }
 
@@ -65,6 +70,13 @@ pub enum ToolScope {
     Profile(Id),
     /// Whoever works in this session.
     Session(ActivationKey),
+    /// Whoever may call this tool of an MCP server.
+    Server {
+        /// The server's key.
+        key: Id,
+        /// The tool, as the server calls it.
+        tool: String,
+    },
 }
 
 impl ToolScope {
@@ -93,9 +105,10 @@ pub struct ToolName {
     pub power: Power,
 }
 
-/// Every tool that there is, by name. The floor of the tools owns the list.
+/// Every tool that there is, by name, and the keys of the workspace's MCP servers, by theirs. The floor of the tools owns
+/// both.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ToolNames(pub Vec<ToolName>);
+pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 
 impl ToolNames {
     /// Those that a profile may have.
@@ -103,12 +116,12 @@ impl ToolNames {
         let is_its = |tool: &&ToolName| match &tool.scope {
             ToolScope::Everyone => true,
             ToolScope::Profile(of) => **of == *profile,
-            ToolScope::Session(_) => false,
+            ToolScope::Session(_) | ToolScope::Server { .. } => false,
         };
         if self.0.iter().all(|tool| is_its(&tool)) {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Self(self.0.iter().filter(is_its).cloned().collect()))
+        Cow::Owned(Self(self.0.iter().filter(is_its).cloned().collect(), self.1.clone()))
     }
 
     /// Those that belong to a session, which nobody lists.
@@ -139,6 +152,7 @@ impl ToolNames {
     pub fn missing(&self, profile: &AgentProfile) -> BTreeSet<String> {
         let names = self.of_profile(&profile.id);
         let listed = profile.tools.iter().flatten();
+        let listed = listed.filter(|name| !servers::is_known(name, profile, &names.1));
         let missing = listed.filter(|name| names.meant(name).is_none() && names.nearest(name).is_none());
         missing.map(|name| names.told(name)).collect()
     }
@@ -175,8 +189,11 @@ pub struct Authority {
     pub writes: Option<Vec<String>>,
     /// How much it may do without a person.
     pub safety: SafetyMode,
-    /// MCP servers that it may use.
+    /// MCP servers that it may use: a key for a whole one, `key/tool` for a part of one.
     pub mcp_servers: BTreeSet<String>,
+    /// Tools of servers that it may use as a whole and that it may not call: `key/tool`.
+    #[serde(default)]
+    pub mcp_not: BTreeSet<String>,
     /// Keys that would let it run or reach something, folded, with what stands under them.
     pub commands: BTreeMap<String, Value>,
     /// Whether its prompts hold what stands on the boards.
@@ -219,7 +236,15 @@ impl fmt::Display for Excess {
             Self::Writes(Some(glob)) => write!(f, "writing {glob:?}"),
             Self::Writes(None) => f.write_str("writing everything"),
             Self::Safety(mode) => write!(f, "the safety mode {}", mode.word()),
-            Self::McpServer(name) => write!(f, "the MCP server {name:?}"),
+            Self::McpServer(grant) => {
+                let (server, tool) =
+                    grant.split_once('/').map_or((grant.as_str(), None), |(key, tool)| (key, Some(tool)));
+                let name = server.split('#').next().unwrap_or(server);
+                match tool {
+                    Some(tool) => write!(f, "{tool:?} of the MCP server {name:?}"),
+                    None => write!(f, "the MCP server {name:?}"),
+                }
+            }
             Self::Command(key) => write!(f, "what stands under {key:?}"),
             Self::SeesWorkspace => f.write_str("knowing what stands on the boards"),
             Self::SeesUser => f.write_str("knowing who the person is"),
@@ -237,7 +262,7 @@ impl Authority {
             None => names.default_set(),
             Some(listed) => {
                 let mut tools = BTreeSet::new();
-                for name in listed {
+                for name in listed.iter().filter(|name| !servers::is_known(name, profile, &names.1)) {
                     match names.meant(name) {
                         Some(known) => {
                             tools.insert(known.to_owned());
@@ -271,7 +296,8 @@ impl Authority {
             reads: plain_globs(place, ("reads", profile), profile.reads.as_deref(), &mut problems),
             writes: plain_globs(place, ("writes", profile), profile.writes.as_deref(), &mut problems),
             safety,
-            mcp_servers: profile.mcp_servers.iter().cloned().collect(),
+            mcp_servers: servers::granted(profile, &names.1),
+            mcp_not: BTreeSet::new(),
             commands: commands(profile),
             sees_workspace: profile.share_workspace_info,
             sees_user: profile.share_user_info,
@@ -289,6 +315,7 @@ impl Authority {
             writes: Some(Vec::new()),
             safety: SafetyMode::Safe,
             mcp_servers: BTreeSet::new(),
+            mcp_not: BTreeSet::new(),
             commands: BTreeMap::new(),
             sees_workspace: false,
             sees_user: false,
@@ -311,7 +338,8 @@ impl Authority {
         if other.safety > self.safety {
             excess.insert(Excess::Safety(other.safety));
         }
-        excess.extend(other.mcp_servers.difference(&self.mcp_servers).cloned().map(Excess::McpServer));
+        let more = other.mcp_servers.iter().filter(|grant| !self.has_grant(grant, &other.mcp_not));
+        excess.extend(more.cloned().map(Excess::McpServer));
         let more = other.commands.iter().filter(|(key, value)| self.commands.get(*key) != Some(value));
         excess.extend(more.map(|(key, _)| Excess::Command(key.clone())));
         if other.sees_workspace && !self.sees_workspace {
@@ -386,11 +414,14 @@ mod tests {
             is_default,
             power,
         };
-        ToolNames(vec![
-            tool("vfs_read", &["Read", "read_file"], true, Power::Read),
-            tool("vfs_write", &["Write"], true, Power::Write),
-            tool("publish", &[], false, Power::Run),
-        ])
+        ToolNames(
+            vec![
+                tool("vfs_read", &["Read", "read_file"], true, Power::Read),
+                tool("vfs_write", &["Write"], true, Power::Write),
+                tool("publish", &[], false, Power::Run),
+            ],
+            BTreeMap::new(),
+        )
     }
 
     fn authority(text: &str) -> (Authority, Vec<Problem>) {

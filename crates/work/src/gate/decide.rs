@@ -8,10 +8,13 @@ use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::paths;
 use super::policy::{GatePolicy, Ruling};
+use super::safety::SafetyMode;
+use super::servers::called;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
 use crate::base::{globs, text};
+use crate::gateway::mcp::McpHints;
 use crate::workspace::vfs::WorkspacePath;
 
 /// No reason is longer, in characters: names and globs in it come from files.
@@ -41,7 +44,9 @@ pub enum Decision {
 /// policy and by where it lies; the strictest verdict counts, with every reason for it.
 pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     let mut findings = Findings::default();
-    if !bounds.tools().contains(act.tool.as_str()) {
+    // Tools of servers are listed by their servers.
+    let is_call = act.touches.iter().all(|touch| matches!(touch, Touch::Call { .. }));
+    if !is_call && !bounds.tools().contains(act.tool.as_str()) {
         findings.deny(format!("the tool {} is not among those that may be used", act.tool));
     }
     if act.touches.is_empty() {
@@ -147,6 +152,9 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::UnknownProfile { path, remedy } => {
             findings.deny(format!("{} says what an agent may do; {remedy}", shown(path)));
         }
+        Touch::Call { server, tool, key, hints } => {
+            judge_call((server, tool), (key, *hints), act, bounds, policy, findings)
+        }
         Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target),
         Touch::NoPath { why } => findings.deny(why.clone()),
         Touch::Forbidden => findings.deny("this is not for tools".to_owned()),
@@ -179,6 +187,44 @@ fn class_rules(
     add(policy.strictness(judged), AskSource::NotUnderstood);
     let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
+}
+
+/// What is said of a call of an MCP server.
+fn judge_call(
+    (server, tool): (&str, &str),
+    (key, hints): (&str, McpHints),
+    act: &Act,
+    bounds: &Bounds,
+    policy: &GatePolicy,
+    findings: &mut Findings,
+) {
+    let target = called(server, tool);
+    let doing = format!("calling {}", shown_text(&target));
+    if !bounds.may_call(key, tool) {
+        findings.deny(format!("{doing} is not among what may be done"));
+    }
+    let kind = TouchKind::MCP_CALL;
+    let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
+    let is_said = matches!(&ruling, Ruling::Said { key, .. } if key.starts_with("mcp:"));
+    let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);
+    let mut add = |verdict: Verdict, source: AskSource| {
+        if verdict != Verdict::Ask || !is_allowed || source.asks_each_time() {
+            findings.add(verdict, &doing, AskRule { source, kind: kind.clone(), target: target.clone() });
+        }
+    };
+    add(
+        verdict,
+        match ruling {
+            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Unset { why } => AskSource::Unset { why: why.to_owned() },
+        },
+    );
+    add(policy.strictness(&kind), AskSource::NotUnderstood);
+    let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
+    // A rule that names this very call says more than a mode for all.
+    if !(is_said && verdict == Verdict::Allow && mode != SafetyMode::Safe) {
+        add(kind.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
+    }
 }
 
 /// Whoever is started does no more than those who start it, whatever its file says. What it is told in its prompts,
@@ -257,6 +303,9 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
     if let Some(holder) = &change.holder {
         let why = format!("the id {:?} belongs to '{}'; give the agent another id", change.id, shown_text(holder));
         findings.deny(why);
+    }
+    if change.defines_servers {
+        findings.deny(format!("{} adds or changes an MCP server, which only a person does", shown(&change.path)));
     }
     if change.holds_code {
         ask(findings, format!("{} holds code that would run", shown(&change.path)));

@@ -7,11 +7,11 @@ use thiserror::Error;
 use super::authority::ToolNames;
 use super::bounds::Bounds;
 use super::safety::SafetyMode;
-use crate::agent::AgentProfile;
 use crate::agent::agent_file::AgentFile;
 use crate::agent::formats::format_of;
 use crate::agent::front_matter;
 use crate::agent::markdown::is_no_model;
+use crate::agent::{AgentProfile, McpEntry};
 use crate::workspace::yaml;
 
 /// Why what an agent inherits cannot be written into its file.
@@ -48,6 +48,15 @@ fn absent_keys(profile: &AgentProfile, text: &str, bounds: &Bounds, names: &Tool
     let tools = bounds.tools();
     if profile.tools.is_none() && names.default_set().iter().any(|tool| !tools.contains(tool.as_str())) {
         keys.push(("tools", json!(tools)));
+    }
+    // Who lists neither tools nor servers has all of the workspace's.
+    let lists_tools = profile.tools.is_some() || !keys.is_empty();
+    if profile.mcp_servers.is_none() && !lists_tools {
+        let has = |key: &str| bounds.servers().contains(key);
+        if names.1.values().any(|key| !has(key)) {
+            let had: Vec<&String> = names.1.iter().filter(|(_, key)| has(key)).map(|(name, _)| name).collect();
+            keys.push(("mcp_servers", json!(had)));
+        }
     }
     if let (None, Some(reads)) = (&profile.reads, bounds.reads()) {
         keys.push(("reads", json!(reads)));
@@ -144,6 +153,9 @@ fn says_the_same(before: &AgentFile, after: &AgentFile, keys: &[(&'static str, V
     for (key, value) in keys {
         match *key {
             "tools" => wanted.tools = words(value),
+            "mcp_servers" => {
+                wanted.mcp_servers = words(value).map(|names| names.into_iter().map(McpEntry::Named).collect());
+            }
             "reads" => wanted.reads = words(value),
             "writes" => wanted.writes = words(value),
             "safety_mode" => wanted.safety_mode = value.as_str().map(str::to_owned),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::authority::{Authority, Power, ToolNames};
 use super::safety::SafetyMode;
+use super::servers;
 use crate::agent::{AgentProfile, Limit};
 use crate::base::spelling::skeleton;
 use crate::base::{Problem, globs};
@@ -68,7 +69,7 @@ const ELSEWHERE: &[(&[&str], &[Power])] = &[
         &[Power::Run, Power::Delete],
     ),
     (&["agent", "agents", "delegate", "dispatchagent", "spawn", "subagent", "subagents", "task"], &[Power::Spawn]),
-    (&["sendmessage", "signal"], &[Power::Signal]),
+    (&["sendmessage", "signal"], &[Power::Signal, Power::Talk]),
     (&["file", "files", "filesystem", "fs"], &[Power::Read, Power::Find, Power::Write, Power::Delete]),
     (
         &[
@@ -139,17 +140,29 @@ impl Authority {
         problems: &mut Vec<Problem>,
     ) -> Self {
         let had_tools = !self.tools.is_empty();
+        let nameable = servers::nameable(profile, &names.1);
         for limit in &profile.limits {
             match limit {
                 Limit::OnlyTools(only) => {
+                    self.keep_servers(only, &nameable);
                     let only: BTreeSet<&str> = only.iter().filter_map(|name| names.meant(name)).collect();
                     self.tools.retain(|tool| only.contains(tool.as_str()));
                 }
                 Limit::NotTools(not) => {
                     for name in not {
+                        if self.take_servers(name, &nameable) {
+                            continue;
+                        }
                         match names.taken_by(name) {
-                            Some(taken) => self.tools.retain(|tool| !taken.contains(tool.as_str())),
+                            Some(taken) => {
+                                // Who takes everything away takes servers away as well.
+                                if taken.len() == names.0.len() {
+                                    self.mcp_servers.clear();
+                                }
+                                self.tools.retain(|tool| !taken.contains(tool.as_str()));
+                            }
                             None => {
+                                self.mcp_servers.clear();
                                 self.tools.clear();
                                 let what =
                                     format!("there is no tool {name:?} that could be forbidden; until then all are");
@@ -161,6 +174,8 @@ impl Authority {
                 Limit::OnlyReads(only) => self.reads = Some(narrowed(self.reads.take(), only)),
                 Limit::OnlyWrites(only) => self.writes = Some(narrowed(self.writes.take(), only)),
                 Limit::ReadOnly => {
+                    // What servers say that they do, nobody checks.
+                    self.mcp_servers.clear();
                     let looks = |name: &str| names.0.iter().any(|tool| tool.name == name && tool.power.only_looks());
                     self.tools.retain(|tool| looks(tool));
                     self.writes = Some(Vec::new());

@@ -16,11 +16,13 @@ pub mod decide;
 mod decide_tests;
 #[cfg(test)]
 mod escalation_tests;
+mod grants;
 pub mod inherit;
 mod limits;
 pub mod paths;
 pub mod policy;
 pub mod safety;
+pub mod servers;
 #[cfg(test)]
 mod spelling_tests;
 #[cfg(test)]
@@ -37,6 +39,7 @@ pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
 pub use policy::{GatePolicy, Rule, Ruling};
 pub use safety::SafetyMode;
+pub use servers::called;
 pub use touch::{Becomes, DeclaredTouch, TouchKind};
 pub use verdict::Verdict;
 

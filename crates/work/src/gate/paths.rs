@@ -29,6 +29,7 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
         ["settings.yaml" | "settings.yml"] => Some((Verdict::Deny, "only a person changes the settings")),
         ["scenes", ..] => Some((Verdict::Ask, "a scene says which agents there are and carries settings")),
         ["storage", ..] => Some((Verdict::Deny, "only a person changes what the program goes by")),
+        ["workflows", ..] => Some((Verdict::Ask, "a workflow sets agents to work")),
         ["sessions", ..] => Some((Verdict::Deny, "the program alone writes sessions")),
         ["agents", ..] if profile_place(path).is_none() => {
             Some((Verdict::Ask, "this folder holds what agents are and are taught"))

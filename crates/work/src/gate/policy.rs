@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::allowing::AllowRule;
+use super::servers;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
 use crate::base::spelling::folded;
 use crate::base::{Problem, globs};
+use crate::gateway::mcp::McpHints;
 use crate::workspace::SettingsSection;
 use crate::workspace::vfs::WorkspacePath;
 
@@ -95,6 +97,9 @@ pub struct GatePolicy {
     /// What a person allowed agents for good, by the id of the agent's profile: `lead: ["vfs_write(artifacts/**)"]`. A
     /// tool with what it may touch unasked; what is denied stays denied, and what is asked each time is asked.
     pub allow: BTreeMap<String, Vec<String>>,
+    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`, the
+    /// last for what servers say of themselves (read-only, destructive). The rule that names a call most exactly counts.
+    pub mcp: BTreeMap<String, Rule>,
     /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. What reaches outside
     /// the workspace, and what is not known, is asked about where nothing is said here.
     pub touches: BTreeMap<String, Rule>,
@@ -132,6 +137,7 @@ impl Default for GatePolicy {
             ask: Vec::new(),
             deny: Vec::new(),
             allow: BTreeMap::new(),
+            mcp: BTreeMap::new(),
             touches: BTreeMap::new(),
             strictness: Strictness::Unread,
         }
@@ -242,6 +248,18 @@ impl GatePolicy {
         }
     }
 
+    /// What is said of a call of an MCP server, and why: a rule of `mcp`, else what is said of all such calls.
+    pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, Ruling) {
+        let rules = self.mcp.iter().map(|(text, rule)| (text.as_str(), rule.verdict()));
+        match servers::ruling(rules, call, hints) {
+            Some((verdict, key)) => {
+                let word = self.mcp.get(key).map(|rule| rule.0.clone()).unwrap_or_default();
+                (verdict, Ruling::Said { key: key.to_owned(), word })
+            }
+            None => self.ruling(&TouchKind::MCP_CALL),
+        }
+    }
+
     /// What the two lists say of a change at a path, with the glob that says it. Letters count alike in upper and
     /// lower case: on many disks they name the same file. A glob that cannot be read names all that it could mean.
     pub fn at_path(&self, path: &WorkspacePath) -> Option<(Verdict, &str)> {
@@ -263,7 +281,12 @@ impl GatePolicy {
         let mut problems = Vec::new();
         let place = "settings.yaml";
         let own = SETTING_KEYS.iter().filter_map(|(kind, _)| self.own_rule(kind));
-        for (key, rule) in own.chain(self.touches.iter().map(|(name, rule)| (name.as_str(), rule))) {
+        let listed = self.touches.iter().chain(&self.mcp).map(|(name, rule)| (name.as_str(), rule));
+        for text in self.mcp.keys().filter(|text| !servers::can_be_read(text)) {
+            let what = format!("the rule {text:?} in \"mcp\" of \"gate\" cannot be read; it allows nothing");
+            problems.push(Problem::warning(place, what, "write it like mcp:SERVER:TOOL or mcp:SERVER:*"));
+        }
+        for (key, rule) in own.chain(listed) {
             if rule.known().is_none() {
                 let until =
                     if rule.verdict() == Verdict::Deny { "it counts as deny" } else { "a person is asked each time" };

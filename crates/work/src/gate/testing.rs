@@ -17,16 +17,19 @@ pub fn names() -> ToolNames {
         is_default,
         power,
     };
-    ToolNames(vec![
-        tool("vfs_read", &["Read"], true, Power::Read),
-        tool("vfs_search", &["Grep", "Glob"], true, Power::Find),
-        tool("vfs_write", &["Write"], true, Power::Write),
-        tool("vfs_edit", &["Edit"], true, Power::Write),
-        tool("vfs_delete", &[], true, Power::Delete),
-        tool("spawn_agent", &[], true, Power::Spawn),
-        tool("signal_parent", &[], true, Power::Signal),
-        tool("execute_command", &[], false, Power::Run),
-    ])
+    ToolNames(
+        vec![
+            tool("vfs_read", &["Read"], true, Power::Read),
+            tool("vfs_search", &["Grep", "Glob"], true, Power::Find),
+            tool("vfs_write", &["Write"], true, Power::Write),
+            tool("vfs_edit", &["Edit"], true, Power::Write),
+            tool("vfs_delete", &[], true, Power::Delete),
+            tool("spawn_agent", &[], true, Power::Spawn),
+            tool("signal_parent", &[], true, Power::Signal),
+            tool("execute_command", &[], false, Power::Run),
+        ],
+        BTreeMap::new(),
+    )
 }
 
 /// The authority of an agent file.

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::safety::SafetyMode;
 use super::verdict::Verdict;
+use crate::base::Id;
+use crate::gateway::mcp::McpHints;
 
 /// A kind of touch, such as `file.write`: lower case, the domain before the point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -50,6 +52,8 @@ impl TouchKind {
     pub const AGENT_SIGNAL: Self = Self(Cow::Borrowed("agent.signal"));
     /// Others in the room are told something.
     pub const MESSAGE_SEND: Self = Self(Cow::Borrowed("message.send"));
+    /// What others in the room say is heard.
+    pub const MESSAGE_READ: Self = Self(Cow::Borrowed("message.read"));
     /// A command is run.
     pub const PROCESS_RUN: Self = Self(Cow::Borrowed("process.run"));
     /// Something is fetched from an address, or sent there.
@@ -58,7 +62,7 @@ impl TouchKind {
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
     /// The kinds that are known, each once.
-    pub const KNOWN: [Self; 13] = [
+    pub const KNOWN: [Self; 14] = [
         Self::FILE_READ,
         Self::FILE_FIND,
         Self::FILE_WRITE,
@@ -69,6 +73,7 @@ impl TouchKind {
         Self::AGENT_START,
         Self::AGENT_SIGNAL,
         Self::MESSAGE_SEND,
+        Self::MESSAGE_READ,
         Self::PROCESS_RUN,
         Self::NET_FETCH,
         Self::MCP_CALL,
@@ -94,7 +99,7 @@ impl TouchKind {
             why: "it reaches outside the workspace",
         };
         match self.as_str() {
-            "file.read" | "file.find" | "agent.signal" => inside(None, false),
+            "file.read" | "file.find" | "agent.signal" | "message.read" => inside(None, false),
             "file.write" | "message.send" => inside(Some(SafetyMode::Safe), true),
             "file.delete" | "file.rename" | "profile.write" | "agent.spawn" | "agent.start" => {
                 inside(Some(SafetyMode::Balanced), true)
@@ -123,6 +128,7 @@ impl TouchKind {
             "net.fetch" => "fetching",
             "mcp.call" => "calling",
             "message.send" => "sending a message to",
+            "message.read" => "listening to",
             other => other,
         }
     }
@@ -182,6 +188,17 @@ pub enum Becomes {
     Path {
         /// The path.
         to: String,
+    },
+    /// A tool of an MCP server that is called.
+    Called {
+        /// The server, as people know it.
+        server: String,
+        /// The tool, as the server calls it.
+        tool: String,
+        /// The server's key.
+        key: Id,
+        /// What the server says of it.
+        hints: McpHints,
     },
 }
 

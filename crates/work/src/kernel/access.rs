@@ -7,12 +7,13 @@ use bevy::ecs::system::SystemParam;
 
 use super::activation::{Activation, Thread};
 use super::core::Kernel;
+use super::ordered::WorkAnswer;
 use super::settings::KernelSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, Room};
-use crate::gateway::{GatewaySettings, RequestQueue};
+use crate::gateway::{GatewaySettings, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
@@ -22,7 +23,7 @@ use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SettingsEdit};
 
 /// The most characters of a result or an ending that stand in the log.
-pub(super) const LOGGED_CHARS: usize = 2_000;
+pub(crate) const LOGGED_CHARS: usize = 2_000;
 
 /// What would happen if what this work asks a person were allowed, as the room is now.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
@@ -55,6 +56,9 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) over: MessageWriter<'w, WorkOver>,
     pub(super) done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
+    pub(super) news: MessageWriter<'w, WorkAnswer>,
+    pub(super) servers: Res<'w, McpServers>,
+    pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
     explain: MessageWriter<'w, Explain>,
 }
 
@@ -103,9 +107,10 @@ impl RoomAccess<'_, '_> {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
             _ => Authority::least(),
         };
-        // What is its session's own nobody lists. Who may do nothing at all has nothing of it.
+        // What is its session's own, or lent to it, nobody lists. Who may do nothing at all has nothing of it.
         if !own.is_least() {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
+            own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
         let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
         Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::handed::{Given, Handed};
 use super::notes::{MessageNote, ReplyNote};
+use super::ordered::WorkTerms;
 use super::question::Question;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
@@ -22,8 +24,10 @@ pub enum Origin {
     Person,
     /// An agent that started this one.
     Spawn,
-    /// An agent that was started by this one and has something to say.
+    /// An agent that was started by this one and has something to say, or others that it listens to.
     Signal,
+    /// An agent that handed the task over.
+    HandOver,
 }
 
 /// A tool call of the turn that goes on.
@@ -292,6 +296,11 @@ impl Activation {
         }
     }
 
+    /// Whether its agent is there, and the next thing is to ask its model.
+    pub fn is_at_turn(&self) -> bool {
+        self.phase == Phase::Due
+    }
+
     /// Whether its agent is at it or on the way.
     pub fn has_begun(&self) -> bool {
         self.phase != Phase::Queued
@@ -345,6 +354,12 @@ pub struct Thread {
     /// What the agent that started it is to be told once everything that this one set going is over.
     #[serde(default)]
     pub report: Option<Report>,
+    /// What it is to give back, where its task was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<Box<Handed>>,
+    /// What whoever ordered it lends it.
+    #[serde(default, skip_serializing_if = "WorkTerms::is_usual")]
+    pub terms: WorkTerms,
 }
 
 /// How the last piece of work of a thread ended, for the agent that started it.
@@ -354,6 +369,9 @@ pub struct Report {
     pub activation: ActivationKey,
     /// What is told.
     pub words: String,
+    /// What it came to, where its task was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
 }
 
 /// A piece of work that is over.

@@ -73,7 +73,8 @@ impl Kernel {
         }
         for thread in self.threads.values_mut().filter(|thread| thread.agent == *agent) {
             thread.is_stopped = true;
-            thread.report = None;
+            // Whoever handed it something over still hears that nothing comes of it.
+            thread.report.take_if(|report| report.given.is_none());
         }
     }
 

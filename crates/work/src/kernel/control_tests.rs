@@ -6,6 +6,7 @@ use super::guards::Refusal;
 use super::tests::{Bench, number_of};
 use crate::base::Seq;
 use crate::mind::{CapScope, Ending};
+use crate::tools::Terms;
 
 #[test]
 fn a_cap_of_the_room_stops_everything_until_it_leaves_room() {
@@ -151,7 +152,10 @@ fn what_a_person_stopped_stays_stopped_when_its_children_report() {
         bench.kernel.kill_agent(&"boss".into(), "a person", None);
         bench.tick();
         let (key, now) = (bench.key(), bench.now);
-        let told = bench.kernel.signal(loud, "found it", (key, now, Seq(1)), &bench.settings).expect("it is heard");
+        let told = bench
+            .kernel
+            .signal(loud, "found it", &Terms::default(), (key, now, Seq(1)), &bench.settings)
+            .expect("it is heard");
         assert!(told.is_kept && !told.woke);
         bench.say(loud, "Over.", &[]);
         bench.say(silent, "Over.", &[]);

@@ -10,7 +10,9 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
+use super::handed::given;
 use super::notes::{MessageNote, ReplyNote};
+use super::ordered::WorkTerms;
 use super::question::Grant;
 use super::settings::KernelSettings;
 use crate::base::hash::content_hash;
@@ -173,6 +175,31 @@ pub struct NewWork {
     pub cause: Seq,
 }
 
+impl Thread {
+    /// The part of an agent in a run that begins with this work.
+    pub(super) fn of(work: &NewWork) -> Self {
+        Self {
+            agent: work.agent.clone(),
+            profile: work.profile.clone(),
+            file_name: work.file_name.clone(),
+            parent: None,
+            root: work.key,
+            depth: 0,
+            children: 0,
+            live: Some(work.key),
+            messages: Vec::new(),
+            notes: Vec::new(),
+            unnoted: None,
+            earlier: Vec::new(),
+            starters: Vec::new(),
+            is_stopped: false,
+            report: None,
+            handed: None,
+            terms: WorkTerms::default(),
+        }
+    }
+}
+
 impl Kernel {
     /// Everything that waits or goes on, in the order in which it was queued.
     pub fn activations(&self) -> impl Iterator<Item = &Activation> {
@@ -236,23 +263,7 @@ impl Kernel {
 
     /// Queues what a person wants done: a run of its own.
     pub fn start(&mut self, work: NewWork) {
-        let thread = Thread {
-            agent: work.agent.clone(),
-            profile: work.profile.clone(),
-            file_name: work.file_name.clone(),
-            parent: None,
-            root: work.key,
-            depth: 0,
-            children: 0,
-            live: Some(work.key),
-            messages: Vec::new(),
-            notes: Vec::new(),
-            unnoted: None,
-            earlier: Vec::new(),
-            starters: Vec::new(),
-            is_stopped: false,
-            report: None,
-        };
+        let thread = Thread::of(&work);
         self.asked.entry(work.key).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
@@ -386,7 +397,14 @@ impl Kernel {
             thread.messages = activation.messages.clone();
             thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
             let words = ending.report_words().filter(|_| thread.parent.is_some() && !activation.has_signalled);
-            thread.report = words.map(|words| Report { activation: key, words });
+            thread.report = match &mut thread.handed {
+                None => words.map(|words| Report { activation: key, words, given: None }),
+                // Whoever handed it over hears of it however it ended.
+                Some(handed) => {
+                    handed.turns = handed.turns.saturating_add(activation.turn);
+                    Some(Report { activation: key, words: String::new(), given: Some(given(&ending)) })
+                }
+            };
         }
         let agent = activation.agent.clone();
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
@@ -397,10 +415,10 @@ impl Kernel {
         true
     }
 
-    /// Forgets runs in which nothing waits or goes on.
+    /// Forgets runs in which nothing waits or goes on, and of which nothing is kept.
     pub fn forget_finished_runs(&mut self) {
-        let busy: BTreeSet<ActivationKey> =
-            self.threads.values().filter(|thread| thread.live.is_some()).map(|thread| thread.root).collect();
+        let is_busy = |thread: &&Thread| thread.live.is_some() || thread.terms.is_kept;
+        let busy: BTreeSet<ActivationKey> = self.threads.values().filter(is_busy).map(|thread| thread.root).collect();
         self.threads.retain(|_, thread| busy.contains(&thread.root));
         self.asked.retain(|root, _| busy.contains(root));
         self.grants.retain(|thread, _| self.threads.contains_key(thread));

@@ -34,7 +34,8 @@ impl RoomAccess<'_, '_> {
             Effect::Summon { activation } => {
                 let Some(one) = kernel.activation(activation) else { return };
                 if let Some(agent) = one.agent_key {
-                    self.summons.write(Summons { agent, activation, cause: one.cause });
+                    let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
+                    self.summons.write(Summons { agent, activation, from: giver, cause: one.cause });
                 }
             }
             Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),
@@ -55,7 +56,8 @@ impl RoomAccess<'_, '_> {
         let Some(one) = kernel.activation(key) else { return };
         let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
         let bounds = self.bounds_of(kernel, one);
-        let wanted = self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref());
+        let lent = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
+        let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
@@ -70,6 +72,7 @@ impl RoomAccess<'_, '_> {
             messages: one.messages.clone(),
             room,
             tools: self.tools.declarations(self.caller(one), &bounds),
+            model: lent.map(str::to_owned),
             cause: one.cause,
         });
     }
@@ -194,8 +197,14 @@ impl RoomAccess<'_, '_> {
                 let is_done = !text.starts_with("Error");
                 self.answer(kernel, at, call, record, text, is_done);
             }
-            Work::Signal { message } => {
-                let text = self.signal(kernel, one, message, record);
+            Work::Signal { message, terms } => {
+                let text = self.signal(kernel, one, (message, terms), record);
+                let is_done = !text.starts_with("Error");
+                self.answer(kernel, at, call, record, text, is_done);
+            }
+            Work::Delegate { name, agent, task, terms } => {
+                let to = (agent.clone().unwrap_or_else(|| name.as_str().into()), name.as_str().into());
+                let text = self.hand_over(kernel, one, to, (task, terms), bounds, record);
                 let is_done = !text.starts_with("Error");
                 self.answer(kernel, at, call, record, text, is_done);
             }
@@ -206,6 +215,11 @@ impl RoomAccess<'_, '_> {
     /// id. The error is the result for the model.
     fn plan(&self, one: &Activation, call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
         let plan = self.tools.parse(call, self.caller(one), bounds)?;
+        if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
+            let (agent, profile) = self.here(one, name)?;
+            let planned = Planned::delegate(profile.to_string(), Some(agent), task.clone(), terms.clone());
+            return Ok(planned.of(&plan.tool));
+        }
         let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
         match self.startable(one, name) {
             None => Err(self.no_such_agent(one, name)),

@@ -28,7 +28,7 @@ impl Kernel {
     }
 
     /// A thread, the one whose agent started it, and so on up to the one that a person started.
-    fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
+    pub(super) fn line_of(&self, thread: ActivationKey) -> impl Iterator<Item = ActivationKey> {
         std::iter::successors(Some(thread), |key| self.threads.get(key)?.parent)
     }
 

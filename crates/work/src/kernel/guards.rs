@@ -8,6 +8,7 @@ use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
 use crate::mind::{PromptMessage, Role};
+use crate::tools::Terms;
 
 /// Why an agent was not started or woken.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -29,6 +30,12 @@ pub enum Refusal {
     Loop {
         /// Whom.
         agent: Id,
+    },
+    /// It handed something over to an agent that waits for it.
+    #[error("this would go round in a circle: {way}")]
+    Circle {
+        /// From whom to whom.
+        way: String,
     },
     /// There is too much work.
     #[error("{most} pieces of work wait or go on already")]
@@ -66,6 +73,8 @@ pub struct Reported {
     pub activation: ActivationKey,
     /// What.
     pub words: String,
+    /// Where it gave back what it was handed over: whether that is a result, and the result or why there is none.
+    pub gave: Option<(bool, String)>,
     /// What it did.
     pub told: Signalled,
 }
@@ -111,23 +120,7 @@ impl Kernel {
         let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
         above.children += 1;
         let root = above.root;
-        let thread = Thread {
-            agent: work.agent.clone(),
-            profile: work.profile.clone(),
-            file_name: work.file_name.clone(),
-            parent: Some(parent),
-            root,
-            depth,
-            children: 0,
-            live: Some(work.key),
-            messages: Vec::new(),
-            notes: Vec::new(),
-            unnoted: None,
-            earlier: Vec::new(),
-            starters,
-            is_stopped: false,
-            report: None,
-        };
+        let thread = Thread { parent: Some(parent), root, depth, starters, ..Thread::of(&work) };
         self.asked.entry(root).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
@@ -149,12 +142,15 @@ impl Kernel {
         &mut self,
         from: ActivationKey,
         message: &str,
+        terms: &Terms,
         (key, now, cause): (ActivationKey, u64, crate::base::Seq),
         settings: &KernelSettings,
     ) -> Result<Signalled, Refusal> {
         let (parent, above, thread) = self.above(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
-        let text = format!("Signal from {}: {message}", thread.agent);
+        let told = terms.told("It asks for an answer within", "It asks for");
+        let told = if told.is_empty() { told } else { format!("\n{told}") };
+        let text = format!("Signal from {}: {message}{told}", thread.agent);
         let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
         if !is_told && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
@@ -166,7 +162,7 @@ impl Kernel {
         if let Some(activation) = self.activations.get_mut(&from) {
             activation.has_signalled = true;
         }
-        self.deliver(parent, text, (key, now, cause));
+        self.deliver(parent, text, terms.rank(), (key, now, cause));
         Ok(Signalled { to, agent, woke: !is_told && !is_kept, is_kept })
     }
 
@@ -176,6 +172,7 @@ impl Kernel {
         &mut self,
         thread: ActivationKey,
         text: String,
+        priority: i32,
         (key, now, cause): (ActivationKey, u64, crate::base::Seq),
     ) {
         let Some(above) = self.threads.get_mut(&thread) else { return };
@@ -198,11 +195,25 @@ impl Kernel {
             profile: above.profile.clone(),
             file_name: above.file_name.clone(),
             input: text,
-            priority: 0,
+            priority,
             now,
             cause,
         };
         self.queue(work, thread, Origin::Signal, messages);
+    }
+
+    /// Puts words before the agent of a session. Whether that woke it; none where nobody is there to hear them, or where
+    /// a person stopped it.
+    pub(super) fn tell(
+        &mut self,
+        thread: ActivationKey,
+        text: String,
+        at: (ActivationKey, u64, crate::base::Seq),
+    ) -> Option<bool> {
+        let there = self.threads.get(&thread)?;
+        let (wakes, is_kept) = (there.live.is_none(), there.live.is_none() && there.is_stopped);
+        self.deliver(thread, text, 0, at);
+        (!is_kept).then_some(wakes)
     }
 
     /// The thread whose report is due now that a piece of work of `ended` is over: it, or one above it whose agent
@@ -243,13 +254,19 @@ impl Kernel {
     /// Tells the agent that started this one how its work ended, now that all of it is over.
     pub fn report(&mut self, thread: ActivationKey, at: (ActivationKey, u64, crate::base::Seq)) -> Option<Reported> {
         let reporter = self.threads.get_mut(&thread)?;
-        let Report { activation, words } = reporter.report.take()?;
+        let Report { activation, words, given } = reporter.report.take()?;
         let (from, parent) = (reporter.agent.clone(), reporter.parent?);
+        // It is given back once; what comes after that is news like any other.
+        let gave = reporter.handed.take().zip(given).map(|(handed, given)| handed.told(&given));
+        let (words, gave) = match gave {
+            Some((words, is_done, result)) => (words, Some((is_done, result))),
+            None => (words, None),
+        };
         let above = self.threads.get(&parent)?;
         let is_kept = above.live.is_none() && above.is_stopped;
         let woke = above.live.is_none() && !is_kept;
         let told = Signalled { to: above.file_name.clone(), agent: above.agent.clone(), woke, is_kept };
-        self.deliver(parent, format!("Signal from {from}: {words}"), at);
-        Some(Reported { from, activation, words, told })
+        self.deliver(parent, format!("Signal from {from}: {words}"), 0, at);
+        Some(Reported { from, activation, words, gave, told })
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`question`], [`approval`]), all of it
 //! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
-//! agents that start and wake agents ([`guards`]), what a person or a cap does to work (`control`), the session as it is
+//! agents that start and wake agents ([`guards`]) and hand tasks over to each other ([`handed`], [`hand_over`]), words
+//! from floors above ([`news`]) and work that they order ([`ordered`]), what a person or a cap does to work (`control`), the session as it is
 //! sent and kept ([`session`]). All of that is pure. The `systems` tell it what happened in the room and carry out
-//! what it says (`dispatch`, `starting`, `recording`), by what they may touch of the room (`access`).
+//! what it says (`dispatch`, `starting`, `handing`, `recording`, `serving`), by what they may touch of the room (`access`).
 
 mod access;
 pub mod activation;
@@ -17,14 +18,23 @@ pub mod core;
 mod dispatch;
 mod grants;
 pub mod guards;
+pub mod hand_over;
+#[cfg(test)]
+mod hand_over_tests;
+pub mod handed;
+mod handing;
 #[cfg(test)]
 mod model_tests;
+pub mod news;
 pub mod notes;
+pub mod ordered;
+mod orders;
 mod outbox;
 pub mod overview;
 pub mod question;
 mod recording;
 mod saved;
+mod serving;
 pub mod session;
 pub mod settings;
 pub mod slots;
@@ -37,12 +47,17 @@ mod transition_tests;
 pub mod transitions;
 
 pub use crate::mind::Ending;
+pub(crate) use access::LOGGED_CHARS;
 pub use access::preview;
 pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
 pub use approval::{Approval, ApprovalId, Hold};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
 pub use guards::{Refusal, Reported, Signalled};
+pub use hand_over::task_and_terms;
+pub use handed::{Given, Handed};
+pub use news::WorkNews;
+pub use ordered::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 pub use overview::{UnfinishedPiece, UnfinishedRun};
 pub use question::{Grant, Question};
 pub use recording::sessions_at_rest;
@@ -83,7 +98,10 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
         .add_tick_message::<FileOutcome>()
-        .add_tick_message::<SettingsEdit>();
+        .add_tick_message::<SettingsEdit>()
+        .add_tick_message::<WorkNews>()
+        .add_tick_message::<WorkOrder>()
+        .add_tick_message::<WorkAnswer>();
     app.add_systems(
         Tick,
         (
@@ -91,7 +109,7 @@ pub fn plugin(app: &mut App) {
             (recording::note_dropped, systems::ingest, systems::watch_caps)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
-            systems::work.in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
+            (orders::take, systems::work).chain().in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
         ),
     );
     sections::register::<saved::KernelSaved>(app);

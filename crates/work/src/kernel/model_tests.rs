@@ -18,7 +18,7 @@ use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::gate::{AskRule, AskSource, SafetyMode, TouchKind};
 use crate::mind::{CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
-use crate::tools::OrderKey;
+use crate::tools::{Expected, OrderKey, Terms};
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ enum Act {
     CarryOut(u8),
     /// The n-th piece of work starts another agent.
     Spawn(u8, u8),
+    /// The n-th piece of work hands a task over: within so many turns, as plain words or as fields.
+    HandOver(u8, u8, u8),
     /// The n-th piece of work signals.
     Signal(u8),
     /// A person must decide about the n-th order.
@@ -72,6 +74,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         8 => any::<u8>().prop_map(Act::Outcome),
         3 => any::<u8>().prop_map(Act::CarryOut),
         4 => (any::<u8>(), any::<u8>()).prop_map(|(at, who)| Act::Spawn(at, who)),
+        4 => any::<(u8, u8, u8)>().prop_map(|(at, who, terms)| Act::HandOver(at, who, terms)),
         4 => any::<u8>().prop_map(Act::Signal),
         1 => any::<u8>().prop_map(Act::Ask),
         2 => any::<(u8, bool, bool)>().prop_map(|(at, allow, for_task)| Act::Decide(at, allow, for_task)),
@@ -133,6 +136,13 @@ fn over_budget(kind: u8) -> NoReply {
         _ => (CapScope::Hour, None),
     };
     NoReply::OverBudget { scope, wait, why: "a cap".to_owned() }
+}
+
+/// On which terms a task is handed over, by the number of the case.
+fn terms(kind: u8) -> Terms {
+    let deadline_turns = (kind & 1 == 1).then(|| u32::from(kind % 4) + 1);
+    let expected = (kind & 2 == 2).then(|| Expected::parse("chairs, tables").expect("these are names"));
+    Terms { deadline_turns, expected, ..Terms::default() }
 }
 
 /// The rules that ask about a call of this turn: one of three.
@@ -232,6 +242,15 @@ impl World {
                 // A refusal is told to the one that asked; nothing else comes of it.
                 let _refused = self.is.kernel.spawn(parent, work, Vec::new(), &self.settings);
             }
+            Act::HandOver(at, who, kind) => {
+                let Some(from) = pick(self.begun(), *at) else { return };
+                let input = format!("handed {}", self.is.next);
+                let work = self.work(*who, input.clone());
+                let (to, terms) = (work.agent.clone(), terms(*kind));
+                let waits: Vec<Id> = self.waits_above(from);
+                let handed = self.is.kernel.hand_over(from, work, (&input, &terms), Vec::new(), &self.settings);
+                assert!(handed.is_err() || !waits.contains(&to), "never in a circle");
+            }
             Act::Signal(at) => {
                 let Some(from) = pick(self.begun(), *at) else { return };
                 self.is.next += 1;
@@ -239,7 +258,7 @@ impl World {
                 let at = (ActivationKey::numbered(self.is.next), self.is.now, Seq(1));
                 let thread = self.is.kernel.activation(from).and_then(|one| self.is.kernel.thread(one.thread));
                 let Some((agent, parent)) = thread.map(|thread| (thread.agent.clone(), thread.parent)) else { return };
-                if self.is.kernel.signal(from, &message, at, &self.settings).is_ok() {
+                if self.is.kernel.signal(from, &message, &Terms::default(), at, &self.settings).is_ok() {
                     let parent = parent.expect("only who was started can signal");
                     self.is.sent.push((parent, format!("Signal from {agent}: {message}")));
                 }
@@ -317,6 +336,13 @@ impl World {
         others.map(|one| (one.key, one.phase.clone(), one.has_slot)).collect()
     }
 
+    /// The agents that wait for what this work does, and its own.
+    fn waits_above(&self, from: ActivationKey) -> Vec<Id> {
+        let thread = self.is.kernel.activation(from).map(|one| one.thread);
+        let line = std::iter::successors(thread, |key| self.is.kernel.thread(*key)?.parent);
+        line.filter_map(|key| Some(self.is.kernel.thread(key)?.agent.clone())).collect()
+    }
+
     fn all(&self) -> Vec<ActivationKey> {
         self.is.kernel.activations().map(|one| one.key).collect()
     }
@@ -385,7 +411,7 @@ impl World {
             let reported = self.is.kernel.report(thread, at).expect("it is due");
             assert_eq!(reported.told.is_kept, was_stopped, "what a person stopped stays stopped");
             // How work failed may be said in the same words twice.
-            if reported.words.starts_with("finished: ") {
+            if reported.words.starts_with("finished: ") || reported.gave.is_some() {
                 self.is.sent.push((parent, format!("Signal from {}: {}", reported.from, reported.words)));
             }
         }
@@ -396,7 +422,9 @@ impl World {
         for (key, thread) in kernel.threads() {
             assert!(!(thread.is_stopped && thread.live.is_some()), "a person stopped it");
             assert!(!(thread.report.is_some() && thread.live.is_some()), "it is not over");
-            assert!(kernel.due_report(key).is_none(), "whoever waited for it is told at once");
+            // What ended in the last step is told with the next.
+            let is_told = !kernel.outgoing.is_empty() || kernel.due_report(key).is_none();
+            assert!(is_told, "whoever waited for it is told at once");
         }
         let mut agents = BTreeSet::new();
         for one in kernel.activations() {

@@ -72,7 +72,8 @@ impl Kernel {
         messages.first().map(|message| message.text.as_str())
     }
 
-    fn task_of(&self, root: ActivationKey) -> Option<String> {
+    /// What a person asked for that began a run.
+    pub fn task_of(&self, root: ActivationKey) -> Option<String> {
         if let Some(one) = self.activation(root) {
             return Some(one.input.clone());
         }

@@ -6,6 +6,7 @@ use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
+use super::ordered::WorkAnswer;
 use super::session;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Author, RunTag, Seq};
@@ -55,6 +56,7 @@ impl RoomAccess<'_, '_> {
                 self.record(one, because, &events::Abort { turns, calls, tokens, cost_usd, what, by_person })
             }
         };
+        self.news.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
             self.over.write(WorkOver {
                 activation: one.key,

@@ -112,11 +112,20 @@ impl Kernel {
 
     /// The next step of a piece of work that has a slot.
     fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<Effect>) {
+        let asks = self.activations.get(&key).is_some_and(|one| one.is_at_turn() && now >= one.not_before);
+        if asks && !self.is_in_time(key) {
+            return;
+        }
         let Some(activation) = self.activations.get_mut(&key) else { return };
+        let own = self.threads.get(&activation.thread).and_then(|thread| thread.terms.turns_at_most);
+        let (most, which) = match own.filter(|own| *own < settings.turns_at_most) {
+            Some(own) => (own, "max_turns of its step"),
+            None => (settings.turns_at_most, "kernel.turns_at_most"),
+        };
         match &mut activation.phase {
             Phase::Due if now >= activation.not_before => {
-                if activation.turn >= settings.turns_at_most {
-                    let why = format!("stopped after {} turns (kernel.turns_at_most)", settings.turns_at_most);
+                if activation.turn >= most {
+                    let why = format!("stopped after {most} turns ({which})");
                     self.end(key, Ending::Aborted { why, by_person: false });
                     return;
                 }

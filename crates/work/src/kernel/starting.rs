@@ -12,7 +12,7 @@ use crate::base::text::{nearest, truncate};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::log::{EventDraft, events};
-use crate::tools::{file_name, started, words};
+use crate::tools::{Terms, file_name, started, words};
 use crate::workspace::vfs::FileFailure;
 
 /// How far beside its starter an agent appears.
@@ -34,6 +34,18 @@ pub(super) struct Child<'a> {
     pub(super) task: &'a str,
     /// Whether its file was written for it.
     pub(super) is_new: bool,
+}
+
+/// The record of work that a piece of work gives to an agent.
+pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
+    events::Activation {
+        task: task.to_owned(),
+        by: one.agent.clone(),
+        parent: Some(one.key.id()),
+        depth: Some(depth),
+        profile: Some(profile.clone()),
+        signal_of: None,
+    }
 }
 
 impl RoomAccess<'_, '_> {
@@ -61,14 +73,7 @@ impl RoomAccess<'_, '_> {
         }
         let parent = kernel.thread(one.thread);
         let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
-        let given = events::Activation {
-            task: task.to_owned(),
-            by: one.agent.clone(),
-            parent: Some(one.key.id()),
-            depth: Some(depth),
-            profile: Some(profile.clone()),
-            signal_of: None,
-        };
+        let given = given_by(one, task, &profile, depth);
         let key = kernel.next_key(self.run());
         let queued = self.queued(key, &agent, &given, Some(cause));
         let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
@@ -144,10 +149,16 @@ impl RoomAccess<'_, '_> {
         outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
     }
 
-    pub(super) fn signal(&mut self, kernel: &mut Kernel, one: &Activation, message: &str, cause: Seq) -> String {
+    pub(super) fn signal(
+        &mut self,
+        kernel: &mut Kernel,
+        one: &Activation,
+        (message, terms): (&str, &Terms),
+        cause: Seq,
+    ) -> String {
         let key = kernel.next_key(self.run());
         let at = (key, self.clock.tick(), cause);
-        match kernel.signal(one.key, message, at, &self.settings) {
+        match kernel.signal(one.key, message, terms, at, &self.settings) {
             Err(refusal) => match refusal {
                 Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
                 Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
@@ -201,7 +212,13 @@ impl RoomAccess<'_, '_> {
         while let Some(thread) = kernel.due_report(ended) {
             let key = kernel.next_key(self.run());
             let reported = kernel.report(thread, (key, self.clock.tick(), cause));
-            let Some(Reported { from, activation, words, told }) = reported else { break };
+            let Some(Reported { from, activation, words, gave, told }) = reported else { break };
+            let mut cause = cause;
+            if let Some((ok, result)) = gave {
+                let back = events::HandBack { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
+                let draft = EventDraft::of(&back).agent(&from).activation(&activation.id());
+                cause = self.log.write(draft.cause(cause));
+            }
             self.record_signal(kernel, (&from, activation), &told, (key, &words), cause);
         }
     }

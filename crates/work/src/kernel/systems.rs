@@ -1,5 +1,7 @@
 //! The systems of the kernel: what happened is told to it, and what it says is carried out.
 
+use std::collections::BTreeSet;
+
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
@@ -8,13 +10,14 @@ use super::activation::CapWait;
 use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::dispatch::Decided;
+use super::news::WorkNews;
 use super::notes::ReplyNote;
 use super::outbox::Outbox;
 use super::recording::SESSION_ORDERS;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
-use crate::base::Author;
 use crate::base::hash::content_hash;
+use crate::base::{ActivationKey, Author};
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
@@ -207,9 +210,10 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
 pub(super) fn work(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    mut came: MessageReader<CameToWork>,
+    (mut came, mut news): (MessageReader<CameToWork>, MessageReader<WorkNews>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
+    mut told: Local<BTreeSet<ActivationKey>>,
 ) {
     for came in came.read() {
         if kernel.activation(came.activation).is_some() {
@@ -219,11 +223,15 @@ pub(super) fn work(
             room.release(*came);
         }
     }
+    for news in news.read() {
+        room.hear(&mut kernel, news);
+    }
     for agent in kernel.awaited_agents() {
         if let Some(key) = room.roster.key(&agent) {
             kernel.present(&agent, key);
         }
     }
+    let connecting = room.servers_needed(&kernel, &mut told);
     let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
     let now = room.clock.tick();
     let settings: KernelSettings = (*room.settings).clone();
@@ -234,7 +242,7 @@ pub(super) fn work(
             let roster = &room.roster;
             let is_held = |agent| {
                 let state = roster.entity(agent).and_then(|entity| states.get(entity).ok());
-                state.is_some_and(|state| state.0.state() == State::Paused)
+                connecting.contains(&agent) || state.is_some_and(|state| state.0.state() == State::Paused)
             };
             effects.extend(kernel.step(now, &settings, is_held));
         }

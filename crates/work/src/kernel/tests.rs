@@ -11,6 +11,7 @@ use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::mind::{Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
+use crate::tools::Terms;
 
 /// A kernel with a clock, and agents that come at once.
 pub(super) struct Bench {
@@ -77,7 +78,7 @@ impl Bench {
 
     pub(super) fn signal(&mut self, from: ActivationKey, message: &str) -> Result<bool, Refusal> {
         let key = self.key();
-        let told = self.kernel.signal(from, message, (key, self.now, Seq(1)), &self.settings)?;
+        let told = self.kernel.signal(from, message, &Terms::default(), (key, self.now, Seq(1)), &self.settings)?;
         self.tick();
         Ok(told.woke)
     }

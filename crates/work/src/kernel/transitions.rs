@@ -2,6 +2,7 @@
 
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
+use super::hand_over::Judged;
 use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
@@ -66,7 +67,27 @@ impl Kernel {
             activation.phase = Phase::Due;
         } else {
             let text = if begun.is_empty() { reply.text } else { begun + &reply.leading + &reply.text };
-            self.end(key, Ending::Completed { text });
+            self.conclude(key, text);
+        }
+    }
+
+    /// Its agent concluded: work that was handed over is asked once more where that is not what was asked for.
+    fn conclude(&mut self, key: ActivationKey, text: String) {
+        match self.judged(key, &text) {
+            Judged::Fits => {
+                self.end(key, Ending::Completed { text });
+            }
+            Judged::Unfit(why) => {
+                self.end(key, Ending::Failed { why });
+            }
+            Judged::Again(words) => {
+                if let Some(activation) = self.activations.get_mut(&key) {
+                    activation.phase = Phase::Due;
+                    activation.messages.push(PromptMessage::words(Role::User, words.clone()));
+                }
+                let what = format!("its result was sent back: {}", first_sentence(&words));
+                self.outgoing.push_back(Effect::Warn { activation: key, what });
+            }
         }
     }
 
@@ -318,6 +339,10 @@ impl Kernel {
             }
         }
     }
+}
+
+fn first_sentence(words: &str) -> &str {
+    words.split(". ").next().unwrap_or(words)
 }
 
 /// Whether a call that a reply ends with was cut off with it: its arguments never came to an end, or never came.

@@ -1,12 +1,14 @@
 //! The tools for other agents: starting one, and telling the one that started this one.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::files::{CONTENT_CHARS_AT_MOST, object};
+use super::hand_over::{Expected, Terms};
 use super::plan::Planned;
-use super::tool::{Planning, Tool};
+use super::tool::{Arguments, Planning, Tool};
 use crate::agent::formats::format_of;
 use crate::gate::{Authority, Power, inherit};
+use crate::log::events::Haste;
 use crate::workspace::vfs::WorkspacePath;
 
 /// No task or message is longer, in characters.
@@ -94,17 +96,104 @@ pub(super) fn signal() -> Tool {
                 "maxLength": TASK_CHARS_AT_MOST,
                 "description": "What it should know: results, where they are, what is open.",
             });
-            object(json!({ "message": message }), &["message"])
+            object(with_terms(json!({ "message": message }), "it", TASK_CHARS_AT_MOST), &["message"])
         },
         |arguments, _| {
             let message = arguments.text("message");
             if message.trim().is_empty() {
                 return Err("'message' says nothing".to_owned());
             }
-            Ok(Planned::signal(message))
+            Ok(Planned::signal(message, terms(arguments)?))
         },
     )
     .by_default(Power::Signal)
+    .with_json_arguments(&["expected_format"])
+}
+
+/// Hands a task over to an agent in the room.
+pub(super) fn delegate() -> Tool {
+    Tool::new(
+        "delegate",
+        "Hand a task over to an agent that is in the room, by its name. It does it when it is free, and its result comes \
+         back to you by itself, in the form that you ask for: do not wait or look for it, end your turn, and you are \
+         activated again with it. To start an agent that is not there, use spawn_agent.",
+        object(
+            with_terms(
+                json!({
+                    "agent": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": FILENAME_CHARS_AT_MOST,
+                        "description": "The agent's name or id.",
+                    },
+                    "task": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": TASK_CHARS_AT_MOST,
+                        "description": "What it is to do now.",
+                    },
+                }),
+                "it",
+                TASK_CHARS_AT_MOST,
+            ),
+            &["agent", "task"],
+        ),
+        |arguments, _| {
+            let (agent, task) = (arguments.text("agent"), arguments.text("task"));
+            if task.trim().is_empty() {
+                return Err("'task' says nothing; write what the agent is to do".to_owned());
+            }
+            Ok(Planned::delegate(agent, None, task, terms(arguments)?))
+        },
+    )
+    .by_default(Power::Spawn)
+    .with_argument_aliases(&[("name", "agent"), ("to", "agent"), ("prompt", "task"), ("deadline", "deadline_cycles")])
+    .with_json_arguments(&["expected_format"])
+}
+
+/// The terms that stand in the arguments of a call. The error is a sentence for the model.
+fn terms(arguments: &Arguments) -> Result<Terms, String> {
+    let haste = match arguments.text("priority").as_str() {
+        "high" => Haste::High,
+        "low" => Haste::Low,
+        _ => Haste::Normal,
+    };
+    let expected = arguments.some_text("expected_format").filter(|given| !given.trim().is_empty());
+    let expected = expected.map(|given| Expected::parse(&given)).transpose();
+    Ok(Terms {
+        context: arguments.text("context"),
+        haste,
+        deadline_turns: arguments.number("deadline_cycles").and_then(|turns| u32::try_from(turns).ok()),
+        expected: expected.map_err(|why| format!("'expected_format': {why}"))?,
+    })
+}
+
+/// The arguments of terms, added to those of a tool. `who` is whoever gets it.
+fn with_terms(mut properties: Value, who: &str, chars_at_most: usize) -> Value {
+    let terms = json!({
+        "context": {
+            "type": "string",
+            "maxLength": chars_at_most,
+            "description": format!("What {who} should know and cannot see: what was found, where it is, what was tried."),
+        },
+        "priority": { "type": "string", "maxLength": 10, "enum": ["high", "normal", "low"], "description": "How soon; normal where left out." },
+        "deadline_cycles": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1_000,
+            "description": format!("In how many turns {who} is to be done with it."),
+        },
+        "expected_format": {
+            "type": "string",
+            "maxLength": 16_384,
+            "description": "What the result is to look like: names of fields with commas between them, a JSON schema, or words.",
+        },
+    });
+    let added: Map<String, Value> = terms.as_object().cloned().unwrap_or_default();
+    if let Some(properties) = properties.as_object_mut() {
+        properties.extend(added);
+    }
+    properties
 }
 
 /// Where a new agent's file goes.

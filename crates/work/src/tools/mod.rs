@@ -1,13 +1,15 @@
 //! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
 //!
 //! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
+//! `agents`, [`together`]), what is said with a task ([`hand_over`]), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
 //! whoever carries it out and how that went ([`order`], `file_executor`), and the words for results ([`words`]).
 //! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
 mod agents;
 mod file_executor;
 pub mod files;
+pub mod hand_over;
+mod mcp;
 pub mod order;
 pub mod plan;
 pub mod proposal;
@@ -16,15 +18,19 @@ pub mod schema;
 mod schema_rules;
 #[cfg(test)]
 mod tests;
+pub mod together;
 pub mod tool;
 pub mod words;
 
+pub use hand_over::{Expected, Terms};
+pub use mcp::SERVERS;
 pub use order::{
     OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
+pub use together::{Condition, TOGETHER, TogetherOrder};
 pub use tool::{Arguments, Planner, Planning, Tool};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,10 +41,16 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::schedule::door::InputExt;
+use crate::gateway::{McpCalls, McpServers, ServersHeard};
+use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
+
+/// Executors that are in the room itself answer here: they look into [`OrdersUnderWay`], and what they answer is taken up
+/// by the kernel in the same tick.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AnswerOrders;
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -49,17 +61,22 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementRefused>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
+    app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
+    let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
+    let answering = answering.after(file_executor::answer).before(order::close);
+    app.configure_sets(Tick, answering);
     app.add_systems(
         Tick,
         (
-            (file_executor::answer, order::close, report_profiles)
+            (mcp::register, file_executor::answer, order::close, report_profiles)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
             // The kernel has given its orders by now; the files take theirs up in the last phase.
             (order::take_up, file_executor::order).chain().in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
         ),
     );
+    app.add_systems(Tick, mcp::carry_out.in_set(CollectInputs).after(ServersHeard));
     sections::register::<OrdersUnderWay>(app);
 }
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::hand_over::Terms;
 use crate::base::{Id, text};
 use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
 use crate::log::events;
@@ -102,12 +103,22 @@ impl Planned {
     }
 
     /// A word to the agent that started this one.
-    pub fn signal(message: String) -> Self {
+    pub fn signal(message: String, terms: Terms) -> Self {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SIGNAL, "")],
             doing: Doing::new("reporting", &message),
-            work: Work::Signal { message },
+            work: Work::Signal { message, terms },
+        }
+    }
+
+    /// A task that is handed over: to the agent of this name, or to one whose profile is this, once that is known.
+    pub fn delegate(name: String, agent: Option<Id>, task: String, terms: Terms) -> Self {
+        Self {
+            executor: AGENTS.into(),
+            touches: vec![DeclaredTouch::new(TouchKind::AGENT_START, &*name)],
+            doing: Doing::new("handing over to", agent.as_deref().unwrap_or(&name)),
+            work: Work::Delegate { name, agent, task, terms },
         }
     }
 
@@ -159,6 +170,22 @@ pub enum Work {
     Signal {
         /// What.
         message: String,
+        /// What is said with it.
+        #[serde(default)]
+        terms: Terms,
+    },
+    /// A task is handed over to an agent in the room.
+    Delegate {
+        /// Its name as it was given; the id of its profile, once it is known which agent is meant.
+        name: String,
+        /// Which agent is meant, once that is known.
+        #[serde(default)]
+        agent: Option<Id>,
+        /// What it is to do.
+        task: String,
+        /// What is said with it.
+        #[serde(default)]
+        terms: Terms,
     },
     /// Something for another executor.
     Order {
@@ -235,7 +262,7 @@ mod tests {
         assert_eq!(doing(list), ("listing".into(), "all files".into()));
         let spawn = Planned::spawn("agents/ada.md".into(), String::new(), String::new());
         assert_eq!(doing(spawn), ("starting".into(), "ada.md".into()));
-        let long = doing(Planned::signal("done\n".repeat(1_000))).1;
+        let long = doing(Planned::signal("done\n".repeat(1_000), Terms::default())).1;
         assert!(long.chars().count() <= TARGET_CHARS && !long.contains('\n'));
     }
 

@@ -135,6 +135,10 @@ pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
             None => format!("start the agent {name}"),
         },
         Work::Signal { .. } => "report to the agent that started it".to_owned(),
+        Work::Delegate { name, .. } => match there.profile(name) {
+            Some((_, profile)) => format!("hand a task over to {}", profile.name),
+            None => format!("hand a task over to {name}"),
+        },
         Work::Order { .. } => wants_of_touches(plan),
     };
     let words: String = words.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
@@ -196,6 +200,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
             "net.fetch" => format!("fetch {target}"),
             "mcp.call" => format!("call {target}"),
             "message.send" => format!("send a message to {target}"),
+            "message.read" => format!("listen to {target}"),
             "agent.spawn" | "agent.start" => format!("start the agent {target}"),
             _ if target.is_empty() => format!("use the tool {}", plan.tool),
             _ => format!("use the tool {} on {target}", plan.tool),
@@ -217,7 +222,7 @@ impl Preview {
                 Self::NewAgent { path: path.clone(), text: shown(content), task: shown(task) }
             }
             Work::Start { name, task, .. } => Self::Task { agent: name.clone(), task: shown(task) },
-            Work::Signal { .. } => Self::arguments(arguments),
+            Work::Signal { .. } | Work::Delegate { .. } => Self::arguments(arguments),
             Work::Order { order } => Self::of_order(plan, order, arguments),
         }
     }

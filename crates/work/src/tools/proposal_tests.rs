@@ -83,6 +83,12 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         ),
         ("spawn_agent", json!({ "filename": "ada", "task": "Go." }), "start the agent Ada Lovelace"),
         ("signal_parent", json!({ "message": "Done." }), "report to the agent that started it"),
+        ("delegate", json!({ "agent": "ada", "task": "Count." }), "hand a task over to Ada Lovelace"),
+        ("publish", json!({ "channel": "#News", "message": "Hi." }), "send a message to channel news"),
+        ("subscribe", json!({ "channel": "news" }), "listen to channel news"),
+        ("unsubscribe", json!({ "channel": "news" }), "listen to channel news"),
+        ("blackboard_write", json!({ "key": "plan", "value": "x" }), "send a message to the blackboard (plan)"),
+        ("blackboard_read", json!({}), "listen to the blackboard"),
     ];
     for (tool, arguments, expected) in &cases {
         assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, files};
+use super::{agents, files, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -38,6 +38,12 @@ fn house() -> Vec<Tool> {
         files::delete(),
         agents::spawn(),
         agents::signal(),
+        agents::delegate(),
+        together::publish(),
+        together::subscribe(),
+        together::unsubscribe(),
+        together::blackboard_write(),
+        together::blackboard_read(),
     ]
 }
 
@@ -105,7 +111,7 @@ impl Tools {
             return Err(ToolRefusal::Name(text::truncate(&text::one_line(&tool.name), NAME_CHARS_AT_MOST)));
         }
         let others = self.names.0.iter().filter(|other| other.scope.meets(&tool.scope)).cloned().collect();
-        let others = ToolNames(others);
+        let others = ToolNames(others, std::collections::BTreeMap::new());
         if std::iter::once(&tool.name).chain(&tool.aliases).any(|name| others.meant(name).is_some()) {
             return Err(ToolRefusal::Taken(tool.name));
         }
@@ -142,6 +148,11 @@ impl Tools {
         self.executors.contains(executor)
     }
 
+    /// Says which MCP servers the workspace has, by name, each with its key.
+    pub(super) fn set_servers(&mut self, servers: std::collections::BTreeMap<String, Id>) {
+        self.names.1 = servers;
+    }
+
     /// The names of all tools, as profiles may list them.
     pub fn names(&self) -> &ToolNames {
         &self.names
@@ -156,12 +167,13 @@ impl Tools {
     fn of<'a>(&'a self, caller: Caller<'a>, bounds: &'a Bounds) -> impl Iterator<Item = &'a Registered> {
         let own = bounds.tools();
         let is_its = move |tool: &Tool| match &tool.scope {
+            ToolScope::Server { key, tool } => bounds.may_call(key, tool),
+            _ if !own.contains(tool.name.as_str()) => false,
             ToolScope::Everyone => true,
             ToolScope::Profile(profile) => **profile == *caller.profile,
             ToolScope::Session(session) => *session == caller.session,
         };
-        let all = self.tools.iter().map(|one| &**one);
-        all.filter(move |one| own.contains(one.tool.name.as_str()) && is_its(&one.tool))
+        self.tools.iter().map(|one| &**one).filter(move |one| is_its(&one.tool))
     }
 
     /// The tools that may be used within these bounds, as a model is told of them, always in the same order.

@@ -10,6 +10,7 @@ use super::*;
 use crate::agent::markdown;
 use crate::base::ActivationKey;
 use crate::gate::{Authority, Bounds, Decision, GatePolicy, decide, inherit};
+use crate::log::events::Haste;
 use crate::mind::{ToolCall, ToolDeclaration};
 use crate::workspace::vfs::FileOperation;
 
@@ -36,6 +37,10 @@ fn planned(name: &str, arguments: Value) -> Result<Work, String> {
     parse(&call(name, arguments), &free()).map(|plan| plan.work)
 }
 
+fn together(order: &TogetherOrder) -> Work {
+    Work::Order { order: serde_json::to_value(order).unwrap() }
+}
+
 fn file(operation: FileOperation) -> Result<Work, String> {
     Ok(Work::File { operation, excerpt: None })
 }
@@ -50,8 +55,8 @@ fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
     let told = |front: &str| -> Vec<String> {
         builtin().declarations(ADA, &bounds(front)).into_iter().map(|declaration| declaration.name).collect()
     };
-    let all =
-        "vfs_read vfs_write vfs_append vfs_edit vfs_list vfs_search vfs_rename vfs_delete spawn_agent signal_parent";
+    let all = "vfs_read vfs_write vfs_append vfs_edit vfs_list vfs_search vfs_rename vfs_delete spawn_agent \
+               signal_parent delegate publish subscribe unsubscribe blackboard_write blackboard_read";
     assert_eq!(told("name: Ada").join(" "), all);
     assert_eq!(told("tools: [vfs_write, Read, vfs_write, Bash]"), ["vfs_read", "vfs_write"]);
     assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
@@ -73,7 +78,7 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 #[test]
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
-    assert_eq!(house().len(), 10, "one was refused");
+    assert_eq!(house().len(), 16, "one was refused");
     for tool in builtin().iter() {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
             assert!(seen.insert(name.to_lowercase()), "{name} is taken");
@@ -144,7 +149,42 @@ fn calls_become_orders() {
             file(FileOperation::Search { text: None, glob: Some("**/*.md".into()) }),
         ),
         ("vfs_delete", json!({ "path": "a.md" }), file(FileOperation::Delete { path: path() })),
-        ("signal_parent", json!({ "message": "done" }), Ok(Work::Signal { message: "done".into() })),
+        (
+            "signal_parent",
+            json!({ "message": "done" }),
+            Ok(Work::Signal { message: "done".into(), terms: Terms::default() }),
+        ),
+        (
+            "delegate",
+            json!({ "to": "bea", "task": "Count.", "context": "The hall is open.", "priority": "high",
+                    "deadline_cycles": 3, "expected_format": ["chairs", "tables"] }),
+            Ok(Work::Delegate {
+                name: "bea".into(),
+                agent: None,
+                task: "Count.".into(),
+                terms: Terms {
+                    context: "The hall is open.".into(),
+                    haste: Haste::High,
+                    deadline_turns: Some(3),
+                    expected: Some(Expected::Fields(vec!["chairs".into(), "tables".into()])),
+                },
+            }),
+        ),
+        (
+            "publish",
+            json!({ "channel": "#Findings", "message": "12 chairs" }),
+            Ok(together(&TogetherOrder::Publish { channel: "findings".into(), message: "12 chairs".into() })),
+        ),
+        (
+            "blackboard_write",
+            json!({ "key": "plan", "value": { "a": 1 }, "expected": null }),
+            Ok(together(&TogetherOrder::BlackboardWrite {
+                key: "plan".into(),
+                value: json!({ "a": 1 }),
+                only_if: Condition::Value { value: Value::Null },
+                shared: false,
+            })),
+        ),
         (
             "spawn_agent",
             json!({ "filename": "bea", "content": "Hi", "task": "Go." }),
@@ -192,6 +232,21 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_delete", json!({ "paht": "a" }), &["no argument 'paht'", "'path'?"]),
         ("signal_parent", json!({}), &["'message' is missing"]),
         ("signal_parent", json!({ "message": " \n" }), &["'message' says nothing"]),
+        ("delegate", json!({ "agent": "bea" }), &["'task' is missing"]),
+        (
+            "delegate",
+            json!({ "agent": "bea", "task": "x", "expected_format": "{oops" }),
+            &["'expected_format'", "JSON"],
+        ),
+        (
+            "delegate",
+            json!({ "agent": "bea", "task": "x", "deadline_cycles": 0 }),
+            &["'deadline_cycles'", "at least 1"],
+        ),
+        ("publish", json!({ "channel": "a|b", "message": "x" }), &["'channel'", "such as findings"]),
+        ("publish", json!({ "channel": "a", "message": " " }), &["'message' says nothing"]),
+        ("blackboard_write", json!({ "key": "plan" }), &["'value' is missing"]),
+        ("blackboard_write", json!({ "key": "a", "value": 1, "expected": 2, "is_new": true }), &["not both"]),
         ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi" }), &["'task' is missing"]),
         ("spawn_agent", json!({ "filename": "bea.md", "content": "Hi", "task": " " }), &["'task' says nothing"]),
         (
@@ -273,7 +328,7 @@ impl crate::gate::Surroundings for Empty {
 proptest! {
     #[test]
     fn whatever_a_model_sends_is_a_plan_or_a_bounded_answer(
-        index in 0..10_usize,
+        index in 0..16_usize,
         arguments in any_json(),
         as_text in any::<bool>(),
     ) {

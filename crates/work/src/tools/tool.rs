@@ -1,5 +1,6 @@
 //! A tool: what a model is told of it, and what a call of it comes to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Tool {
     pub parameters: Value,
     /// Names of arguments in other products, each with ours.
     pub argument_aliases: Vec<(String, String)>,
+    /// Texts among its arguments that hold JSON: what a model sends there as a value is taken as its text.
+    pub json_arguments: Vec<String>,
     /// What a call is to do.
     pub plan: Planner,
 }
@@ -62,6 +65,7 @@ impl Tool {
             description: description.to_owned(),
             parameters,
             argument_aliases: Vec::new(),
+            json_arguments: Vec::new(),
             plan: Arc::new(plan),
         }
     }
@@ -87,6 +91,26 @@ impl Tool {
         let owned = |(alias, meant): &(&str, &str)| ((*alias).to_owned(), (*meant).to_owned());
         self.argument_aliases.extend(aliases.iter().map(owned));
         self
+    }
+
+    /// The same, with texts among its arguments that hold JSON.
+    pub fn with_json_arguments(mut self, names: &[&str]) -> Self {
+        self.json_arguments.extend(names.iter().map(|name| (*name).to_owned()));
+        self
+    }
+
+    /// Arguments with values where JSON is taken as a text put into that text.
+    fn with_texts<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
+        let is_value = |name: &String| !matches!(arguments.get(name), None | Some(Value::String(_)));
+        let named: Vec<&String> = self.json_arguments.iter().filter(|name| is_value(name)).collect();
+        if named.is_empty() {
+            return Cow::Borrowed(arguments);
+        }
+        let mut arguments = arguments.clone();
+        for name in named {
+            arguments[name.as_str()] = Value::String(arguments[name.as_str()].to_string());
+        }
+        Cow::Owned(arguments)
     }
 
     /// As profiles may name it.
@@ -118,7 +142,7 @@ impl Tool {
     ) -> Result<Planned, String> {
         let aliases: Vec<(&str, &str)> =
             self.argument_aliases.iter().map(|(alias, meant)| (alias.as_str(), meant.as_str())).collect();
-        let arguments = checker.check(arguments, &aliases)?;
+        let arguments = checker.check(&self.with_texts(arguments), &aliases)?;
         (self.plan)(&Arguments(arguments), planning)
     }
 }
@@ -147,6 +171,16 @@ impl Arguments {
     /// A whole number, if one was given.
     pub fn number(&self, name: &str) -> Option<usize> {
         self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
+    }
+
+    /// Whether a flag was set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// A value as it was given, unless it was null.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
     }
 
     /// All of them, for an executor.

@@ -305,6 +305,60 @@ pub fn spawned(path: &str, outcome: &Spawned) -> String {
     }
 }
 
+/// How it went to hand a task over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandedOver {
+    /// It is the agent's next work, or waits for its turn.
+    Queued {
+        /// Whether the agent has other work.
+        is_busy: bool,
+    },
+    /// It waits, and so does all work: why.
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// There is no such agent in the room.
+    Unknown {
+        /// Those that there are, the likeliest first.
+        there: Vec<String>,
+    },
+    /// It is the one that hands it over.
+    Itself,
+    /// A limit forbids it.
+    Refused {
+        /// Which.
+        why: String,
+    },
+}
+
+/// What handing a task over came to; `agent` is who was meant.
+pub fn handed_over(agent: &str, outcome: &HandedOver) -> String {
+    let name = quoted(agent);
+    match outcome {
+        HandedOver::Queued { is_busy } => {
+            let when =
+                if *is_busy { "It has other work and takes this up in its turn" } else { "It takes this up now" };
+            format!(
+                "Handed over to {name}. {when}; the result comes to you by itself: you may end your turn, and you are \
+                 activated again with it."
+            )
+        }
+        HandedOver::Deferred { why } => format!("Handed over to {name}, but work is held up: {}.", reason(why)),
+        HandedOver::Unknown { there } => {
+            let there = match list(there) {
+                _ if there.is_empty() => " Nobody else is in the room.".to_owned(),
+                (listed, _) => format!(" There are {listed}."),
+            };
+            format!("Error: there is no agent {name} in the room.{there}")
+        }
+        HandedOver::Itself => format!("Error: {name} is you; do it yourself, or name somebody else."),
+        HandedOver::Refused { why } => {
+            format!("Error: this is not handed over to {name}: {}. Do it yourself, or in another way.", reason(why))
+        }
+    }
+}
+
 /// How a word to the agent that started this one went.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Signalled {

@@ -426,7 +426,7 @@ impl Work {
         }
         let root = self.files.root.path();
         let Some(path) = layout::relative(root, full).filter(|path| !path.is_empty()) else { return false };
-        if path.split('/').any(|part| part.starts_with('.')) {
+        if path != layout::MCP_FILE && path.split('/').any(|part| part.starts_with('.')) {
             return true;
         }
         if self.files.is_doubtful(&path) {

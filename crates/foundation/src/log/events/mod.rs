@@ -18,6 +18,7 @@ mod inputs;
 mod models;
 mod room;
 mod talk;
+mod together;
 mod trouble;
 mod work;
 
@@ -29,6 +30,7 @@ pub use room::{
     RunStart, State,
 };
 pub use talk::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
+pub use together::{Blackboard, Deliver, HandBack, HandOver, Haste, Publish, Subscribe};
 pub use trouble::{Error, RequestFailed, Warning};
 pub use work::{
     Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult, Touch,
@@ -198,6 +200,18 @@ events! {
     Spawn = "spawn",
     /// An agent told its parent.
     Signal = "signal",
+    /// An agent handed a task over to another.
+    HandOver = "hand_over",
+    /// An agent gave back what it was handed over, or could not.
+    HandBack = "hand_back",
+    /// Something was said in a channel.
+    Publish = "publish",
+    /// An agent listens to a channel, or does so no more.
+    Subscribe = "subscribe",
+    /// An agent was told what was said in a channel.
+    Deliver = "deliver",
+    /// An entry of the blackboard changed.
+    Blackboard = "blackboard",
     /// A tool was called.
     ToolCall = "tool_call",
     /// A tool answered.

@@ -308,19 +308,39 @@ pub struct WorkflowStep {
     /// Why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// The run of the workflow: `wf-3-3kq9x2mf`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<Id>,
+    /// Who began it, where it is about the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Id>,
 }
 
 impl EventData for WorkflowStep {
     const KIND: EventKind = EventKind::WorkflowStep;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let why = self.why.as_deref().unwrap_or_default();
+        if self.step.is_empty() && self.run.is_some() {
+            let workflow = with("the workflow", " ", &self.workflow);
+            let by = self.by.as_ref().map(|by| telling.called(by)).unwrap_or_default();
+            return match self.to.as_str() {
+                "started" => with(&with(&format!("{workflow} began"), ", started by ", &by), ": ", why),
+                "resumed" => with(&format!("{workflow} goes on with what is left"), ": ", why),
+                "done" => with(&format!("{workflow} is done"), ": ", why),
+                to => with(&format!("{workflow} {to}"), ": ", why),
+            };
+        }
         let step = if self.step.is_empty() { "a step".to_owned() } else { with("step", " ", &self.step) };
         let step = with(&step, " of ", &self.workflow);
+        let by = telling.agent();
         let changed = match self.to.replace('_', " ") {
             to if to.is_empty() => format!("{step} changed"),
+            to if to == "running" && !by.is_empty() => format!("{by} began with {step}"),
+            to if to == "asked" => format!("{step} asks you"),
             to => with(&step, " is ", &to) + " now",
         };
-        with(&changed, ": ", self.why.as_deref().unwrap_or_default())
+        with(&changed, ": ", why)
     }
 }
 

@@ -10,6 +10,8 @@ use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
 use crate::kernel::KernelCommand;
+use crate::orchestration::TogetherCommand;
+use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, FurnishCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
@@ -39,6 +41,10 @@ pub enum RoomAct {
     Furnish(FurnishCommand),
     /// About work that goes on.
     Work(KernelCommand),
+    /// About channels and blackboards.
+    Together(TogetherCommand),
+    /// About workflows.
+    Workflow(WorkflowCommand),
     /// About a file.
     File(FileCommand),
     /// About the settings of the workspace.

@@ -131,7 +131,7 @@ impl Shell {
             return;
         }
         if let Some(agent) = state.questions.take_coming() {
-            state.view.reveal(room, &Thing::Agent(agent));
+            state.view.reveal(room, &Thing::Agent(agent), state.departure());
         }
     }
 

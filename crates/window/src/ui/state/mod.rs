@@ -21,7 +21,7 @@ pub use self::appearance::{Appearance, Light, Look};
 pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose};
 pub use self::notices::{Notices, Outcome, Place};
 pub use self::questions::Questions;
-pub use self::room_view::RoomView;
+pub use self::room_view::{Departure, RoomView};
 pub use self::selection::Selection;
 
 use self::dock::Dock;
@@ -238,6 +238,11 @@ impl UiState {
         }
     }
 
+    /// For a view that sets out now.
+    pub fn departure(&self) -> Departure {
+        Departure { now_secs: self.time.now_secs, is_still: self.appearance.look.calm }
+    }
+
     /// Shows the selection, or everything where nothing is selected.
     pub fn frame(&mut self, room: &RoomModel) {
         self.view.frame(room, self.selection.things());
@@ -246,7 +251,7 @@ impl UiState {
     /// Selects the next thing of the room, or the one before, and brings it into view. Whether there was one.
     pub fn select_next(&mut self, room: &RoomModel, forward: bool) -> bool {
         let Some(thing) = self.selection.select_next(room, forward) else { return false };
-        self.view.reveal(room, &thing);
+        self.view.reveal(room, &thing, self.departure());
         true
     }
 
@@ -256,7 +261,7 @@ impl UiState {
         if let Some(next) = room_view::next_in_need(room, now) {
             let thing = Thing::Agent(next.id.clone());
             self.selection.select([thing.clone()]);
-            self.view.come_near(room, &thing);
+            self.view.come_near(room, &thing, self.departure());
         }
     }
 
@@ -264,14 +269,15 @@ impl UiState {
     pub fn open_thing(&mut self, thing: &Thing, room: &RoomModel) {
         match thing {
             Thing::Element(id) => self.front.open_element(id.clone()),
-            Thing::Agent(_) => self.view.come_near(room, thing),
+            Thing::Agent(_) => self.view.come_near(room, thing, self.departure()),
         }
     }
 
     /// Brings whoever asks the question in front into view.
     pub fn show_question(&mut self, room: &RoomModel) {
         if let Some((piece, ..)) = self.questions.front(room) {
-            self.view.reveal(room, &Thing::Agent(piece.agent.clone()));
+            let asker = Thing::Agent(piece.agent.clone());
+            self.view.reveal(room, &asker, self.departure());
         }
     }
 

@@ -65,6 +65,15 @@ pub struct RoomView {
     pub(in crate::ui) way: Option<Way>,
 }
 
+/// When the view sets out, and whether nothing is to move: it is there at once then.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Departure {
+    /// In seconds of real time.
+    pub now_secs: f64,
+    /// Whether the person wants little to move.
+    pub is_still: bool,
+}
+
 /// A way of the view to a place. Who moves the view meanwhile moves where it ends, too.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::ui) struct Way {
@@ -99,29 +108,32 @@ impl RoomView {
         self.camera.frame(busy(room).map(|agent| agent.position));
     }
 
-    /// Moves the view to a thing that is not seen.
-    pub fn reveal(&mut self, room: &RoomModel, thing: &Thing) {
-        if let Some(place) = place_of(room, thing)
-            && !self.camera.viewport.shrink(EDGE_POINTS).contains(self.camera.to_screen(place))
-        {
-            self.camera.middle = place;
-        }
-    }
-
-    /// Brings a thing into the middle, near enough for its face to be seen.
-    pub fn come_near(&mut self, room: &RoomModel, thing: &Thing) {
-        if let Some(place) = place_of(room, thing) {
-            self.camera.middle = place;
-            self.camera.zoom = self.camera.zoom.max(NEAR_ZOOM);
-        }
-    }
-
-    /// Sets out for a thing: near enough to be told apart, and never farther than it is seen now. At once where nothing is
-    /// to move.
-    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, now_secs: f64, is_still: bool) {
+    /// Sets out for a thing that will not be seen from where the view is, or comes to be.
+    pub fn reveal(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
         let Some(place) = place_of(room, thing) else { return };
+        let (middle, zoom) = self.way.map_or((self.camera.middle, self.camera.zoom), |way| way.to);
+        let there = Camera { middle, zoom, ..self.camera };
+        if !there.viewport.shrink(EDGE_POINTS).contains(there.to_screen(place)) {
+            self.set_out((place, zoom), departure);
+        }
+    }
+
+    /// Sets out to have a thing in the middle, near enough for its face to be seen.
+    pub fn come_near(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
+        if let Some(place) = place_of(room, thing) {
+            self.set_out((place, self.camera.zoom.max(NEAR_ZOOM)), departure);
+        }
+    }
+
+    /// Sets out for a thing: near enough to be told apart, and never farther than it is seen now.
+    pub fn glide_to(&mut self, room: &RoomModel, thing: &Thing, departure: Departure) {
+        if let Some(place) = place_of(room, thing) {
+            self.set_out((place, self.camera.zoom.max(CLEAR_ZOOM)), departure);
+        }
+    }
+
+    fn set_out(&mut self, to: (Vec2, f32), Departure { now_secs, is_still }: Departure) {
         let from = (self.camera.middle, self.camera.zoom);
-        let to = (place, self.camera.zoom.max(CLEAR_ZOOM));
         let since_secs = if is_still { f64::NEG_INFINITY } else { now_secs };
         self.way = Some(Way { from, to, since_secs, set: from });
         self.glide(now_secs);
@@ -159,6 +171,8 @@ mod tests {
     use crate::simulation::State;
     use crate::ui::testing::{agent, sample_room};
 
+    const AT_10: Departure = Departure { now_secs: 10.0, is_still: false };
+
     fn bram() -> (RoomModel, Thing, Vec2) {
         let room = sample_room();
         let thing = Thing::Agent("bram-1".into());
@@ -171,7 +185,7 @@ mod tests {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
         view.camera.zoom = 0.3;
-        view.glide_to(&room, &thing, 10.0, false);
+        view.glide_to(&room, &thing, AT_10);
         assert_eq!(view.camera.middle, Vec2::ZERO, "nothing jumps");
         assert!(view.glide(10.0 + WAY_SECS / 2.0));
         assert!(view.camera.middle.x > 1.0 && view.camera.middle.x < place.x - 1.0, "{}", view.camera.middle);
@@ -181,10 +195,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_for_next_is_looked_for_from_where_the_view_is_going() {
+        let (room, thing, place) = bram();
+        let mut view = RoomView::default();
+        view.camera.viewport = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(800.0, 600.0));
+        view.camera.middle = place + Vec2::new(5_000.0, 0.0);
+        view.reveal(&room, &thing, AT_10);
+        let ada = Thing::Agent("ada-1".into());
+        view.reveal(&room, &ada, Departure { now_secs: 10.1, is_still: false });
+        view.glide(12.0);
+        for thing in [ada, thing] {
+            let at = view.camera.to_screen(place_of(&room, &thing).expect("it is in the room"));
+            assert!(view.camera.viewport.contains(at), "{thing:?}");
+        }
+    }
+
+    #[test]
     fn with_reduced_motion_it_is_there_at_once() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
-        view.glide_to(&room, &thing, 10.0, true);
+        view.glide_to(&room, &thing, Departure { is_still: true, ..AT_10 });
         assert_eq!(view.camera.middle, place);
     }
 
@@ -192,12 +222,12 @@ mod tests {
     fn whoever_moves_the_view_meanwhile_has_moved_it_and_whoever_zooms_stops_it() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
-        view.glide_to(&room, &thing, 10.0, false);
+        view.glide_to(&room, &thing, AT_10);
         view.camera.middle.y += 50.0;
         view.glide(11.0);
         assert_eq!(view.camera.middle, place + Vec2::new(0.0, 50.0));
         view.camera.middle = Vec2::ZERO;
-        view.glide_to(&room, &thing, 20.0, false);
+        view.glide_to(&room, &thing, Departure { now_secs: 20.0, is_still: false });
         view.camera.zoom = 2.0;
         assert!(!view.glide(20.1));
         assert_eq!((view.camera.middle, view.camera.zoom), (Vec2::ZERO, 2.0));

@@ -1,12 +1,13 @@
 //! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
 //! who needs a person, works or talks has a colour, is larger and glows.
 
-use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Vec2, vec2};
+use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
 use super::batch::{Batch, mixed};
 use super::heaps::{Heap, radius};
 use super::label::{self, Label, Measure, Style, Wanted};
 use super::label_layout::{Owner, Reach, Wish};
+use super::lettering;
 use super::told::Told;
 use super::{figure, pulse};
 use crate::view::art::Sprite;
@@ -57,8 +58,8 @@ pub(super) fn counts(painter: &Painter, heaps: &[Heap], camera: Camera) {
     for heap in heaps.iter().filter(|heap| heap.count > 1) {
         let at: Pos2 = camera.to_screen(heap.middle);
         let text = if heap.count < 1000 { heap.count.to_string() } else { "999+".to_owned() };
-        let font = FontId::proportional(if text.len() > 2 { 8.5 } else { 10.0 });
-        painter.text(at, Align2::CENTER_CENTER, text, font, DOT_INK);
+        let size = if text.len() > 2 { 9.0 } else { 10.0 };
+        lettering::word(painter, at, Align2::CENTER_CENTER, text, size, DOT_INK);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Elements and furniture: boards that show what they hold, and things that are only there.
 
 use bevy::math::Vec2 as World;
-use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
+use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
+use super::lettering;
 use super::plain::plain_text;
 use crate::base::hash::content_hash;
 use crate::view::art::Sprite;
@@ -223,12 +224,8 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
     match (&*element.kind, &*element.content) {
         ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
-            let line = first_line(text);
-            let colour = CHALK_TEXT;
-            let mut job = egui::text::LayoutJob::simple(line, FontId::proportional(9.5 * zoom), colour, 78.0 * zoom);
-            job.wrap.max_rows = 2;
-            let galley = painter.layout_job(job);
-            painter.galley(place.point(vec2(11.5, 10.5)), galley, colour);
+            let galley = lettering::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2);
+            painter.galley(place.point(vec2(11.5, 10.5)), galley, CHALK_TEXT);
         }
         ("inbox", content) => {
             let unread = unread(content);
@@ -246,7 +243,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
 /// A round badge with a number.
 fn count(painter: &Painter, at: Pos2, number: usize, zoom: f32, theme: Theme) {
     let size = (11.0 * zoom.sqrt()).clamp(8.0, 16.0);
-    let galley = painter.layout_no_wrap(number.to_string(), FontId::proportional(size), theme.on_accent);
+    let galley = lettering::line(painter, number.to_string(), size);
     let badge = Rect::from_center_size(at, vec2((galley.size().x + 8.0).max(size + 6.0), size + 6.0));
     painter.rect_filled(badge, badge.height() / 2.0, theme.accent);
     painter.galley(badge.center() - galley.size() / 2.0, galley, theme.on_accent);

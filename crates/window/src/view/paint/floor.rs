@@ -74,21 +74,26 @@ fn rug_ground((ground, _): (u32, u32), theme: Theme) -> Color32 {
     lit(mixed(rgb(ground), theme.floor, if theme.dark { 0.2 } else { 0.1 }), theme.rug_light())
 }
 
-/// The colours of a rug go by its place in the list: it keeps them when it is moved.
-fn rug_colours(index: usize) -> (u32, u32) {
-    RUGS[index % RUGS.len()]
+/// The rugs among pieces of furniture, each with its place among the rugs: its colours go by that, so that it keeps them
+/// when it is moved.
+pub(super) fn rugs(decor: &[DecorView]) -> impl Iterator<Item = (usize, &DecorView)> {
+    decor.iter().filter(|decor| &*decor.kind == "rug").enumerate()
+}
+
+fn rug_colours(place: usize) -> (u32, u32) {
+    RUGS[place % RUGS.len()]
 }
 
 /// A rug where it is too small for its pattern.
-pub(super) fn plain_rug(index: usize, theme: Theme) -> Color32 {
-    rug_ground(rug_colours(index), theme)
+pub(super) fn plain_rug(place: usize, theme: Theme) -> Color32 {
+    rug_ground(rug_colours(place), theme)
 }
 
-/// A rug: two borders, a row of diamonds, and fringes at its ends.
-pub(super) fn rug(painter: &Painter, decor: &DecorView, index: usize, camera: Camera, theme: Theme) {
+/// A rug, by its place among the rugs: two borders, a row of diamonds, and fringes at its ends.
+pub(super) fn rug(painter: &Painter, decor: &DecorView, place: usize, camera: Camera, theme: Theme) {
     let zoom = camera.zoom;
     let rect = camera.rect_to_screen(decor.position, decor.size);
-    let colours = rug_colours(index);
+    let colours = rug_colours(place);
     let ground = rug_ground(colours, theme);
     let line = lit(mixed(rgb(colours.1), ground, 0.25), theme.rug_light());
     let round = |units: f32| CornerRadius::same((units * zoom).clamp(0.0, 120.0) as u8);

@@ -1,8 +1,7 @@
 //! Agents that would cover each other from afar, put together: how many stand in a square, and who of them matters most.
 
-use std::collections::BTreeMap;
-
 use bevy::math::Vec2 as World;
+use bevy::platform::collections::HashMap;
 use egui::{Rect, Vec2};
 
 use crate::simulation::State;
@@ -36,24 +35,21 @@ pub(super) struct Heap {
 }
 
 /// Puts agents that would cover each other at this zoom on one heap. Squares lie fast in the room, so that heaps
-/// stay what they are while the view moves.
+/// stay what they are while the view moves. In order of their squares.
 pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom: f32) -> Vec<Heap> {
     let side = HEAP_POINTS / zoom;
-    let mut heaps: BTreeMap<(i32, i32), Heap> = BTreeMap::new();
+    let mut heaps: Vec<Heap> = Vec::new();
+    let mut at: HashMap<(i32, i32), usize> = HashMap::default();
     for (index, agent) in agents {
         let square = (agent.position / side).floor();
         let square = (square.y as i32, square.x as i32);
         let importance = Importance::of(agent);
-        let heap = heaps.entry(square).or_insert(Heap {
-            square,
-            middle: World::ZERO,
-            count: 0,
-            first: index,
-            importance,
-            state: told_as(agent),
-            needing: 0,
-            working: 0,
+        let place = *at.entry(square).or_insert_with(|| {
+            let (middle, state) = (World::ZERO, told_as(agent));
+            heaps.push(Heap { square, middle, count: 0, first: index, importance, state, needing: 0, working: 0 });
+            heaps.len() - 1
         });
+        let heap = &mut heaps[place];
         heap.middle += agent.position;
         heap.count += 1;
         heap.needing += usize::from(importance == Importance::NeedsYou);
@@ -62,7 +58,7 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
             (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
         }
     }
-    let mut heaps: Vec<Heap> = heaps.into_values().collect();
+    heaps.sort_unstable_by_key(|heap| heap.square);
     for heap in &mut heaps {
         heap.middle /= heap.count as f32;
     }

@@ -1,13 +1,14 @@
 //! Names, and what their owners do: who would like which label, how large it is, and how it looks.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use bevy::math::Vec2 as World;
-use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
+use bevy::platform::collections::HashMap;
+use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::mixed;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
+use super::lettering::{self, font};
 use super::told::Told;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
@@ -42,18 +43,21 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// How large a text is in a line of its own, at one point.
-    pub(in crate::view) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
-        let fonts = fonts::times_installed(painter.ctx());
+    /// Forgets what was measured with other fonts than those of this frame.
+    pub(in crate::view) fn begin_frame(&mut self, context: &Context) {
+        let fonts = fonts::times_installed(context);
         if self.fonts != fonts {
             self.fonts = fonts;
             self.measured.clear();
         }
+    }
+
+    /// How large a text is in a line of its own, at one point.
+    pub(in crate::view) fn measure(&mut self, painter: &Painter, text: &str) -> Vec2 {
         if let Some(size) = self.measured.get(text) {
             return *size;
         }
-        let font = FontId::proportional(MEASURED_AT);
-        let size = painter.layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER).size() / MEASURED_AT;
+        let size = lettering::line(painter, text, MEASURED_AT).size() / MEASURED_AT;
         if self.measured.len() >= MEASURED_AT_MOST {
             self.measured.clear();
         }
@@ -267,7 +271,8 @@ pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, theme: The
 
 /// Paints a line of text in the middle of what is left of a label. Where the next begins.
 fn one_line(painter: &Painter, (text, size): &(Cow<'_, str>, f32), at: Pos2, width: f32, ink: Color32) -> f32 {
-    let mut job = egui::text::LayoutJob::simple_singleline(text.clone().into_owned(), FontId::proportional(*size), ink);
+    let mut job =
+        egui::text::LayoutJob::simple_singleline(text.clone().into_owned(), font(*size), Color32::PLACEHOLDER);
     job.wrap.max_width = width + 1.0;
     job.wrap.max_rows = 1;
     job.wrap.break_anywhere = true;

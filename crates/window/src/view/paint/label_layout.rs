@@ -3,8 +3,7 @@
 //! Nothing covers a face or another label. What matters most is placed first; it always finds a place, if need be away
 //! from its owner, with a line that leads back. A label keeps its last place as long as that is free, so that none jumps.
 
-use std::collections::HashMap;
-
+use bevy::platform::collections::HashMap;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use super::taken::Taken;
@@ -314,17 +313,29 @@ impl Search<'_> {
         self.take(rect, spot)
     }
 
-    /// The nearest place to another in the whole view.
+    /// The nearest place to another in the whole view: row by row and column by column away from it, as far as a nearer
+    /// one may still be there.
     fn anywhere(&self, home: Rect) -> Option<(Rect, Spot)> {
         let view = self.ground.view;
         let room = view.size() - home.size();
-        let (columns, rows) = ((room.x / STEP.x).floor() as i32, (room.y / STEP.y).floor() as i32);
+        let from = (home.min - view.min) / STEP;
+        let (columns, rows) = (outward(from.x, room.x / STEP.x), outward(from.y, room.y / STEP.y));
         let mut nearest: Option<(f32, Rect)> = None;
-        for (row, column) in (0..=rows).flat_map(|row| (0..=columns).map(move |column| (row, column))) {
-            let rect = Rect::from_min_size(view.min + vec2(column as f32, row as f32) * STEP, home.size());
-            let away = rect.center().distance_sq(home.center());
-            if nearest.is_none_or(|(least, _)| away < least) && self.is_free(rect) {
-                nearest = Some((away, rect));
+        for row in &rows {
+            let away_y = ((*row as f32 - from.y) * STEP.y).powi(2);
+            if nearest.is_some_and(|(least, _)| away_y >= least) {
+                break;
+            }
+            for column in &columns {
+                let away = away_y + ((*column as f32 - from.x) * STEP.x).powi(2);
+                if nearest.is_some_and(|(least, _)| away >= least) {
+                    break;
+                }
+                let rect = Rect::from_min_size(view.min + vec2(*column as f32, *row as f32) * STEP, home.size());
+                if self.is_free(rect) {
+                    nearest = Some((away, rect));
+                    break;
+                }
             }
         }
         nearest.map(|(_, rect)| (rect, Spot { index: 0, by: rect.min - home.min }))
@@ -341,6 +352,13 @@ impl Search<'_> {
         self.taken.take(if is_roomy { home } else { shown.rect });
         is_roomy.then_some(home)
     }
+}
+
+/// The whole numbers from 0 to `last`, those nearest to `from` first.
+fn outward(from: f32, last: f32) -> Vec<i32> {
+    let mut all: Vec<i32> = (0..=last.floor() as i32).collect();
+    all.sort_by(|one, other| (*one as f32 - from).abs().total_cmp(&(*other as f32 - from).abs()));
+    all
 }
 
 /// A rectangle moved into another, as far as it fits.

@@ -59,10 +59,10 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     let corners = CornerRadius::same(RADIUS[0]);
     painter.rect_filled(rect, corners, mixed(theme.floor, theme.panel, 0.25));
     let small = Small::of(rect.shrink(3.0), room, camera);
-    for (index, decor) in room.decor.iter().enumerate().filter(|(_, decor)| &*decor.kind == "rug") {
+    for (place, decor) in super::floor::rugs(&room.decor) {
         let rug =
             Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale);
-        painter.rect_filled(rug, 2.0, mixed(super::floor::plain_rug(index, theme), theme.floor, 0.35));
+        painter.rect_filled(rug, 2.0, mixed(super::floor::plain_rug(place, theme), theme.floor, 0.35));
     }
     let mut mesh = Mesh::default();
     for element in &room.elements {

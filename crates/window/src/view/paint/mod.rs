@@ -12,6 +12,7 @@ mod ghost;
 mod heaps;
 mod label;
 mod label_layout;
+mod lettering;
 pub mod minimap;
 mod order;
 mod outfit;
@@ -24,9 +25,10 @@ mod told;
 mod words;
 mod work;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use bevy::math::Vec2 as World;
+use bevy::platform::collections::HashSet;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 pub use dots::DOT_INK;
@@ -112,7 +114,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         pieces.filter(move |(_, decor)| &*decor.kind == kind)
     };
     for (index, decor) in lying("rug") {
-        floor::rug(&painter, decor, index, camera, theme);
+        floor::rug(&painter, decor, floor::rugs(&room.decor[..index]).count(), camera, theme);
     }
     // Light lies on rugs as well.
     for (_, decor) in lying("window") {
@@ -151,6 +153,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     }
     if detail == Detail::Names {
         work::sheets(&painter, room, recent, camera, theme, now_secs);
+        work::letters(&painter, room, recent, camera, theme, now_secs);
     }
     let told = told::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
     words::paint(&painter, &told, sheet, labels);
@@ -363,9 +366,9 @@ impl Seen {
             place.is_finite() && (place + half).cmpge(low).all() && (place - half).cmple(high).all()
         };
         let agents = room.agents.iter().enumerate().filter(|(_, agent)| inside(agent.position, World::ZERO));
-        let mut agents: Vec<u32> = agents.map(|(index, _)| index as u32).collect();
-        let height = |index: &u32| room.agents[*index as usize].position.y;
-        agents.sort_by(|one, other| height(other).total_cmp(&height(one)));
+        let mut agents: Vec<(f32, u32)> = agents.map(|(index, agent)| (agent.position.y, index as u32)).collect();
+        agents.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let agents = agents.into_iter().map(|(_, index)| index).collect();
         let elements = room.elements.iter().enumerate().filter(|(_, element)| inside(element.position, element::SIZE));
         let mut elements: Vec<usize> = elements.map(|(index, _)| index).collect();
         elements.sort_by(|one, other| room.elements[*other].position.y.total_cmp(&room.elements[*one].position.y));

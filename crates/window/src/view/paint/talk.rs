@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use bevy::math::Vec2 as World;
-use egui::{Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::Look;
 use super::batch::{Batch, fade, mixed};
 use super::figure::HEIGHT;
 use super::floor::sign_ground;
 use super::label_layout::inside;
+use super::lettering;
 use super::plain::bubble_text;
 use super::taken::Taken;
 use crate::simulation::State;
@@ -197,9 +198,9 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
         let corners = CornerRadius::same(8);
         let place = label_place(&rope, tie, camera);
         painter.rect_filled(place, corners, theme.accent);
-        let font = FontId::proportional(tie_label_size(camera));
         let shown = crate::base::text::truncate(&tie.label, 28);
-        painter.text(place.center(), Align2::CENTER_CENTER, shown, font, theme.on_accent);
+        let size = tie_label_size(camera);
+        lettering::word(painter, place.center(), Align2::CENTER_CENTER, shown, size, theme.on_accent);
     }
 }
 
@@ -290,11 +291,11 @@ pub(super) fn bubble(
         return true;
     }
     let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
-    let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0).round();
+    let font = lettering::font((12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0));
+    let size = font.size;
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
-    // The colour comes later, so that a bubble that fades is not laid out anew in every frame.
-    let lay_out = |text: String| painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, width);
+    let lay_out = |text: String| painter.layout(text, font.clone(), Color32::PLACEHOLDER, width);
     // In a crowd measuring all would cost more than showing the few that fit.
     let room_for = if air.spared.is_some() {
         lay_out(text.clone()).size() + vec2(20.0, 14.0)
@@ -370,9 +371,8 @@ pub(super) fn reaction(
     let strength = fade(0.0, 0.1, share) * (1.0 - fade(0.65, 1.0, share));
     let at = camera.to_screen(agent.position + World::new(-16.0, HEIGHT + 4.0 + 14.0 * share));
     let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
-    let font = FontId::proportional(size);
     painter.circle_filled(at, 0.78 * size, sign_ground(theme).gamma_multiply(0.85 * strength));
-    painter.text(at, Align2::CENTER_CENTER, sign, font, theme.accent.gamma_multiply(strength));
+    lettering::word(painter, at, Align2::CENTER_CENTER, sign, size, theme.accent.gamma_multiply(strength));
 }
 
 /// A sign beside the head of an agent that was refused something: a ring with a bar.
@@ -395,7 +395,7 @@ pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64
     let strength = Life::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
-    let galley = painter.layout(text, FontId::proportional(size), Color32::PLACEHOLDER, BUBBLE_WIDTH * size / 12.0);
+    let galley = lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX);
     let around = galley.size() + vec2(20.0, 8.0);
     let rect = Rect::from_center_size(top + vec2(0.0, around.y / 2.0), around);
     let rect = inside(rect, camera.viewport.shrink(4.0));

@@ -254,6 +254,47 @@ fn what_an_agent_was_refused_is_a_sign_and_words_for_who_looks_at_it() {
     }
 }
 
+/// Every text that is shown, as it is laid out.
+fn laid_out(shape: &egui::Shape, into: &mut Vec<egui::text::LayoutJob>) {
+    match shape {
+        egui::Shape::Text(text) => into.push((*text.galley.job).clone()),
+        egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| laid_out(shape, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn type_has_whole_sizes_at_every_zoom_and_none_is_laid_out_anew_because_it_fades() {
+    let (room, mut recent) = made_up_room();
+    recent.refusals.insert("finn-5".into(), ("there is no pin called p9 on Ideas".to_owned(), 9.0));
+    let finn = BTreeSet::from([Thing::Agent("finn-5".into())]);
+    let context = Context::default();
+    fonts::install(&context);
+    let art = Art::load(&context, 1.0).0;
+    let texts = |zoom: f32, now_secs: f64| {
+        let look = Look { now_secs, ..look(&finn, zoom, World::new(20.0, 110.0), false) };
+        let mut output = context.run_ui(egui::RawInput::default(), |ui| {
+            super::room(ui.painter(), &room, &recent, &art, &look, &mut Labels::default());
+        });
+        output.textures_delta.clear();
+        let mut jobs = Vec::new();
+        output.shapes.iter().for_each(|shape| laid_out(&shape.shape, &mut jobs));
+        jobs
+    };
+    for step in 0..60 {
+        let zoom = 0.12 * 1.06_f32.powi(step);
+        for job in texts(zoom, 10.0) {
+            let sizes = job.sections.iter().map(|section| section.format.font_id.size);
+            assert!(sizes.clone().all(|size| size.fract() == 0.0), "{}: {:?}", job.text, sizes.collect::<Vec<_>>());
+        }
+    }
+    let before = texts(1.0, 10.0);
+    assert!(before.iter().any(|job| job.text == "!") && before.iter().any(|job| job.text.contains("no pin")));
+    for job in texts(1.0, 10.1) {
+        assert!(before.contains(&job), "{} is laid out anew", job.text);
+    }
+}
+
 #[test]
 fn every_zoom_shows_something() {
     let (room, recent) = made_up_room();

@@ -40,6 +40,7 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     let (camera, theme) = (told.scene.camera, told.scene.theme);
     let (faces, bodies) = (told.faces(), told.bodies());
     let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
+    labels.begin_frame(painter.ctx());
     let [first, later] = wanted(told, &mut |text| labels.measure(painter, text));
     let mut taken = Taken::new(camera.viewport);
     for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {

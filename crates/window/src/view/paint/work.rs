@@ -1,20 +1,24 @@
-//! Work in the picture: threads between agents and those whom they started, and the sheets that they write.
+//! Work in the picture: threads between agents and those whom they started, the sheets that they write, and the words
+//! that they say to each other.
 
 use bevy::math::Vec2;
-use egui::{Align2, CornerRadius, FontId, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use super::batch::{Batch, fade, mixed};
+use super::lettering;
 use super::talk::Rope;
 use crate::simulation::State;
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
-use crate::view::recent::{Recent, SHEET_SECS};
+use crate::view::recent::{LETTER_SECS, Recent, SHEET_SECS};
 use crate::view::theme::{Theme, state_colour};
 
 /// How high above the floor a thread hangs.
 const HEIGHT_UNITS: f32 = 20.0;
 /// A sheet of paper, in world units.
 const SHEET_UNITS: [f32; 2] = [15.0, 19.0];
+/// A letter, in world units.
+const LETTER_UNITS: [f32; 2] = [17.0, 11.0];
 
 /// Thin threads from whoever started an agent to that agent.
 pub(super) fn threads(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme) {
@@ -52,6 +56,41 @@ pub(super) fn sheets(
     }
 }
 
+/// Words that agents at work say to each other: letters that fly from one to the other.
+pub(super) fn letters(
+    painter: &Painter,
+    room: &RoomModel,
+    recent: &Recent,
+    camera: Camera,
+    theme: Theme,
+    now_secs: f64,
+) {
+    for letter in &recent.letters {
+        // What nobody in the room said comes from nowhere in it.
+        let (Some(from), Some(to)) = (room.agent(&letter.from), room.agent(&letter.to)) else { continue };
+        let share = ((now_secs - letter.since_secs) / LETTER_SECS).clamp(0.0, 1.0) as f32;
+        let going = fade(0.0, 0.92, share);
+        let chest = Vec2::new(0.0, 26.0);
+        let arc = Vec2::new(0.0, 46.0 * (std::f32::consts::PI * going).sin());
+        let at = camera.to_screen((from.position + chest).lerp(to.position + chest, going) + arc);
+        let strength = fade(0.0, 0.08, share) * (1.0 - fade(0.92, 1.0, share));
+        envelope(painter, at, camera.zoom, strength, theme);
+    }
+}
+
+fn envelope(painter: &Painter, middle: Pos2, zoom: f32, strength: f32, theme: Theme) {
+    let scale = zoom.clamp(0.4, 1.6);
+    let rect = Rect::from_center_size(middle, vec2(LETTER_UNITS[0], LETTER_UNITS[1]) * scale);
+    let ink = Stroke::new(1.0, theme.bubble_text.gamma_multiply(0.5 * strength));
+    let shadow = rect.translate(vec2(1.0, 2.0) * scale);
+    painter.rect_filled(shadow, CornerRadius::same(1), theme.shadow.gamma_multiply(strength));
+    painter.rect_filled(rect, CornerRadius::same(1), theme.bubble.gamma_multiply(strength));
+    painter.rect_stroke(rect, CornerRadius::same(1), ink, StrokeKind::Inside);
+    let flap = pos2(rect.center().x, rect.top() + rect.height() * 0.6);
+    painter.line_segment([rect.left_top(), flap], ink);
+    painter.line_segment([rect.right_top(), flap], ink);
+}
+
 fn shelf_near(room: &RoomModel, from: Vec2) -> Option<Vec2> {
     let shelves = room.decor.iter().filter(|decor| &*decor.kind == "shelf");
     let nearest = |one: &Vec2, other: &Vec2| from.distance_squared(*one).total_cmp(&from.distance_squared(*other));
@@ -78,8 +117,7 @@ fn paper(painter: &Painter, middle: Pos2, zoom: f32, name: &str, strength: f32, 
         );
     }
     if zoom >= 0.6 {
-        let font = FontId::proportional(10.5);
-        let galley = painter.layout_no_wrap(name.to_owned(), font.clone(), ink);
+        let galley = lettering::line(painter, name, 11.0);
         let label = Align2::CENTER_TOP.anchor_size(rect.center_bottom() + vec2(0.0, 3.0), galley.size());
         let ground = label.expand2(vec2(4.0, 1.0));
         painter.rect_filled(ground, CornerRadius::same(4), theme.bubble.gamma_multiply(0.92 * strength));

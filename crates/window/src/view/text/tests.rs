@@ -41,7 +41,7 @@ fn picture(text: &str) -> ColorImage {
         let galley = painter.layout_no_wrap(text.to_owned(), FontId::proportional(TYPE_SIZE), Color32::BLACK);
         painter.galley(pos2(8.0, 8.0), galley, Color32::BLACK);
     };
-    let picture = Rasteriser::with_fonts(system_fonts()).picture_of(&context, vec2(760.0, 72.0), 1.0, 2, show);
+    let picture = Rasteriser::with_fonts(system_fonts).picture_of(&context, vec2(760.0, 72.0), 1.0, 2, show);
     if let Ok(folder) = std::env::var("WORKSHOP_PICTURES") {
         let name: String = text.chars().filter(|letter| letter.is_alphanumeric()).take(6).collect();
         write_png(&picture, &Path::new(&folder).join(format!("text-{name}.png"))).expect("the picture is kept");
@@ -219,7 +219,10 @@ fn what_was_measured_is_measured_anew_with_other_fonts() {
     let mut measure = |fallbacks: &Fallbacks| {
         fonts::install_with(&context, fallbacks);
         let mut size = egui::Vec2::ZERO;
-        let mut output = context.run_ui(RawInput::default(), |ui| size = labels.measure(ui.painter(), "أهلا بكم"));
+        let mut output = context.run_ui(RawInput::default(), |ui| {
+            labels.begin_frame(ui.ctx());
+            size = labels.measure(ui.painter(), "أهلا بكم");
+        });
         output.textures_delta.clear();
         size
     };

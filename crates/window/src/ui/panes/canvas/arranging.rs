@@ -8,6 +8,7 @@ use egui::{
     StrokeKind, Ui,
 };
 
+use crate::agent::placing::tenths;
 use crate::places::furniture::decor_kinds;
 use crate::simulation::FurnishCommand;
 use crate::ui::commands::{RoomAct, WindowCommand, create};
@@ -74,10 +75,10 @@ impl FurnitureHand {
         }
     }
 
-    /// Gives up what is held, which never left its place. Whether something was.
-    pub(super) fn give_up(&mut self) -> bool {
+    /// Gives up what is held, which never left its place.
+    pub(super) fn give_up(&mut self) {
         self.pans = false;
-        self.held.take().is_some()
+        self.held = None;
     }
 
     /// Takes the hand's input over the room, before anybody in it is reached.
@@ -195,8 +196,8 @@ impl Held {
             }
         }
         // The room keeps tenths of a unit.
-        self.now.position = (self.now.position * 10.0).round() / 10.0;
-        self.now.size = (self.now.size * 10.0).round() / 10.0;
+        self.now.position = tenths(self.now.position);
+        self.now.size = tenths(self.now.size);
     }
 }
 

@@ -90,7 +90,6 @@ pub fn place(
         .agents
         .iter()
         .enumerate()
-        .filter(|(_, agent)| agent.detail.is_some())
         .map(|(index, agent)| (index, agent, camera.to_screen(agent.position)))
         .filter(|(_, _, point)| view.contains(*point))
         .map(|(index, agent, point)| (rank(agent), point.distance_sq(view.center()), index, point))
@@ -108,7 +107,8 @@ pub fn place(
     let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
     let mut placed: Vec<Placed> = Vec::new();
     for (rank, _, agent, point) in seen {
-        let whole = (rank == 0 || placed.len() < CARDS_AT_MOST).then(|| {
+        let is_known = room.agents[agent].detail.is_some();
+        let whole = (is_known && (rank == 0 || placed.len() < CARDS_AT_MOST)).then(|| {
             let spots = spots(point, size(agent), beside, view).into_iter().map(|rect| held_in(rect, view));
             let free: Vec<Rect> = spots.filter(|rect| taken.is_free(rect.expand(2.0))).collect();
             // Who is looked at gets a card in any case; others do not, where it would cover somebody.

@@ -230,7 +230,7 @@ impl Canvas {
         }
         if rect.width() > MINIMAP_FITS_POINTS.x && rect.height() > MINIMAP_FITS_POINTS.y {
             minimap(ui, rect, cx, view);
-            lookouts(ui, rect, cx, commands);
+            ui.scope(|ui| lookouts(ui, rect, cx, commands));
         }
         overlay_toggle(ui, rect, cx, view.debug_overlay, commands);
         dropping::paint_word(&painter, rect, theme, state);
@@ -344,7 +344,6 @@ impl Canvas {
         let shift = ui.input(|input| input.modifiers.shift);
         if response.double_clicked() {
             match (opened_at(room, camera.to_world(pointer), camera.zoom), rope(pointer)) {
-                (Some(Thing::Agent(id)), _) => view.come_near(room, &Thing::Agent(id)),
                 (Some(thing), _) => commands.push(WindowCommand::OpenThing(thing).into()),
                 (None, Some(relationship)) => self.rename_rope(relationship),
                 (None, None) => view.camera.zoom_at(pointer, 1.6),
@@ -467,14 +466,16 @@ fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<
     let needs = if in_need == 1 { "1 needs you".to_owned() } else { format!("{in_need} need you") };
     let height = ui.spacing().interact_size.y;
     let mut corner = rect.right_bottom() - egui::vec2(SPACE[2], SPACE[2] + MINIMAP_POINTS.y + SPACE[0]);
-    for (count, text, id, colour) in [
-        (busy, format!("{busy} busy"), "room.show_busy", theme.text),
-        (in_need, needs, "room.next_in_need", theme.accent),
+    ui.spacing_mut().button_padding.x = SPACE[0];
+    for (count, text, id, colour, share) in [
+        (busy, format!("{busy} busy"), "room.show_busy", theme.text, 0.45),
+        (in_need, needs, "room.next_in_need", theme.accent, 0.55),
     ] {
         let Some(command) = cx.table.find(id).filter(|_| count > 0) else { continue };
-        let width = 0.5 * (MINIMAP_POINTS.x - SPACE[0]);
+        let width = share * (MINIMAP_POINTS.x - SPACE[0]);
         let place = Rect::from_min_max(corner - egui::vec2(width, height), corner);
         let button = egui::Button::new(egui::RichText::new(text).size(TYPE[0]).color(colour))
+            .wrap_mode(egui::TextWrapMode::Extend)
             .fill(theme.panel)
             .stroke(Stroke::new(LINE[0], theme.line))
             .corner_radius(f32::from(RADIUS[0]));

@@ -14,13 +14,19 @@ pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
         EventKind::RunStart | EventKind::RunEnd | EventKind::AgentAdded | EventKind::AgentRemoved => theme.text_soft,
         EventKind::State | EventKind::ActionQueued | EventKind::ActionDropped => state_colour(State::Wandering),
         EventKind::ElementChanged | EventKind::Read => state_colour(State::Reading),
-        EventKind::ConversationStart | EventKind::Message | EventKind::ConversationEnd => {
-            state_colour(State::Conversing)
-        }
+        EventKind::ConversationStart
+        | EventKind::Message
+        | EventKind::ConversationEnd
+        | EventKind::Publish
+        | EventKind::Subscribe
+        | EventKind::Deliver
+        | EventKind::Blackboard => state_colour(State::Conversing),
         EventKind::Memory | EventKind::Compaction => state_colour(State::Patrolling),
         EventKind::Activation
         | EventKind::Spawn
         | EventKind::Signal
+        | EventKind::HandOver
+        | EventKind::HandBack
         | EventKind::Complete
         | EventKind::WorkflowStep => state_colour(State::Working),
         EventKind::ToolCall | EventKind::ToolResult => state_colour(State::Heartbeat),

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::ids::USER;
 use crate::base::{ActivationKey, Id, Seq};
-use crate::log::events::{Activation, FileChange, ModelCall, Spawn, ToolCall, ToolResult, WorkEnd, WorkOutcome};
+use crate::log::events::{
+    Activation, FileChange, HandOver, ModelCall, Spawn, ToolCall, ToolResult, WorkEnd, WorkOutcome,
+};
 use crate::log::{Event, EventKind};
 use crate::view::book::{EventBook, EventRow};
 
@@ -217,6 +219,10 @@ impl Model {
         match event {
             Event::Activation(work) => self.note_activation(work, agent, key),
             Event::Spawn(spawn) => self.note_spawn(spawn, agent),
+            Event::HandOver(handed) => {
+                let HandOver { to: child, depth, activation, .. } = handed;
+                self.note_spawn(Spawn { child, depth, activation, ..Spawn::default() }, agent);
+            }
             Event::Signal(_) => self.agents[agent].told += 1,
             Event::ToolCall(call) => {
                 self.agents[agent].status = Status::UsingTool;
@@ -417,6 +423,7 @@ fn matters(kind: &EventKind) -> bool {
         kind,
         EventKind::Activation
             | EventKind::Spawn
+            | EventKind::HandOver
             | EventKind::Signal
             | EventKind::ToolCall
             | EventKind::ToolResult

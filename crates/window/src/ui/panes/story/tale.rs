@@ -250,6 +250,10 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
         EventKind::Activation
         | EventKind::Spawn
         | EventKind::Signal
+        | EventKind::HandOver
+        | EventKind::HandBack
+        | EventKind::Publish
+        | EventKind::Blackboard
         | EventKind::ApprovalRequested
         | EventKind::ApprovalDecided
         | EventKind::WorkflowStep
@@ -262,6 +266,8 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
         | EventKind::RunEnd
         | EventKind::ActionDropped
         | EventKind::ConversationEnd
+        | EventKind::Subscribe
+        | EventKind::Deliver
         | EventKind::Compaction
         | EventKind::ToolCall
         | EventKind::ToolResult

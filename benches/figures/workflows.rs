@@ -1,0 +1,82 @@
+//! What a workflow costs beyond the work that its steps are: a thousand steps, ten at once, beside the same work given one by
+//! one.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use agent_workshop::kernel::Kernel;
+use agent_workshop::log::EventKind;
+use agent_workshop::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
+use agent_workshop::schedule::Door;
+
+use super::measure::{Figure, digits};
+use super::work::{Studio, file};
+
+const STEPS: usize = 1_000;
+const WIDE: usize = 10;
+const AT_MOST_MS: f64 = 1.0;
+/// Nothing here takes longer.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+fn files() -> Vec<(String, String)> {
+    let settings = format!(
+        "kernel: {{ concurrency: {WIDE} }}\nworkflow: {{ max_parallel_steps: {WIDE} }}\ngateway: {{ max_concurrent: {WIDE} }}\nbudget: {{ calls_per_run: 100000, tokens_per_run: 1000000000 }}\n"
+    );
+    let mut files = vec![file("settings.yaml", &settings)];
+    let mut scene = "name: Test\nagents:\n".to_owned();
+    for number in 0..WIDE {
+        let agent = format!("worker-{number}");
+        files.push(file(&format!("agents/{agent}.md"), "You work.\n"));
+        let _ = writeln!(scene, "  - {{ id: {agent}, profile: {agent}, position: [0, 0], behaviour: stationary }}");
+    }
+    files.push(file("scenes/test.yaml", &scene));
+    let mut workflow = "---\nname: Many\nsteps:\n".to_owned();
+    for step in 0..STEPS {
+        let before = if step < WIDE { String::new() } else { format!(", depends_on: [s{}]", step - WIDE) };
+        let agent = step % WIDE;
+        let _ = writeln!(workflow, "  - {{ id: s{step}, agent: worker-{agent}, prompt: Piece {step}.{before} }}");
+    }
+    workflow.push_str("---\n");
+    files.push(file("workflows/many.md", &workflow));
+    files
+}
+
+/// The wall time of a room that does this until it is over, and how many pieces of work were finished.
+fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> (Duration, usize) {
+    let mut studio = Studio::open(&files(), "latency: 0\ndefault: [ { text: Done. } ]\n");
+    studio.tick();
+    let began = Instant::now();
+    begin(&mut studio);
+    studio.tick();
+    studio.tick();
+    while !is_over(&studio) && began.elapsed() < PATIENCE {
+        studio.tick();
+    }
+    (began.elapsed(), studio.count(EventKind::Complete))
+}
+
+/// A thousand steps, ten wide, and the same work without a workflow.
+pub fn thousand_steps() -> Vec<Figure> {
+    let start = |studio: &mut Studio| {
+        let command = WorkflowCommand::Start { workflow: "many".into(), variables: Default::default() };
+        studio.room.app.world_mut().resource_mut::<Door<WorkflowCommand>>().push(command);
+    };
+    let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_going_on());
+    let tasks = |studio: &mut Studio| {
+        (0..STEPS).for_each(|step| studio.task(&format!("worker-{}", step % WIDE), format!("Piece {step}.")));
+    };
+    let (bare, bare_done) = timed(tasks, |studio| studio.room.app.world().resource::<Kernel>().is_idle());
+    let ms = |took: Duration| took.as_secs_f64() * 1e3 / STEPS as f64;
+    let over = ms(took) - ms(bare);
+    vec![Figure {
+        what: "a workflow of 1,000 steps, 10 wide: what a step costs beyond its work".into(),
+        limit: format!("{} ms", digits(AT_MOST_MS)),
+        measured: format!("{} ms", digits(over)),
+        against: format!(
+            "{} ms a step against {} ms a piece of work; {done} and {bare_done} done",
+            digits(ms(took)),
+            digits(ms(bare))
+        ),
+        holds: Some(over <= AT_MOST_MS && done == STEPS && bare_done == STEPS),
+    }]
+}

@@ -1,0 +1,95 @@
+//! Workflows to begin with: the repository's own, carried in the binary, and written into a workspace with the agents of
+//! the starter kit that they name, where it has none of these.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+use super::starter::{self, InitError, Initialised};
+use super::yaml;
+
+static WORKFLOWS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../workflows");
+
+/// A workflow to begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WorkflowTemplate {
+    /// What it is called on the command line: `review-loop`.
+    pub name: &'static str,
+    /// Its whole text.
+    pub text: &'static str,
+}
+
+impl WorkflowTemplate {
+    /// Where it stands in a workspace.
+    pub fn path(&self) -> String {
+        format!("workflows/{}.md", self.name)
+    }
+
+    /// What it is for, in one line.
+    pub fn description(&self) -> String {
+        self.front().and_then(|front| Some(front.get("description")?.as_str()?.to_owned())).unwrap_or_default()
+    }
+
+    /// The ids of the agents that it names.
+    pub fn agents(&self) -> Vec<String> {
+        let front = self.front().unwrap_or_default();
+        let steps = front.get("steps").and_then(|steps| steps.as_array()).cloned().unwrap_or_default();
+        let agents = steps.iter().filter_map(|step| Some(step.get("agent")?.as_str()?.to_owned()));
+        let mut agents: Vec<String> = agents.collect();
+        agents.sort_unstable();
+        agents.dedup();
+        agents
+    }
+
+    fn front(&self) -> Option<serde_json::Value> {
+        let front = self.text.strip_prefix("---\n")?.split_once("\n---\n")?.0;
+        yaml::parse(front).ok()
+    }
+}
+
+/// All of them, by name.
+pub fn all() -> Vec<WorkflowTemplate> {
+    let files = WORKFLOWS.files().filter_map(|file| {
+        let name = file.path().file_name()?.to_str()?.strip_suffix(".md")?;
+        Some(WorkflowTemplate { name, text: file.contents_utf8()? })
+    });
+    let mut all: Vec<WorkflowTemplate> = files.collect();
+    all.sort_by_key(|template| template.name);
+    all
+}
+
+/// The one with this name.
+pub fn find(name: &str) -> Option<WorkflowTemplate> {
+    all().into_iter().find(|template| template.name == name)
+}
+
+/// The files of one: itself, and the agents of the kit that it names.
+pub fn files(template: &WorkflowTemplate) -> Vec<(String, &'static [u8])> {
+    let agents: Vec<String> = template.agents().iter().map(|agent| format!("agents/{agent}.md")).collect();
+    let kit = starter::files().into_iter().filter(|(path, _)| agents.contains(path));
+    std::iter::once((template.path(), template.text.as_bytes())).chain(kit).collect()
+}
+
+/// Writes one into a workspace. Never touches a file that is there.
+pub fn write(folder: &Path, template: &WorkflowTemplate) -> Result<Initialised, InitError> {
+    starter::write_all(folder, files(template))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_written_with_the_agents_that_it_names() {
+        let names: Vec<&str> = all().iter().map(|template| template.name).collect();
+        assert_eq!(names, ["chain", "debate", "fan-out", "review-loop"]);
+        for template in all() {
+            let folder = tempfile::tempdir().expect("there is room");
+            let done = write(folder.path(), &template).expect("it can be written");
+            assert_eq!(done.written.len(), 1 + template.agents().len(), "{}: {:?}", template.name, done.written);
+            assert!(!template.description().is_empty());
+            assert_eq!(write(folder.path(), &template).expect("it can be read").written, [] as [&str; 0]);
+        }
+        assert!(find("chain").is_some() && find("nothing").is_none());
+    }
+}

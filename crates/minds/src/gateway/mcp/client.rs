@@ -1,0 +1,126 @@
+//! MCP servers without a room: for the command line, which tries one and waits for it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+use tokio::runtime::Runtime;
+
+use super::super::keys::Environment;
+use super::answer::McpAnswer;
+use super::consent::{self, Consent};
+use super::failure::{McpFailure, McpFault};
+use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
+use super::offer::McpOffer;
+use super::pool::Pool;
+use super::settings::McpTerms;
+use crate::agent::McpServer;
+use crate::base::Problem;
+
+/// What may wait to be heard.
+const EVENTS: usize = 1024;
+
+/// One server that is used from here. Dropping it ends the server.
+pub struct McpClient {
+    pool: Option<Pool>,
+    events: Receiver<McpEvent>,
+    server: McpServer,
+    terms: McpTerms,
+    // Dropped last: the pool ends its servers on it.
+    _runtime: Runtime,
+}
+
+impl McpClient {
+    /// Connects a server and waits until it is there.
+    pub fn connect(
+        server: McpServer,
+        terms: McpTerms,
+        environment: &Environment,
+    ) -> Result<(Self, McpOffer), McpFailure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("mcp")
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                let what = format!("nothing can be started: {error}");
+                McpFailure::new(McpFault::Setup, what, "free some memory or threads and try again")
+            })?;
+        let (sender, events) = bounded(EVENTS);
+        let says = Arc::new(move |event| {
+            // Nobody listens any more when the client is gone.
+            let _ = sender.try_send(event);
+        });
+        let mut pool = Pool::new(runtime.handle().clone(), environment, says);
+        let connect = McpCommand::Connect { server: Box::new(server.clone()), terms: Box::new(terms.clone()) };
+        pool.take(connect);
+        let client = Self { pool: Some(pool), events, server, terms, _runtime: runtime };
+        let patience = client.terms.connect * 2 + Duration::from_secs(5);
+        let offer = client.wait(patience, |event| match event {
+            McpEvent::Standing { news: McpNews::Ready { offer }, .. } => Some(Ok(*offer)),
+            McpEvent::Standing { news: McpNews::Failed { failure, .. }, .. } => Some(Err(failure)),
+            _ => None,
+        })?;
+        Ok((client, offer))
+    }
+
+    /// Asks the server something and waits for what comes of it. `progress` hears how far it is.
+    pub fn call(&mut self, request: McpRequest, mut progress: impl FnMut(&str)) -> Result<McpAnswer, McpFailure> {
+        let id: crate::base::Id = "call".into();
+        let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request) };
+        if let Some(pool) = &mut self.pool {
+            pool.take(command);
+        }
+        let patience = self.terms.call_total + Duration::from_secs(5);
+        self.wait(patience, |event| match event {
+            McpEvent::Done { outcome, .. } => Some(outcome),
+            McpEvent::Progress { text, .. } => {
+                progress(&text);
+                None
+            }
+            McpEvent::Standing { .. } => None,
+        })
+    }
+
+    fn wait<T>(
+        &self,
+        patience: Duration,
+        mut is_it: impl FnMut(McpEvent) -> Option<Result<T, McpFailure>>,
+    ) -> Result<T, McpFailure> {
+        let until = Instant::now() + patience;
+        while let Ok(event) = self.events.recv_deadline(until) {
+            if let Some(found) = is_it(event) {
+                return found;
+            }
+        }
+        Err(McpFailure::new(McpFault::Timeout, "it said nothing for too long", ""))
+    }
+}
+
+impl Drop for McpClient {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.shut_down();
+        }
+    }
+}
+
+/// What the person said of a server in the workspace that is open.
+pub fn consent_of(environment: &Environment, server: &McpServer) -> Consent {
+    consent::of(environment.config_folder(), environment.workspace(), server)
+}
+
+/// Allows a workspace to use exactly this server, and says where that is kept.
+pub fn allow_server(
+    environment: &Environment,
+    workspace: &Path,
+    server: &McpServer,
+) -> Result<std::path::PathBuf, Problem> {
+    consent::allow(environment.config_folder(), workspace, server)
+}
+
+/// Takes back what was allowed to servers of this name.
+pub fn forbid_server(environment: &Environment, workspace: &Path, name: &str) -> Result<std::path::PathBuf, Problem> {
+    consent::forbid(environment.config_folder(), workspace, name)
+}

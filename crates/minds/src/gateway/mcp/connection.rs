@@ -1,0 +1,449 @@
+//! One connection to an MCP server: the greeting, its lists, calls, and the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequest,
+    GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ResourceContents,
+    ServerResult,
+};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Map, Value};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::super::redaction::Redactor;
+use super::answer::{Collector, McpAnswer};
+use super::failure::{McpFailure, McpFault};
+use super::handler::{Handler, Progress, Tokens};
+use super::limited::LimitedLines;
+use super::messages::McpRequest;
+use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
+use super::process::{Place, Process, start};
+use super::settings::McpTerms;
+use super::variables::expanded;
+use crate::agent::{McpServer, McpTransport};
+use crate::base::Id;
+
+/// No message of a server is longer, in bytes.
+const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+/// Lists in more pages are not read to their end.
+const PAGES_AT_MOST: usize = 50;
+/// No more tools are looked at, however many pages there are.
+const TOOLS_LOOKED_AT: usize = 20_000;
+/// How long a connection may take to close.
+const CLOSE: Duration = Duration::from_millis(500);
+/// Pieces of progress that may wait.
+const PROGRESS_WAITING: usize = 64;
+
+/// A server that is there.
+pub(super) struct Connection {
+    service: RunningService<RoleClient, Handler>,
+    process: Option<Process>,
+    tokens: Tokens,
+    /// Whether it said more at once than any honest server.
+    is_over: Arc<AtomicBool>,
+    redactor: Redactor,
+    /// How far calls are.
+    pub(super) progress: mpsc::Receiver<Progress>,
+    /// What it asked a person, which was declined.
+    pub(super) asked: mpsc::Receiver<String>,
+    /// Woken when its lists change.
+    pub(super) changed: Arc<Notify>,
+}
+
+/// Starts or reaches a server and greets it.
+pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<'_>) -> Result<Connection, McpFailure> {
+    let (progress_sender, progress) = mpsc::channel(PROGRESS_WAITING);
+    let (asked_sender, asked) = mpsc::channel(PROGRESS_WAITING);
+    let (tokens, changed, is_over) = (Tokens::default(), Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let handler =
+        Handler { tokens: tokens.clone(), progress: progress_sender, changed: changed.clone(), asked: asked_sender };
+    let connection = |service, process, redactor| Connection {
+        service,
+        process,
+        tokens,
+        is_over: is_over.clone(),
+        redactor,
+        progress,
+        asked,
+        changed,
+    };
+    match &server.transport {
+        stdio @ McpTransport::Stdio { .. } => {
+            let started = start(stdio, place)?;
+            let redactor = Redactor::of(started.secrets.iter().map(String::as_str));
+            let lines = LimitedLines::new(started.stdout, MESSAGE_BYTES_AT_MOST, is_over.clone());
+            let greeted = timeout(terms.connect, rmcp::serve_client(handler, (lines, started.stdin))).await;
+            match greeted {
+                Ok(Ok(service)) => Ok(connection(service, Some(started.process), redactor)),
+                Ok(Err(error)) => {
+                    let words = started.process.last_words();
+                    started.process.end(CLOSE).await;
+                    Err(not_greeted(&redactor, &error, &words))
+                }
+                Err(_) => {
+                    let words = started.process.last_words();
+                    started.process.end(CLOSE).await;
+                    Err(silent(&redactor, terms.connect, &words))
+                }
+            }
+        }
+        McpTransport::Http { url, headers } => {
+            let (transport, redactor) = http(url, headers, terms, place)?;
+            match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
+                Ok(Ok(service)) => Ok(connection(service, None, redactor)),
+                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Err(_) => Err(silent(&redactor, terms.connect, "")),
+            }
+        }
+    }
+}
+
+type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
+
+fn http(
+    url: &str,
+    headers: &std::collections::BTreeMap<String, String>,
+    terms: &McpTerms,
+    place: &Place<'_>,
+) -> Result<(HttpTransport, Redactor), McpFailure> {
+    let mut secrets = Vec::new();
+    let mut put_in = |text: &str| expanded(text, &|name| (place.variable)(name), &mut secrets);
+    let url = put_in(url)?;
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let value = put_in(value)?;
+        let pair = (name.parse::<reqwest::header::HeaderName>(), value.parse::<reqwest::header::HeaderValue>());
+        let (Ok(name), Ok(mut value)) = pair else {
+            let what = format!("the header {name} cannot be sent");
+            return Err(McpFailure::new(McpFault::Setup, what, "correct its name and value"));
+        };
+        value.set_sensitive(true);
+        sent.insert(name, value);
+    }
+    // What a server redirects to, nobody has allowed.
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(terms.connect)
+        .pool_max_idle_per_host(0)
+        .build()
+        .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network cannot be used: {error}"), ""))?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
+    config.max_sse_event_size = MESSAGE_BYTES_AT_MOST;
+    Ok((StreamableHttpClientTransport::with_client(client, config), Redactor::of(secrets.iter().map(String::as_str))))
+}
+
+fn not_greeted(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
+    let text = redactor.all(&plain(&error_text(error), 600));
+    if error.is_authorization_required() || text.contains("HTTP 401") || text.contains("HTTP 403") {
+        let remedy = "give it what it asks for as a header from a variable: headers_from_env: { Authorization: NAME }";
+        return McpFailure::new(McpFault::Credentials, "it wants to know who asks", remedy);
+    }
+    if ["HTTP 301", "HTTP 302", "HTTP 303", "HTTP 307", "HTTP 308"].iter().any(|status| text.contains(status)) {
+        let what = "it sends whoever asks elsewhere, and nobody has allowed that address";
+        return McpFailure::new(McpFault::Setup, what, "write the address that it really has");
+    }
+    let words = redactor.all(words);
+    let words = if words.is_empty() { String::new() } else { format!(" (it says: {words})") };
+    let what = format!("it does not speak the protocol: {text}{words}");
+    McpFailure::new(McpFault::Protocol, what, "see that the command or the address is that of an MCP server")
+}
+
+/// An error with what it came from.
+fn error_text(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(deeper) = source {
+        let words = deeper.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        source = deeper.source();
+    }
+    text
+}
+
+fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
+    let words = redactor.all(words);
+    let words = if words.is_empty() { String::new() } else { format!("; it says: {words}") };
+    let what = format!("it did not answer within {} s{words}", patience.as_secs_f32());
+    McpFailure::new(McpFault::Timeout, what, "try it by hand, or raise mcp.connect_timeout_secs")
+}
+
+impl Connection {
+    /// Asks for all that it offers.
+    pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
+        match timeout(terms.connect, self.lists(terms)).await {
+            Ok(offer) => offer,
+            Err(_) => Err(silent(&self.redactor, terms.connect, &self.last_words())),
+        }
+    }
+
+    async fn lists(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
+        let peer = self.service.peer();
+        let info = peer.peer_info();
+        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let server = server.map(|server| format!("{} {}", plain(&server.name, 80), plain(&server.version, 40)));
+        let has = |which: fn(&rmcp::model::ServerCapabilities) -> bool| {
+            info.as_ref().is_some_and(|info| which(&info.capabilities))
+        };
+        let mut offer = McpOffer { server: server.unwrap_or_default(), ..McpOffer::default() };
+        if has(|capabilities| capabilities.tools.is_some()) {
+            let (listed, count) = self.tools(peer).await?;
+            (offer.tools, offer.left_out) = offer::tools(listed, count, terms.tools_at_most);
+        }
+        if has(|capabilities| capabilities.resources.is_some()) {
+            let result = peer.list_resources(None).await.map_err(|error| self.failure(&error))?;
+            let listed = result.resources.into_iter().take(LISTED_AT_MOST);
+            offer.resources = listed
+                .map(|resource| McpListed {
+                    name: plain(&resource.uri, 400),
+                    description: plain(resource.description.as_deref().unwrap_or(&resource.name), 200),
+                    arguments: Vec::new(),
+                })
+                .collect();
+        }
+        if has(|capabilities| capabilities.prompts.is_some()) {
+            let result = peer.list_prompts(None).await.map_err(|error| self.failure(&error))?;
+            let listed = result.prompts.into_iter().take(LISTED_AT_MOST);
+            offer.prompts = listed
+                .map(|prompt| McpListed {
+                    name: plain(&prompt.name, 128),
+                    description: plain(prompt.description.as_deref().unwrap_or_default(), 200),
+                    arguments: prompt
+                        .arguments
+                        .into_iter()
+                        .flatten()
+                        .take(20)
+                        .map(|argument| {
+                            let mark = if argument.required == Some(true) { "*" } else { "" };
+                            format!("{}{mark}", plain(&argument.name, 64))
+                        })
+                        .collect(),
+                })
+                .collect();
+        }
+        Ok(offer)
+    }
+
+    async fn tools(&self, peer: &Peer<RoleClient>) -> Result<(Vec<ListedTool>, usize), McpFailure> {
+        let mut listed = Vec::new();
+        let mut cursor = None;
+        for _ in 0..PAGES_AT_MOST {
+            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let result = peer.list_tools(Some(page)).await.map_err(|error| self.failure(&error))?;
+            listed.extend(result.tools.into_iter().map(|tool| ListedTool {
+                name: tool.name.to_string(),
+                description: tool.description.as_deref().unwrap_or_default().to_owned(),
+                schema: (*tool.input_schema).clone(),
+                read_only: tool.annotations.as_ref().and_then(|hints| hints.read_only_hint),
+                destructive: tool.annotations.as_ref().and_then(|hints| hints.destructive_hint),
+            }));
+            cursor = result.next_cursor;
+            if cursor.is_none() || listed.len() > TOOLS_LOOKED_AT {
+                break;
+            }
+        }
+        let count = listed.len();
+        Ok((listed, count))
+    }
+
+    /// What a call needs, so that many can be under way at once.
+    pub(super) fn line(&self) -> Line {
+        Line {
+            peer: self.service.peer().clone(),
+            tokens: self.tokens.clone(),
+            is_over: self.is_over.clone(),
+            redactor: self.redactor.clone(),
+        }
+    }
+
+    /// Whether the server is gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// Why the server is gone.
+    pub(super) fn why_gone(&self) -> McpFailure {
+        gone(&self.is_over, &self.redactor, &self.last_words())
+    }
+
+    fn last_words(&self) -> String {
+        self.process.as_ref().map(Process::last_words).unwrap_or_default()
+    }
+
+    fn failure(&self, error: &ServiceError) -> McpFailure {
+        failure(error, &self.is_over, &self.redactor)
+    }
+
+    /// Ends the connection, and the server where it was started here, which has so long to end by itself.
+    pub(super) async fn close(mut self, patience: Duration) {
+        // What does not close in time is dropped.
+        let _ = self.service.close_with_timeout(CLOSE).await;
+        drop(self.service);
+        if let Some(process) = self.process {
+            process.end(patience).await;
+        }
+    }
+}
+
+fn gone(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
+    if is_over.load(Ordering::Relaxed) {
+        let what = format!("it said more than {} MiB at once", MESSAGE_BYTES_AT_MOST / (1024 * 1024));
+        return McpFailure::new(McpFault::Protocol, what, "ask for less at once");
+    }
+    let words = redactor.all(words);
+    let words = if words.is_empty() { String::new() } else { format!("; it says: {words}") };
+    McpFailure::new(McpFault::Gone, format!("the server ended{words}"), "")
+}
+
+fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> McpFailure {
+    match error {
+        ServiceError::McpError(error) => {
+            McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
+        }
+        ServiceError::TransportClosed => gone(is_over, redactor, ""),
+        other => {
+            let what = redactor.all(&plain(&error_text(other), 600));
+            McpFailure::new(McpFault::Protocol, format!("the server cannot be spoken to: {what}"), "")
+        }
+    }
+}
+
+/// The way of one call to its server and back.
+#[derive(Clone)]
+pub(super) struct Line {
+    peer: Peer<RoleClient>,
+    tokens: Tokens,
+    is_over: Arc<AtomicBool>,
+    redactor: Redactor,
+}
+
+impl Line {
+    /// Asks something, as long as it is not stopped and the server says something now and then: `heard` is woken when
+    /// it does.
+    pub(super) async fn call(
+        &self,
+        id: &Id,
+        request: McpRequest,
+        terms: &McpTerms,
+        heard: &Notify,
+        cancel: &CancellationToken,
+    ) -> Result<McpAnswer, McpFailure> {
+        let last = Instant::now() + terms.call_total;
+        let request = client_request(request);
+        let sending = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let mut handle = sending.await.map_err(|error| failure(&error, &self.is_over, &self.redactor))?;
+        self.tokens.note(handle.progress_token.0.clone(), id.clone());
+        let mut silent_at = Instant::now() + terms.call;
+        let outcome = loop {
+            tokio::select! {
+                result = &mut handle.rx => break match result {
+                    Ok(Ok(result)) => self.answer(result, terms),
+                    Ok(Err(error)) => Err(failure(&error, &self.is_over, &self.redactor)),
+                    Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
+                },
+                () = heard.notified() => silent_at = Instant::now() + terms.call,
+                () = cancel.cancelled() => {
+                    // A server that does not hear of it answers later, to nobody.
+                    let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
+                    break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
+                }
+                () = sleep_until(silent_at.min(last)) => {
+                    let _ = timeout(CLOSE, handle.cancel(Some("too late".to_owned()))).await;
+                    let patience = if silent_at < last { terms.call } else { terms.call_total };
+                    let what = format!("the server did not answer within {} s", patience.as_secs_f32());
+                    break Err(McpFailure::new(McpFault::Timeout, what, "ask for less at once"));
+                }
+            }
+        };
+        self.tokens.forget(id);
+        outcome
+    }
+
+    fn answer(&self, result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
+        let mut collector = Collector::new(terms.result_chars_at_most);
+        match result {
+            ServerResult::CallToolResult(result) => {
+                let is_error = result.is_error == Some(true);
+                self.collect(&mut collector, result);
+                let answer = collector.done();
+                return match is_error {
+                    true => Err(McpFailure::new(McpFault::Refused, answer.text, "")),
+                    false => Ok(answer),
+                };
+            }
+            ServerResult::ReadResourceResult(result) => {
+                result.contents.iter().for_each(|contents| self.contents(&mut collector, contents));
+            }
+            ServerResult::GetPromptResult(result) => {
+                for message in result.messages {
+                    let said = serde_json::to_value(&message).unwrap_or_default();
+                    let role = said.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
+                    let words = said.pointer("/content/text").and_then(Value::as_str);
+                    let words = words
+                        .map_or_else(|| said.get("content").map(Value::to_string).unwrap_or_default(), str::to_owned);
+                    collector.text(&self.redactor.known(&format!("{role}: {words}")));
+                }
+            }
+            _ => {
+                let what = "the server answered something else than was asked";
+                return Err(McpFailure::new(McpFault::Protocol, what, ""));
+            }
+        }
+        Ok(collector.done())
+    }
+
+    fn collect(&self, collector: &mut Collector, result: CallToolResult) {
+        for block in result.content {
+            match block {
+                ContentBlock::Text(text) => collector.text(&self.redactor.known(&text.text)),
+                ContentBlock::Image(image) => collector.image(&image.mime_type, &image.data),
+                ContentBlock::Resource(resource) => self.contents(collector, &resource.resource),
+                ContentBlock::ResourceLink(link) => {
+                    collector.text(&format!("[a resource: {}]", plain(&link.uri, 400)));
+                }
+                ContentBlock::Audio(_) => collector.text("[audio that is not kept]"),
+                _ => collector.text("[something that is not known here]"),
+            }
+        }
+        if let Some(data) = result.structured_content {
+            collector.data(data);
+        }
+    }
+
+    fn contents(&self, collector: &mut Collector, contents: &ResourceContents) {
+        match contents {
+            ResourceContents::TextResourceContents { text, .. } => collector.text(&self.redactor.known(text)),
+            ResourceContents::BlobResourceContents { blob, mime_type, .. } => match mime_type.as_deref() {
+                Some(kind) if kind.starts_with("image/") => collector.image(kind, blob),
+                _ => collector.text("[bytes that are not shown here]"),
+            },
+            _ => collector.text("[something that is not known here]"),
+        }
+    }
+}
+
+fn client_request(request: McpRequest) -> ClientRequest {
+    let given = |arguments: Map<String, Value>| (!arguments.is_empty()).then_some(arguments);
+    match request {
+        McpRequest::Tool { name, arguments } => ClientRequest::CallToolRequest(CallToolRequest::new(
+            CallToolRequestParams::new(name).with_arguments(arguments),
+        )),
+        McpRequest::Resource { uri } => {
+            ClientRequest::ReadResourceRequest(ReadResourceRequest::new(ReadResourceRequestParams::new(uri)))
+        }
+        McpRequest::Prompt { name, arguments } => {
+            let mut params = GetPromptRequestParams::new(name);
+            params.arguments = given(arguments);
+            ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
+        }
+    }
+}

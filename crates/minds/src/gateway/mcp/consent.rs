@@ -1,0 +1,160 @@
+//! Which MCP servers a person allowed a workspace to use: a small file in the config folder, never in the workspace.
+//!
+//! What is allowed is exactly one server as it is written down: its command line, its variables with what they are set
+//! to, its folder, or its address and headers. Anything else is another server, and is asked about again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::consent::name_of;
+use super::super::personal_files::{read_small, write_private};
+use crate::agent::McpServer;
+use crate::base::Problem;
+
+/// The file's name in the config folder.
+const FILE: &str = "allowed-servers.yaml";
+/// How the file begins.
+const HEAD: &str = "# MCP servers that you allowed a workspace to use. Remove one to be asked again.\n";
+/// No honest list is longer; the oldest go.
+const SERVERS_AT_MOST: usize = 200;
+
+/// A server that is allowed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Allowed {
+    name: String,
+    /// The command line or the address, for the person who reads the file.
+    what: String,
+    /// A hash of all that is written down of it.
+    hash: String,
+}
+
+/// What a person has said of a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Consent {
+    /// It may be used.
+    Given,
+    /// Nothing.
+    None,
+    /// Another server of this name may be used.
+    OfAnother,
+}
+
+/// What the person said of this server in this workspace. A file that cannot be read allows nothing.
+pub(super) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
+    let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
+    let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
+    let allowed = all.get(&name_of(workspace)).map_or(&[][..], Vec::as_slice);
+    let hash = hash(server);
+    match () {
+        () if allowed.iter().any(|one| one.hash == hash) => Consent::Given,
+        () if allowed.iter().any(|one| one.name == server.name) => Consent::OfAnother,
+        () => Consent::None,
+    }
+}
+
+/// Allows a workspace to use exactly this server, and says where that is kept.
+pub(super) fn allow(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
+    change(config_folder, workspace, |allowed| {
+        let (name, what, hash) = (server.name.clone(), server.shown(), hash(server));
+        allowed.retain(|one| one.name != name && one.hash != hash);
+        allowed.push(Allowed { name, what, hash });
+        let more = allowed.len().saturating_sub(SERVERS_AT_MOST);
+        allowed.drain(..more);
+    })
+}
+
+/// Takes back what was allowed to servers of this name.
+pub(super) fn forbid(config_folder: Option<&Path>, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
+    change(config_folder, workspace, |allowed| allowed.retain(|one| one.name != name))
+}
+
+fn change(
+    config_folder: Option<&Path>,
+    workspace: &Path,
+    change: impl FnOnce(&mut Vec<Allowed>),
+) -> Result<PathBuf, Problem> {
+    let Some(file) = config_folder.map(|folder| folder.join(FILE)) else {
+        let remedy = "set WORKSHOP_CONFIG_DIR to a folder of yours";
+        return Err(Problem::error(FILE, "this computer names no folder for personal files", remedy));
+    };
+    let mut all = read(&file)?;
+    change(all.entry(name_of(workspace)).or_default());
+    all.retain(|_, allowed| !allowed.is_empty());
+    let unkept = |error: &dyn std::fmt::Display| {
+        let what = format!("cannot be written: {error}");
+        Problem::error(file.display().to_string(), what, "see that the folder may be written to")
+    };
+    let text = serde_yaml::to_string(&all).map_err(|error| unkept(&error))?;
+    write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
+    Ok(file)
+}
+
+fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
+    let Some(text) = read_small(file)? else { return Ok(BTreeMap::new()) };
+    let parsed: Result<Option<BTreeMap<String, Vec<Allowed>>>, _> = serde_yaml::from_str(&text);
+    parsed.map(Option::unwrap_or_default).map_err(|error| {
+        let what = format!("is not a list of servers by workspace: {error}");
+        Problem::error(file.display().to_string(), what, "mend it, or delete it and allow the servers again")
+    })
+}
+
+/// A hash that nobody finds a second server for.
+fn hash(server: &McpServer) -> String {
+    blake3::hash(server.canonical().as_bytes()).to_hex().to_string()
+}
+
+/// When the file was last written, to see whether a person has changed it.
+pub(super) fn stamp(config_folder: Option<&Path>) -> Option<(std::time::SystemTime, u64)> {
+    let metadata = std::fs::metadata(config_folder?.join(FILE)).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::mcp_server;
+
+    fn server(value: serde_json::Value) -> McpServer {
+        mcp_server::read(&json!({ "git": value })).defined().next().expect("a server is defined")
+    }
+
+    #[test]
+    fn exactly_the_server_that_was_allowed_may_be_used_in_exactly_this_workspace() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let (mine, other) = (config.path().join("mine"), config.path().join("other"));
+        let git = server(json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" } }));
+        let consent = |workspace: &Path, server: &McpServer| of(Some(config.path()), Some(workspace), server);
+        assert_eq!(consent(&mine, &git), Consent::None);
+        for _ in 0..2 {
+            allow(Some(config.path()), &mine, &git).expect("it can be kept");
+        }
+        assert_eq!((consent(&mine, &git), consent(&other, &git)), (Consent::Given, Consent::None));
+        for changed in [
+            json!({ "command": "git-server", "args": ["--here", "--all"], "env": { "A": "b" } }),
+            json!({ "command": "git-server", "args": ["--here"], "env": { "A": "c" } }),
+            json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b", "C": "" } }),
+            json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" }, "network": true }),
+            json!({ "url": "https://git.example/mcp" }),
+        ] {
+            assert_eq!(consent(&mine, &server(changed)), Consent::OfAnother);
+        }
+        let text = std::fs::read_to_string(config.path().join(FILE)).expect("it is there");
+        assert_eq!(text.matches("git-server --here").count(), 1);
+        forbid(Some(config.path()), &mine, "git").expect("it can be kept");
+        assert_eq!(consent(&mine, &git), Consent::None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_allows_nothing_and_is_not_written_over() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::write(config.path().join(FILE), "[ broken").expect("it can be written");
+        let git = server(json!({ "command": "git-server" }));
+        assert_eq!(of(Some(config.path()), Some(Path::new("w")), &git), Consent::None);
+        assert!(allow(Some(config.path()), Path::new("w"), &git).is_err());
+        assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it is there"), "[ broken");
+    }
+}

@@ -1,0 +1,62 @@
+//! Why an MCP server cannot be used, in words for the person and for the model.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::text;
+
+/// No reason is longer, in characters: what servers say is in it.
+const REASON_CHARS_AT_MOST: usize = 1_000;
+
+/// What kind of trouble it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpFault {
+    /// No person has allowed exactly this server.
+    NotAllowed,
+    /// What is written down cannot be used here: a program or a variable that there is not.
+    Setup,
+    /// It does not speak the protocol, or does not answer in time.
+    Protocol,
+    /// It wants to know who asks.
+    Credentials,
+    /// It is gone.
+    Gone,
+    /// It took too long.
+    Timeout,
+    /// It did what it was asked to, and says that it did not work.
+    Refused,
+    /// It was stopped here.
+    Stopped,
+}
+
+impl McpFault {
+    /// Whether trying again by oneself makes no sense before a person has done something.
+    pub fn is_lasting(self) -> bool {
+        matches!(self, Self::NotAllowed | Self::Setup | Self::Credentials)
+    }
+}
+
+/// Why an MCP server, or a call of one, did not work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct McpFailure {
+    /// What kind of trouble it is.
+    pub fault: McpFault,
+    /// What went wrong, as one sentence without a full stop.
+    pub what: String,
+    /// What to do about it; empty where nothing is to be done.
+    #[serde(default)]
+    pub remedy: String,
+}
+
+impl McpFailure {
+    /// Something went wrong.
+    pub fn new(fault: McpFault, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
+        let what: String = what.as_ref().chars().take(REASON_CHARS_AT_MOST * 4).collect();
+        Self { fault, what: text::truncate(&text::one_line(&what), REASON_CHARS_AT_MOST), remedy: remedy.into() }
+    }
+
+    /// What went wrong and what to do, in one line.
+    pub fn sentence(&self) -> String {
+        if self.remedy.is_empty() { self.what.clone() } else { format!("{}; {}", self.what, self.remedy) }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the world and the pool of MCP servers tell each other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::answer::McpAnswer;
+use super::failure::McpFailure;
+use super::offer::McpOffer;
+use super::settings::McpTerms;
+use crate::agent::McpServer;
+use crate::base::Id;
+
+/// What the world tells the pool.
+#[derive(Clone, PartialEq, Debug)]
+pub enum McpCommand {
+    /// A server is needed: it is connected, and connected again when it is lost. One that failed for good is tried anew.
+    Connect {
+        /// Which.
+        server: Box<McpServer>,
+        /// How it is treated.
+        terms: Box<McpTerms>,
+    },
+    /// A server is not needed any more: it is ended.
+    Release {
+        /// Its key.
+        key: Id,
+    },
+    /// Something is asked of a server.
+    Call {
+        /// Names the call.
+        id: Id,
+        /// The key of the server.
+        key: Id,
+        /// What is asked.
+        request: Box<McpRequest>,
+    },
+    /// A call is stopped; it still gets its end.
+    Cancel {
+        /// Which.
+        id: Id,
+    },
+}
+
+/// What can be asked of a server.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum McpRequest {
+    /// To do something.
+    Tool {
+        /// The tool, as the server calls it.
+        name: String,
+        /// With what.
+        arguments: Map<String, Value>,
+    },
+    /// What stands in a resource.
+    Resource {
+        /// Its address.
+        uri: String,
+    },
+    /// A prompt that it has ready.
+    Prompt {
+        /// Which.
+        name: String,
+        /// With what.
+        arguments: Map<String, Value>,
+    },
+}
+
+/// What the pool tells the world.
+#[derive(Clone, PartialEq, Debug)]
+pub enum McpEvent {
+    /// How a server stands now.
+    Standing {
+        /// Its key.
+        key: Id,
+        /// What is so.
+        news: McpNews,
+    },
+    /// A call goes on.
+    Progress {
+        /// Which.
+        id: Id,
+        /// How far it is.
+        text: String,
+    },
+    /// A call has its end: every one gets exactly one.
+    Done {
+        /// Which.
+        id: Id,
+        /// What it came to.
+        outcome: Result<McpAnswer, McpFailure>,
+    },
+}
+
+/// How a server stands.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum McpNews {
+    /// It is there, with all that it offers; again whenever that changes.
+    Ready {
+        /// What it offers.
+        offer: Box<McpOffer>,
+    },
+    /// It is not there.
+    Failed {
+        /// Why.
+        failure: McpFailure,
+        /// Whether it is tried again by itself.
+        tries_again: bool,
+    },
+}

@@ -1,0 +1,33 @@
+//! MCP servers, whose tools agents use: started or reached, asked, and ended.
+//!
+//! In reading order: how patient one is ([`settings`]), what a server offers ([`offer`]) and what a call comes to
+//! ([`answer`]), why something does not work ([`failure`]), what the world and the pool tell each other ([`messages`]);
+//! then what a person allowed (`consent`), the process of a server (`process`), one connection (`connection`) and all of
+//! them (`pool`), and the same without a room (`client`). The world's side is [`servers`](super::servers).
+//!
+//! Nothing of a server's is believed: its words are cut and are data, its messages are bounded, its time is limited, and
+//! what it started ends with it.
+
+pub mod answer;
+mod client;
+mod connection;
+mod consent;
+pub mod failure;
+mod handler;
+mod limited;
+pub mod messages;
+pub mod offer;
+mod pool;
+mod process;
+pub mod settings;
+mod variables;
+pub mod written;
+
+pub use answer::McpAnswer;
+pub use client::{McpClient, allow_server, consent_of, forbid_server};
+pub use consent::Consent;
+pub use failure::{McpFailure, McpFault};
+pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
+pub use offer::{McpHints, McpListed, McpOffer, McpTool};
+pub(super) use pool::{Pool, Says};
+pub use settings::{McpServersWritten, McpSettings, McpTerms};

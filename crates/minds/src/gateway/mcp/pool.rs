@@ -1,0 +1,381 @@
+//! The MCP servers that are needed now: each is connected once, whoever uses it, connected again when it is lost, and
+//! ended when nobody needs it any more.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, interval, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::super::confine::Confinement;
+use super::super::keys::Environment;
+use super::connection::{Connection, connect};
+use super::consent::{self, Consent};
+use super::failure::{McpFailure, McpFault};
+use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
+use super::offer::McpOffer;
+use super::process::Place;
+use super::settings::McpTerms;
+use crate::agent::McpServer;
+use crate::base::Id;
+use crate::base::backoff::Backoff;
+
+/// Calls that may wait for one server.
+const ORDERS: usize = 256;
+/// How long a server has to end by itself that nobody needs any more.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+/// How long when everything ends.
+const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
+/// How long all of them together have when everything ends.
+const EXIT: Duration = Duration::from_millis(1_200);
+/// How often it is looked whether a server is still there, or whether a person has allowed it meanwhile.
+const LOOK: Duration = Duration::from_millis(250);
+/// Lists are asked for again so long after a server said that they changed: it may say so many times at once.
+const SETTLE: Duration = Duration::from_millis(200);
+/// A connection that lasted so long was a good one.
+const GOOD: Duration = Duration::from_secs(60);
+
+/// Takes what the pool says. It may be called from any of its threads.
+pub type Says = Arc<dyn Fn(McpEvent) + Send + Sync>;
+
+/// Where servers run, and what a person allowed.
+#[derive(Clone, Debug, Default)]
+struct Where {
+    workspace: Option<PathBuf>,
+    config: Option<PathBuf>,
+}
+
+/// All of them.
+pub struct Pool {
+    handle: Handle,
+    says: Says,
+    place: Where,
+    servers: BTreeMap<Id, Kept>,
+    ending: Vec<JoinHandle<()>>,
+    calls: Calls,
+    exit: CancellationToken,
+}
+
+/// The calls under way, each with what stops it.
+type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
+
+/// A server that is needed.
+struct Kept {
+    orders: mpsc::Sender<Order>,
+    end: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// What a server is told.
+enum Order {
+    Call(Call),
+    /// To try again, under these terms.
+    Again(Box<McpTerms>),
+}
+
+/// Something that is asked of a server.
+struct Call {
+    id: Id,
+    request: McpRequest,
+    cancel: CancellationToken,
+}
+
+impl Pool {
+    /// One without servers. What it says goes to `says`.
+    pub fn new(handle: Handle, environment: &Environment, says: Says) -> Self {
+        let place = Where {
+            workspace: environment.workspace().map(Path::to_owned),
+            config: environment.config_folder().map(Path::to_owned),
+        };
+        let exit = CancellationToken::new();
+        let (servers, ending, calls) = (BTreeMap::new(), Vec::new(), Calls::default());
+        Self { handle, says, place, servers, ending, calls, exit }
+    }
+
+    /// Does what it is told, without waiting.
+    pub fn take(&mut self, command: McpCommand) {
+        match command {
+            McpCommand::Connect { server, terms } => self.connect(*server, terms),
+            McpCommand::Release { key } => {
+                if let Some(kept) = self.servers.remove(&key) {
+                    kept.end.cancel();
+                    self.ending.retain(|task| !task.is_finished());
+                    self.ending.push(kept.task);
+                }
+            }
+            McpCommand::Call { id, key, request } => self.call(id, &key, *request),
+            McpCommand::Cancel { id } => {
+                let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(cancel) = calls.get(&id) {
+                    cancel.cancel();
+                }
+            }
+        }
+    }
+
+    fn connect(&mut self, server: McpServer, terms: Box<McpTerms>) {
+        let key = server.key();
+        if let Some(kept) = self.servers.get(&key).filter(|kept| !kept.task.is_finished()) {
+            // Where there is no room, it is at work already.
+            let _ = kept.orders.try_send(Order::Again(terms));
+            return;
+        }
+        let (orders, received) = mpsc::channel(ORDERS);
+        let end = self.exit.child_token();
+        let keeper = Keeper {
+            key: key.clone(),
+            server,
+            terms: Arc::from(terms),
+            place: self.place.clone(),
+            says: self.says.clone(),
+            calls: self.calls.clone(),
+            orders: received,
+            end: end.clone(),
+            exit: self.exit.clone(),
+            told: None,
+        };
+        let task = self.handle.spawn(keeper.keep());
+        self.servers.insert(key, Kept { orders, end, task });
+    }
+
+    fn call(&mut self, id: Id, key: &Id, request: McpRequest) {
+        let cancel = self.exit.child_token();
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
+        let call = Call { id: id.clone(), request, cancel };
+        let gone = "the server is not connected";
+        let failure = match self.servers.get(key) {
+            Some(kept) => match kept.orders.try_send(Order::Call(call)) {
+                Ok(()) => return,
+                Err(mpsc::error::TrySendError::Full(_)) => "too many calls wait for this server",
+                Err(mpsc::error::TrySendError::Closed(_)) => gone,
+            },
+            None => gone,
+        };
+        done(&self.calls, &self.says, id, Err(McpFailure::new(McpFault::Gone, failure, "")));
+    }
+
+    /// Ends all of them and waits for that, a bounded time. What is left then is killed.
+    pub fn shut_down(mut self) {
+        self.exit.cancel();
+        let tasks: Vec<JoinHandle<()>> = std::mem::take(&mut self.servers)
+            .into_values()
+            .map(|kept| kept.task)
+            .chain(self.ending.drain(..))
+            .collect();
+        self.handle.clone().block_on(async {
+            let all = async {
+                for task in tasks {
+                    // One that broke has dropped its process, which ended it.
+                    let _ = task.await;
+                }
+            };
+            let _ = timeout(EXIT, all).await;
+        });
+    }
+}
+
+/// A call has its end.
+fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
+    calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    says(McpEvent::Done { id, outcome });
+}
+
+/// Keeps one server connected.
+struct Keeper {
+    key: Id,
+    server: McpServer,
+    terms: Arc<McpTerms>,
+    place: Where,
+    says: Says,
+    calls: Calls,
+    orders: mpsc::Receiver<Order>,
+    end: CancellationToken,
+    exit: CancellationToken,
+    /// What was said of it last.
+    told: Option<McpNews>,
+}
+
+impl Keeper {
+    async fn keep(mut self) {
+        let end = self.end.clone();
+        let backoff = Backoff::new(1.0, 60.0);
+        let mut failures = 0;
+        loop {
+            let connected = tokio::select! {
+                connected = self.connected() => connected,
+                () = end.cancelled() => break,
+            };
+            let failure = match connected {
+                Ok((connection, offer)) => {
+                    let since = Instant::now();
+                    self.tell(McpNews::Ready { offer: Box::new(offer) });
+                    let Some(failure) = self.serve(connection).await else { break };
+                    if since.elapsed() > GOOD {
+                        failures = 0;
+                    }
+                    failure
+                }
+                Err(failure) => failure,
+            };
+            let tries_again = !failure.fault.is_lasting();
+            self.tell(McpNews::Failed { failure: failure.clone(), tries_again });
+            let wait = tries_again.then(|| Duration::from_secs_f64(backoff.wait_secs(failures)));
+            failures = failures.saturating_add(1);
+            if !self.rest(&failure, wait).await {
+                break;
+            }
+        }
+        // Whoever still waits is told.
+        self.orders.close();
+        while let Some(order) = self.orders.recv().await {
+            if let Order::Call(call) = order {
+                self.refuse(call, McpFailure::new(McpFault::Gone, "the server was ended", ""));
+            }
+        }
+    }
+
+    /// A connection, once a person has allowed it, with what the server offers.
+    async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
+        self.allowed()?;
+        let confinement = self.terms.confined.then(Confinement::of_this_computer);
+        let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let place = Place { folder: &workspace, confinement, variable: &variable };
+        let connection = connect(&self.server, &self.terms, &place).await?;
+        match connection.offer(&self.terms).await {
+            Ok(offer) => Ok((connection, offer)),
+            Err(failure) => {
+                let failure = if connection.is_closed() { connection.why_gone() } else { failure };
+                connection.close(PATIENCE_AT_EXIT).await;
+                Err(failure)
+            }
+        }
+    }
+
+    fn allowed(&self) -> Result<(), McpFailure> {
+        let consent = consent::of(self.place.config.as_deref(), self.place.workspace.as_deref(), &self.server);
+        let name = &self.server.name;
+        let shown = self.server.shown();
+        let what = match consent {
+            Consent::Given => return Ok(()),
+            Consent::None => format!("{shown} waits for you to allow it"),
+            Consent::OfAnother => format!("it was changed since you allowed it, and waits for you to allow {shown}"),
+        };
+        let folder = self
+            .place
+            .workspace
+            .as_ref()
+            .map(|folder| format!(" --workspace {}", folder.display()))
+            .unwrap_or_default();
+        let remedy = format!("if you trust it, run: workshop mcp allow {name}{folder}");
+        Err(McpFailure::new(McpFault::NotAllowed, what, remedy))
+    }
+
+    fn tell(&mut self, news: McpNews) {
+        if self.told.as_ref() != Some(&news) {
+            self.told = Some(news.clone());
+            (self.says)(McpEvent::Standing { key: self.key.clone(), news });
+        }
+    }
+
+    fn refuse(&self, call: Call, failure: McpFailure) {
+        done(&self.calls, &self.says, call.id, Err(failure));
+    }
+
+    /// Does what is asked of the server, until it is gone; nothing where it was ended here.
+    async fn serve(&mut self, mut connection: Connection) -> Option<McpFailure> {
+        let end = self.end.clone();
+        let heard: Arc<Mutex<HashMap<Id, Arc<Notify>>>> = Arc::default();
+        let changed = connection.changed.clone();
+        let mut look = interval(LOOK);
+        let failure = loop {
+            tokio::select! {
+                () = end.cancelled() => break None,
+                order = self.orders.recv() => match order {
+                    None => break None,
+                    Some(Order::Again(terms)) => self.terms = Arc::from(terms),
+                    Some(Order::Call(call)) => self.begin(&connection, call, &heard),
+                },
+                Some(progress) = connection.progress.recv() => {
+                    let notify = heard.lock().unwrap_or_else(PoisonError::into_inner).get(&progress.id).cloned();
+                    if let Some(notify) = notify {
+                        notify.notify_one();
+                        (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
+                    }
+                }
+                Some(question) = connection.asked.recv() => {
+                    let under_way: Vec<Id> =
+                        heard.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+                    for id in under_way {
+                        let text = format!("the server asked you something, which was declined: {question}");
+                        (self.says)(McpEvent::Progress { id, text });
+                    }
+                }
+                () = changed.notified() => {
+                    sleep(SETTLE).await;
+                    let terms = self.terms.clone();
+                    match connection.offer(&terms).await {
+                        Ok(offer) => self.tell(McpNews::Ready { offer: Box::new(offer) }),
+                        Err(_) if connection.is_closed() => break Some(connection.why_gone()),
+                        Err(failure) => tracing::warn!("{}: {}", self.server.name, failure.sentence()),
+                    }
+                }
+                _ = look.tick() => if connection.is_closed() {
+                    break Some(connection.why_gone());
+                }
+            }
+        };
+        let patience = if self.exit.is_cancelled() { PATIENCE_AT_EXIT } else { PATIENCE };
+        connection.close(patience).await;
+        failure
+    }
+
+    /// Begins a call, beside the others.
+    fn begin(&self, connection: &Connection, call: Call, heard: &Arc<Mutex<HashMap<Id, Arc<Notify>>>>) {
+        let notify = Arc::new(Notify::new());
+        heard.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), notify.clone());
+        let (line, terms, heard) = (connection.line(), self.terms.clone(), heard.clone());
+        let (calls, says) = (self.calls.clone(), self.says.clone());
+        tokio::spawn(async move {
+            let Call { id, request, cancel } = call;
+            let outcome = line.call(&id, request, &terms, &notify, &cancel).await;
+            heard.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            done(&calls, &says, id, outcome);
+        });
+    }
+
+    /// Waits until the server is tried again: for so long, or until a person has done something; `false` where it was
+    /// ended.
+    async fn rest(&mut self, failure: &McpFailure, wait: Option<Duration>) -> bool {
+        let end = self.end.clone();
+        let until = wait.map(|wait| Instant::now() + wait);
+        let stamp = consent::stamp(self.place.config.as_deref());
+        let mut look = interval(LOOK);
+        loop {
+            tokio::select! {
+                () = end.cancelled() => return false,
+                order = self.orders.recv() => match order {
+                    None => return false,
+                    Some(Order::Again(terms)) => {
+                        self.terms = Arc::from(terms);
+                        self.told = None;
+                        return true;
+                    }
+                    Some(Order::Call(call)) => self.refuse(call, failure.clone()),
+                },
+                _ = look.tick() => {
+                    let is_changed = failure.fault == McpFault::NotAllowed
+                        && consent::stamp(self.place.config.as_deref()) != stamp;
+                    if is_changed || until.is_some_and(|until| Instant::now() >= until) {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+}

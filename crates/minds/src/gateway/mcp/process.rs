@@ -1,0 +1,245 @@
+//! The process of an MCP server: started with little but what its definition says, in a group of its own, which ends
+//! with it whatever happens.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::super::confine::{Confinement, Rights};
+use super::failure::{McpFailure, McpFault};
+use super::variables::expanded;
+use crate::agent::McpTransport;
+
+/// So much of what a server says beside the protocol is kept, in bytes.
+const STDERR_KEPT: usize = 4 * 1024;
+/// How long it may take once it was asked to end.
+const END_ASKED: Duration = Duration::from_millis(500);
+/// The variables of this process that every server gets; keys are not among them.
+const USUAL_VARIABLES: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SYSTEMROOT",
+    "PATHEXT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "TEMP",
+];
+
+/// A server that runs, before anybody speaks to it.
+pub(super) struct Started {
+    /// It, to be ended.
+    pub(super) process: Process,
+    /// What it hears.
+    pub(super) stdin: ChildStdin,
+    /// What it says.
+    pub(super) stdout: ChildStdout,
+    /// The values of variables that were put in, which nobody is to see.
+    pub(super) secrets: Vec<String>,
+}
+
+/// A running server. Dropping it ends it and all that it started.
+pub(super) struct Process {
+    child: Child,
+    group: Group,
+    said: Arc<Mutex<VecDeque<u8>>>,
+}
+
+/// What is to be started, and where.
+pub(super) struct Place<'a> {
+    /// The workspace.
+    pub(super) folder: &'a Path,
+    /// How it is confined; not at all where absent.
+    pub(super) confinement: Option<&'a Confinement>,
+    /// A variable of the person's.
+    pub(super) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+}
+
+/// Starts a server.
+pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, McpFailure> {
+    let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
+        return Err(McpFailure::new(McpFault::Setup, "it is no server that is started here", ""));
+    };
+    let mut secrets = Vec::new();
+    let mut put_in = |text: &String| expanded(text, &|name| (place.variable)(name), &mut secrets);
+    let program = put_in(command)?;
+    let args = args.iter().map(&mut put_in).collect::<Result<Vec<_>, _>>()?;
+    let variables =
+        env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, McpFailure>>()?;
+    let folder = folder_of(place.folder, cwd.as_deref())?;
+    let program = found(&program, &folder)?;
+    let mut words = vec![program.display().to_string()];
+    words.extend(args);
+    let rights = Rights { folder: place.folder, network: *network };
+    let (words, is_watched_over) = match place.confinement {
+        Some(confinement) => confinement.wrap(words, &rights),
+        None => Confinement::none().wrap(words, &rights),
+    };
+    let mut start = Command::new(&words[0]);
+    start.args(&words[1..]).current_dir(&folder).env_clear();
+    start.envs(USUAL_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    start.envs(variables);
+    start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    start.process_group(0);
+    let mut child = start.spawn().map_err(|error| {
+        let what = format!("{} cannot be started: {error}", program.display());
+        McpFailure::new(McpFault::Setup, what, "see that it is installed and may be run")
+    })?;
+    let group = Group { id: child.id(), is_watched_over };
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(McpFailure::new(McpFault::Setup, "it has no input and output", ""));
+    };
+    let said = Arc::new(Mutex::new(VecDeque::new()));
+    // Ends with the server: what it says is always read, so that it never waits for somebody to read it.
+    tokio::spawn(drain(stderr, said.clone()));
+    Ok(Started { process: Process { child, group, said }, stdin, stdout, secrets })
+}
+
+/// Where the server starts: the workspace, or a folder below it unless it is named as a whole.
+fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, McpFailure> {
+    let folder = workspace.join(cwd.unwrap_or_default());
+    folder.canonicalize().map_err(|error| {
+        let what = format!("its folder {} cannot be opened: {error}", folder.display());
+        McpFailure::new(McpFault::Setup, what, "make the folder, or correct cwd")
+    })
+}
+
+/// Where a program lies: by its path, which is one below its folder where it is not a whole one, else by the folders
+/// of `PATH`.
+fn found(program: &str, folder: &Path) -> Result<PathBuf, McpFailure> {
+    let is_path = program.contains(['/', '\\']);
+    let places: Vec<PathBuf> = match is_path {
+        true => vec![folder.join(program)],
+        false => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).filter(|place| place.is_absolute()).map(|place| place.join(program)).collect()
+        }
+    };
+    let endings: &[&str] = if cfg!(windows) { &["", "exe", "cmd", "bat"] } else { &[""] };
+    let all = places.iter().flat_map(|place| {
+        endings.iter().map(move |ending| if ending.is_empty() { place.clone() } else { place.with_extension(ending) })
+    });
+    all.clone().find(|place| place.is_file()).ok_or_else(|| {
+        let what = format!("there is no program {program:?} on this computer");
+        McpFailure::new(McpFault::Setup, what, format!("install {program}, or correct the command"))
+    })
+}
+
+async fn drain(mut stderr: impl AsyncRead + Unpin, said: Arc<Mutex<VecDeque<u8>>>) {
+    let mut block = [0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut block).await {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.extend(&block[..count]);
+        let more = said.len().saturating_sub(STDERR_KEPT);
+        said.drain(..more);
+    }
+}
+
+impl Process {
+    /// The last that the server said beside the protocol, on one line.
+    pub(super) fn last_words(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = said.iter().copied().collect();
+        drop(said);
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
+        lines.reverse();
+        super::offer::plain(&lines.join(" / "), 400)
+    }
+
+    /// Ends the server, whose input nobody holds any more: by itself if it does so in time, else by force.
+    pub(super) async fn end(mut self, patience: Duration) {
+        if timeout(patience, self.child.wait()).await.is_err() {
+            self.group.ask_to_end();
+            // What has not ended by then is killed with its group.
+            let _ = timeout(END_ASKED, self.child.wait()).await;
+        }
+        self.group.kill();
+        let _ = timeout(END_ASKED, self.child.wait()).await;
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.group.kill();
+    }
+}
+
+/// The group of processes of a server.
+struct Group {
+    id: Option<u32>,
+    /// Whether somebody stands between who ends all that the server started when it is asked to.
+    is_watched_over: bool,
+}
+
+impl Group {
+    fn ask_to_end(&self) {
+        self.signal(false);
+    }
+
+    fn kill(&mut self) {
+        if self.is_watched_over {
+            // Whoever watches over it ends what left the group, too.
+            self.signal(false);
+            self.is_watched_over = false;
+            for _ in 0..20 {
+                if !self.is_there() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        self.signal(true);
+        self.id = None;
+    }
+
+    #[cfg(unix)]
+    fn is_there(&self) -> bool {
+        let Some(group) = self.pid() else { return false };
+        rustix::process::test_kill_process_group(group).is_ok()
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.id?).ok()?)
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, is_kill: bool) {
+        use rustix::process::{Signal, kill_process_group};
+        if let Some(group) = self.pid() {
+            // It may have ended by itself.
+            let _ = kill_process_group(group, if is_kill { Signal::KILL } else { Signal::TERM });
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn is_there(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&self, _: bool) {}
+}

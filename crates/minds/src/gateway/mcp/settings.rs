@@ -1,0 +1,106 @@
+//! Sections `mcp` and `mcp_servers` of `settings.yaml`: how patient one is with MCP servers, and which there are.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::workspace::{Range, SettingsSection};
+
+/// How MCP servers are used.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct McpSettings {
+    /// Seconds until a server must have started, said hello and listed its tools.
+    pub connect_timeout_secs: f64,
+    /// Seconds until a call must be answered; begins anew with each word of progress.
+    pub call_timeout_secs: f64,
+    /// Seconds until a call must be answered, whatever it says of its progress.
+    pub call_total_timeout_secs: f64,
+    /// Seconds of the room for which a server stays when nobody needs it any more.
+    pub idle_secs: f32,
+    /// Tools of one server that agents are told of; the rest is left out.
+    pub tools_at_most: u32,
+    /// Characters of one result that are kept.
+    pub result_chars_at_most: u32,
+    /// Whether servers are kept from the network and from all files but the workspace's, where this computer can do so.
+    pub confined: bool,
+}
+
+impl Default for McpSettings {
+    fn default() -> Self {
+        Self {
+            connect_timeout_secs: 60.0,
+            call_timeout_secs: 120.0,
+            call_total_timeout_secs: 1_800.0,
+            idle_secs: 60.0,
+            tools_at_most: 100,
+            result_chars_at_most: 100_000,
+            confined: true,
+        }
+    }
+}
+
+impl SettingsSection for McpSettings {
+    const NAME: &'static str = "mcp";
+    const RANGES: &'static [Range] =
+        &[Range::of("tools_at_most", 1.0, 500.0), Range::of("result_chars_at_most", 1_000.0, 1_000_000.0)];
+}
+
+/// How a server is to be treated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct McpTerms {
+    /// How long it may take until it is there.
+    pub connect: Duration,
+    /// How long a call may be silent.
+    pub call: Duration,
+    /// How long a call may take in all.
+    pub call_total: Duration,
+    /// So many tools are kept.
+    pub tools_at_most: usize,
+    /// So many characters of a result are kept.
+    pub result_chars_at_most: usize,
+    /// Whether it is confined where that can be done.
+    pub confined: bool,
+}
+
+impl McpSettings {
+    /// How a server is to be treated.
+    pub fn terms(&self) -> McpTerms {
+        let default = Self::default();
+        let sane = |secs: f64, default: f64| {
+            Duration::from_secs_f64(if (0.1..=86_400.0).contains(&secs) { secs } else { default })
+        };
+        McpTerms {
+            connect: sane(self.connect_timeout_secs, default.connect_timeout_secs),
+            call: sane(self.call_timeout_secs, default.call_timeout_secs),
+            call_total: sane(self.call_total_timeout_secs, default.call_total_timeout_secs),
+            tools_at_most: self.tools_at_most.clamp(1, 500) as usize,
+            result_chars_at_most: self.result_chars_at_most.clamp(1_000, 1_000_000) as usize,
+            confined: self.confined,
+        }
+    }
+}
+
+/// The MCP servers of the workspace, by name, as they are written down.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct McpServersWritten(pub BTreeMap<String, Value>);
+
+impl SettingsSection for McpServersWritten {
+    const NAME: &'static str = "mcp_servers";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_times_fall_back() {
+        let settings =
+            McpSettings { connect_timeout_secs: -1.0, call_timeout_secs: f64::NAN, ..McpSettings::default() };
+        assert_eq!(settings.terms(), McpSettings::default().terms());
+    }
+}

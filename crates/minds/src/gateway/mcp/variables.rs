@@ -1,0 +1,53 @@
+//! Puts a person's variables where a server's definition asks for them: `${NAME}` and `${NAME:-default}`.
+
+use super::failure::{McpFailure, McpFault};
+
+/// A text with its variables put in; what was put in is noted, so that it is never shown. A variable that is not set and
+/// has no default is an error.
+pub(super) fn expanded(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+    put_in: &mut Vec<String>,
+) -> Result<String, McpFailure> {
+    let mut expanded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        expanded.push_str(before);
+        let Some((inside, behind)) = after.split_once('}') else {
+            expanded.push_str("${");
+            rest = after;
+            continue;
+        };
+        let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, default)| (name, Some(default)));
+        match variable(name.trim()).or_else(|| default.map(str::to_owned)) {
+            Some(value) => {
+                expanded.push_str(&value);
+                put_in.push(value);
+            }
+            None => {
+                let what = format!("the variable {name} is not set");
+                return Err(McpFailure::new(McpFault::Setup, what, format!("set {name} in the environment")));
+            }
+        }
+        rest = behind;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_put_in_and_what_is_not_set_is_an_error() {
+        let set = |name: &str| (name == "TOKEN").then(|| "hush".to_owned());
+        let mut secrets = Vec::new();
+        let mut of = |text: &str| expanded(text, &set, &mut secrets).map_err(|failure| failure.what);
+        assert_eq!(of("Bearer ${TOKEN}").as_deref(), Ok("Bearer hush"));
+        assert_eq!(of("${NONE:-usual}/${TOKEN}").as_deref(), Ok("usual/hush"));
+        assert_eq!(of("$TOKEN ${open").as_deref(), Ok("$TOKEN ${open"));
+        assert!(of("${NONE}").unwrap_err().contains("NONE"));
+        assert_eq!(secrets, ["hush", "usual", "hush"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! What the world sent to MCP servers and has not heard of yet, and what they said and was not let in yet. Nothing of it
+//! is saved: after a restart whoever needs a server says so again.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault};
+use crate::base::Id;
+
+/// What goes to and fro.
+#[derive(Default, Debug)]
+pub(super) struct ServerTraffic {
+    /// Servers that the worker keeps connected.
+    connected: BTreeSet<Id>,
+    /// Of these, those that have not said yet whether they are there.
+    awaited: BTreeSet<Id>,
+    /// Calls under way.
+    calls: BTreeSet<Id>,
+    heard: VecDeque<McpEvent>,
+}
+
+impl ServerTraffic {
+    /// Whether the worker keeps this server connected.
+    pub(super) fn keeps(&self, key: &Id) -> bool {
+        self.connected.contains(key)
+    }
+
+    /// The servers that the worker keeps connected.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Id> {
+        self.connected.iter()
+    }
+
+    /// This was sent.
+    pub(super) fn sent(&mut self, command: McpCommand) {
+        match command {
+            McpCommand::Connect { server, .. } => {
+                self.awaited.insert(server.key());
+                self.connected.insert(server.key());
+            }
+            McpCommand::Release { key } => {
+                self.awaited.remove(&key);
+                self.connected.remove(&key);
+            }
+            McpCommand::Call { id, .. } => {
+                self.calls.insert(id);
+            }
+            McpCommand::Cancel { .. } => {}
+        }
+    }
+
+    /// This was said.
+    pub(super) fn hear(&mut self, event: McpEvent) {
+        match &event {
+            McpEvent::Standing { key, .. } => {
+                self.awaited.remove(key);
+                if !self.connected.contains(key) {
+                    return;
+                }
+            }
+            McpEvent::Done { id, .. } => {
+                if !self.calls.remove(id) {
+                    return;
+                }
+            }
+            McpEvent::Progress { id, .. } => {
+                if !self.calls.contains(id) {
+                    return;
+                }
+            }
+        }
+        self.heard.push_back(event);
+    }
+
+    /// The worker is gone with all that it had: calls are answered here, and servers are to be connected again.
+    pub(super) fn lost(&mut self) {
+        self.connected.clear();
+        self.awaited.clear();
+        for id in std::mem::take(&mut self.calls) {
+            let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was at it", "");
+            self.heard.push_back(McpEvent::Done { id, outcome: Err(failure) });
+        }
+    }
+
+    /// What was said since, in order.
+    pub(super) fn take(&mut self) -> Vec<McpEvent> {
+        self.heard.drain(..).collect()
+    }
+
+    /// Whether a server is still to say something that somebody waits for.
+    pub(super) fn owes(&self) -> bool {
+        !self.awaited.is_empty() || !self.calls.is_empty()
+    }
+
+    /// Whether nothing waits to be let in.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.heard.is_empty()
+    }
+}

@@ -1,0 +1,77 @@
+//! A command line as words, and words as a command line: what a shell would take for a sign of its own is refused, because
+//! no shell reads it.
+
+/// Signs that a shell would act upon.
+const OF_SHELLS: &[char] = &[';', '|', '&', '<', '>', '`', '\n', '\r'];
+
+/// The words of a command line. Quotes keep words together and a backslash outside of single quotes keeps the next sign;
+/// `$` is left as it is, for `${NAME}` means a variable in what servers are given, but `$(` is refused.
+pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut signs = line.trim().chars().peekable();
+    while let Some(sign) = signs.next() {
+        match (quote, sign) {
+            (Some(open), sign) if sign == open => quote = None,
+            (Some('"') | None, '\\') => {
+                let Some(next) = signs.next() else { return Err("ends with a backslash".to_owned()) };
+                word.get_or_insert_default().push(next);
+            }
+            (None, '"' | '\'') => {
+                quote = Some(sign);
+                word.get_or_insert_default();
+            }
+            (None, sign) if OF_SHELLS.contains(&sign) => {
+                return Err(format!("holds {sign:?}, which only a shell would understand"));
+            }
+            (None | Some('"'), '$') if signs.peek() == Some(&'(') => {
+                return Err("holds \"$(\", which only a shell would understand".to_owned());
+            }
+            (None, sign) if sign.is_whitespace() => words.extend(word.take()),
+            (_, sign) => word.get_or_insert_default().push(sign),
+        }
+    }
+    if quote.is_some() {
+        return Err("has a quote that never ends".to_owned());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// Words as one line that reads back as the same words.
+pub(super) fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,{}$~".contains(c);
+    let quoted = |word: &str| {
+        if !word.is_empty() && word.chars().all(plain) {
+            return word.to_owned();
+        }
+        format!("'{}'", word.replace('\'', "'\\''"))
+    };
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_words_and_never_a_shells() {
+        let words = |line: &str| split(line).map(|words| words.join("|"));
+        assert_eq!(words(" npx  -y 'a b' \"c d\" e\\ f '' ").as_deref(), Ok("npx|-y|a b|c d|e f|"));
+        assert_eq!(words("serve --token ${TOKEN}").as_deref(), Ok("serve|--token|${TOKEN}"));
+        for odd in ["a; b", "a | b", "a > b", "a `b`", "a $(b)", "a \"$(b)\"", "a && b", "a\nb", "a 'b", "a \\"] {
+            assert!(split(odd).is_err(), "{odd:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back_as_the_same_words(words in proptest::collection::vec("[ -~]{0,12}", 1..6)) {
+            let line = join(words.iter().map(String::as_str));
+            prop_assert_eq!(split(&line), Ok(words));
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! MCP servers as people write them down: in an agent's front matter, in `settings.yaml` and in `.mcp.json`. Pure: what
+//! is written comes down to one type, and what cannot be used is named with its place.
+//!
+//! A server that is written down runs nowhere yet: a person allows its command line first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::command_words::{join, split};
+use super::limits::{self, plain};
+use crate::base::hash::content_hash;
+use crate::base::spelling::is_unseen;
+use crate::base::{Id, Problem, text};
+use crate::workspace::layout::MCP_FILE;
+
+/// The keys of that file that hold the servers.
+const FILE_KEYS: [&str; 2] = ["mcpServers", "servers"];
+/// No name is longer, in characters.
+const NAME_CHARS_AT_MOST: usize = 64;
+/// Nothing of one server is longer, in characters.
+const TEXT_CHARS_AT_MOST: usize = 8 * 1024;
+/// Nobody needs more arguments, variables or headers.
+const PARTS_AT_MOST: usize = 256;
+/// More servers in one place are left out.
+pub const SERVERS_AT_MOST: usize = 64;
+
+/// An MCP server: what it is called, and how it is reached.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct McpServer {
+    /// What people, rules and agents call it.
+    pub name: String,
+    /// How it is reached.
+    #[serde(flatten)]
+    pub transport: McpTransport,
+}
+
+/// How an MCP server is reached. Values may hold `${NAME}` and `${NAME:-default}`: variables of the person's
+/// environment, put in when the server is started and never before.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(tag = "transport", rename_all = "snake_case")]
+pub enum McpTransport {
+    /// A program that is started here and spoken to over its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments, one by one.
+        #[serde(default)]
+        args: Vec<String>,
+        /// Variables beyond the few that every program gets.
+        #[serde(default)]
+        env: BTreeMap<String, String>,
+        /// Where it starts, below the workspace; the workspace itself where absent.
+        #[serde(default)]
+        cwd: Option<String>,
+        /// Whether it may use the network, where that can be kept from it.
+        #[serde(default)]
+        network: bool,
+    },
+    /// A server at an address, over streamable HTTP.
+    Http {
+        /// The address.
+        url: String,
+        /// Headers that go with every request.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// A server that an agent's file names, or defines.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum McpEntry {
+    /// One that is defined elsewhere.
+    Named(String),
+    /// One of its own.
+    Defined(McpServer),
+}
+
+impl McpEntry {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Defined(server) => &server.name,
+        }
+    }
+}
+
+impl McpServer {
+    /// Names exactly this server: two that differ in anything have different keys.
+    pub fn key(&self) -> Id {
+        format!("{}#{:016x}", self.name, content_hash(self.canonical().as_bytes())).into()
+    }
+
+    /// All that is said of it, in one text that is the same for the same server.
+    pub fn canonical(&self) -> String {
+        serde_json::to_string(self).expect("a server is plain data with string keys")
+    }
+
+    /// What a person is shown of it: the command line, or the address.
+    pub fn shown(&self) -> String {
+        match &self.transport {
+            McpTransport::Stdio { command, args, .. } => {
+                join(std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)))
+            }
+            McpTransport::Http { url, .. } => text::hide_user_info(url),
+        }
+    }
+
+    /// Everything that a person allows with it, over several lines. Values of variables and headers are shown only as
+    /// far as they name variables of the person's.
+    pub fn details(&self) -> String {
+        let mut details = self.shown();
+        let value = |value: &str| if value.contains("${") { value.to_owned() } else { "(set in the file)".to_owned() };
+        let mut line = |text: String| {
+            // Writing into a text does not fail.
+            let _ = write!(details, "\n  {text}");
+        };
+        match &self.transport {
+            McpTransport::Stdio { env, cwd, network, .. } => {
+                env.iter().for_each(|(name, set)| line(format!("{name}={}", value(set))));
+                cwd.iter().for_each(|cwd| line(format!("in {cwd}")));
+                if *network {
+                    line("may use the network".to_owned());
+                }
+            }
+            McpTransport::Http { headers, .. } => {
+                headers.iter().for_each(|(name, set)| line(format!("{name}: {}", value(set))));
+            }
+        }
+        details
+    }
+
+    /// The names of the person's variables that it asks for.
+    pub fn variables(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        let texts: Vec<&String> = match &self.transport {
+            McpTransport::Stdio { args, env, .. } => args.iter().chain(env.values()).collect(),
+            McpTransport::Http { url, headers } => std::iter::once(url).chain(headers.values()).collect(),
+        };
+        for text in texts {
+            names.extend(text.split("${").skip(1).filter_map(|rest| rest.split(['}', ':']).next()));
+        }
+        names
+    }
+}
+
+/// What was found where servers are written down.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Found {
+    /// The servers, in order.
+    pub entries: Vec<McpEntry>,
+    /// What cannot be used: of which server, what is wrong, and what to do.
+    pub wrong: Vec<(String, String, String)>,
+}
+
+impl Found {
+    /// The servers that are defined there.
+    pub fn defined(self) -> impl Iterator<Item = McpServer> {
+        self.entries.into_iter().filter_map(|entry| match entry {
+            McpEntry::Defined(server) => Some(server),
+            McpEntry::Named(_) => None,
+        })
+    }
+
+    /// What is wrong, as problems of a file.
+    pub fn problems(&self, place: &str, file: &str) -> Vec<Problem> {
+        let problem = |(server, what, remedy): &(String, String, String)| {
+            Problem::error(place, what, remedy).at_line(line_of_server(file, server))
+        };
+        self.wrong.iter().map(problem).collect()
+    }
+
+    fn wrong(&mut self, server: &str, what: impl Into<String>, remedy: &str) {
+        self.wrong.push((server.to_owned(), what.into(), remedy.to_owned()));
+    }
+}
+
+/// Reads a list of servers, or a table of them by name; an entry is a name or a definition.
+pub fn read(value: &Value) -> Found {
+    let mut found = Found::default();
+    match value {
+        Value::Null => {}
+        Value::String(names) => {
+            found.entries = limits::names_between_commas(names).into_iter().map(McpEntry::Named).collect();
+        }
+        Value::Array(entries) => {
+            for entry in entries {
+                match (plain(entry), entry) {
+                    (Some(name), _) => found.entries.push(McpEntry::Named(name.trim().to_owned())),
+                    (None, Value::Object(keys)) => define(&mut found, None, keys),
+                    _ => found.wrong("", "an entry of the MCP servers is neither a name nor a server", NAME_REMEDY),
+                }
+            }
+        }
+        Value::Object(servers) => {
+            for (name, entry) in servers {
+                match entry {
+                    Value::Null | Value::Bool(true) => found.entries.push(McpEntry::Named(name.trim().to_owned())),
+                    Value::Bool(false) => {}
+                    Value::Object(keys) => define(&mut found, Some(name), keys),
+                    _ => found.wrong(name, format!("what stands behind the MCP server {name:?} is none"), NAME_REMEDY),
+                }
+            }
+        }
+        _ => found.wrong("", "the MCP servers are neither a list nor a table", NAME_REMEDY),
+    }
+    let mut seen = BTreeSet::new();
+    let mut twice = Vec::new();
+    found.entries.retain(|entry| {
+        let is_new = seen.insert(entry.name().to_owned());
+        if !is_new {
+            twice.push(entry.name().to_owned());
+        }
+        is_new && !entry.name().is_empty()
+    });
+    for name in twice {
+        found.wrong(
+            &name,
+            format!("the MCP server {name:?} stands there twice; the first counts"),
+            "remove one of them",
+        );
+    }
+    if found.entries.len() > SERVERS_AT_MOST {
+        found.entries.truncate(SERVERS_AT_MOST);
+        found.wrong(
+            "",
+            format!("there are more than {SERVERS_AT_MOST} MCP servers; the rest is left out"),
+            "remove some",
+        );
+    }
+    found
+}
+
+/// The servers of a `.mcp.json`.
+pub fn read_file(file: &str) -> (Vec<McpServer>, Vec<Problem>) {
+    let problem = |what: String, remedy: &str| Problem::error(MCP_FILE, what, remedy);
+    let keys = match serde_json::from_str::<Value>(file.trim_start_matches('\u{feff}')) {
+        Ok(Value::Object(keys)) => keys,
+        Ok(_) => return (Vec::new(), vec![problem("is not a table".into(), FILE_REMEDY).at_line(Some(1))]),
+        Err(error) => {
+            let what = format!("is not valid JSON: {}", text::one_line(&error.to_string()));
+            return (Vec::new(), vec![problem(what, "mend that line").at_line(Some(error.line().max(1)))]);
+        }
+    };
+    let Some(servers) = FILE_KEYS.iter().find_map(|key| keys.get(*key)) else {
+        return match keys.is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => (Vec::new(), vec![problem("has no \"mcpServers\"".into(), FILE_REMEDY)]),
+        };
+    };
+    let found = read(servers);
+    let problems = found.problems(MCP_FILE, file);
+    (found.defined().collect(), problems)
+}
+
+const NAME_REMEDY: &str = "write its name, or its name with a command or a url";
+const FILE_REMEDY: &str = "write { \"mcpServers\": { \"NAME\": { \"command\": \"…\", \"args\": [] } } }";
+
+/// The line, counted from 1, on which a server of this name is written down.
+pub fn line_of_server(file: &str, server: &str) -> Option<usize> {
+    let is_head = |line: &&str| line.contains("mcp_servers") || FILE_KEYS.iter().any(|key| line.contains(key));
+    let head = file.lines().position(|line| is_head(&line)).unwrap_or(0);
+    let is_word = |line: &str| {
+        let at = line.find(server)?;
+        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        let before = line[..at].chars().next_back().is_some_and(plain);
+        let after = line[at + server.len()..].chars().next().is_some_and(plain);
+        (!before && !after).then_some(())
+    };
+    let named =
+        (!server.is_empty()).then(|| file.lines().skip(head).position(|line| is_word(line).is_some())).flatten();
+    (!file.is_empty()).then_some(head + named.unwrap_or(0) + 1)
+}
+
+/// Reads one server.
+fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
+    let mut keys = Keys::of(keys);
+    let own = keys.text("name");
+    let name = name.map(str::to_owned).or(own).unwrap_or_default().trim().to_owned();
+    let shown = text::truncate(&name, NAME_CHARS_AT_MOST);
+    if keys.flag("disabled") == Some(true) || keys.flag("enabled") == Some(false) {
+        return;
+    }
+    if let Err(why) = fit_name(&name) {
+        return found.wrong(
+            &shown,
+            format!("an MCP server cannot be called {shown:?}: {why}"),
+            "give it a short plain name",
+        );
+    }
+    let is_bare = ["command", "url", "serverurl", "httpurl", "transport", "type"].iter().all(|key| !keys.has(key));
+    if is_bare {
+        return found.entries.push(McpEntry::Named(name));
+    }
+    match transport(&mut keys) {
+        Err((what, remedy)) => found.wrong(&shown, format!("the MCP server {shown:?} {what}"), &remedy),
+        Ok(transport) => {
+            if let Some((key, meant)) = keys.mistyped() {
+                let what = format!("the MCP server {shown:?} has an unknown key {key:?}");
+                found.wrong(&shown, what, &format!("did you mean {meant:?}?"));
+            }
+            found.entries.push(McpEntry::Defined(McpServer { name, transport }));
+        }
+    }
+}
+
+/// Whether a server can be called so, or why not.
+fn fit_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        return Err("it has no name");
+    }
+    if name.chars().count() > NAME_CHARS_AT_MOST {
+        return Err("the name is too long");
+    }
+    if name.contains(|c: char| is_unseen(c) || c.is_whitespace() || ":#*()/\\\"'".contains(c)) {
+        return Err("the name holds a blank or a sign that means something in rules");
+    }
+    Ok(())
+}
+
+type Wrong = (String, String);
+
+fn wrong<T>(what: impl Into<String>, remedy: &str) -> Result<T, Wrong> {
+    Err((what.into(), remedy.to_owned()))
+}
+
+fn transport(keys: &mut Keys) -> Result<McpTransport, Wrong> {
+    let said = keys.text("transport").or_else(|| keys.text("type"));
+    let url = keys.text("url").or_else(|| keys.text("serverurl")).or_else(|| keys.text("httpurl"));
+    let folded = said.as_deref().map(fold);
+    match folded.as_deref() {
+        None if url.is_some() => http(keys, url),
+        None | Some("stdio" | "local" | "command") => stdio(keys),
+        Some("http" | "sse" | "streamablehttp" | "remote") => http(keys, url),
+        Some(_) => {
+            wrong(format!("is reached by {:?}, which is not known", said.unwrap_or_default()), "write stdio or http")
+        }
+    }
+}
+
+fn http(keys: &mut Keys, url: Option<String>) -> Result<McpTransport, Wrong> {
+    let Some(url) = url.map(|url| url.trim().to_owned()).filter(|url| !url.is_empty()) else {
+        return wrong("has no url", "write url: https://…");
+    };
+    if !(url.starts_with("http://") || url.starts_with("https://")) || url.contains(|c: char| is_unseen(c) || c == ' ')
+    {
+        return wrong(
+            format!("has a url that is no web address: {:?}", text::truncate(&url, 80)),
+            "write url: https://…",
+        );
+    }
+    let mut headers = keys.table("headers")?;
+    for (header, variable) in keys.table("headersfromenv")?.into_iter().chain(keys.table("envhttpheaders")?) {
+        headers.insert(header, format!("${{{variable}}}"));
+    }
+    let is_token = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if let Some(odd) = headers.iter().find(|(name, value)| !is_token(name) || value.contains(['\r', '\n'])) {
+        return wrong(
+            format!("has a header that cannot be sent: {:?}", text::truncate(odd.0, 80)),
+            "correct its name and value",
+        );
+    }
+    Ok(McpTransport::Http { url, headers })
+}
+
+fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
+    let mut words = match keys.take("command") {
+        Some(Value::Array(words)) => texts("command", &words)?,
+        Some(Value::String(line)) if keys.has("args") && !line.trim().is_empty() => vec![line.trim().to_owned()],
+        Some(Value::String(line)) => split(&line)
+            .map_err(|why| (format!("has a command that {why}"), "write the program and its args".to_owned()))?,
+        _ => Vec::new(),
+    };
+    words.extend(match keys.take("args") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(args)) => texts("args", &args)?,
+        Some(_) => return wrong("has args that are no list", "write args: [one, two]"),
+    });
+    let mut words = words.into_iter();
+    let Some(command) = words.next().filter(|command| !command.is_empty()) else {
+        return wrong("has no command", "write command: and the program that it is");
+    };
+    let args: Vec<String> = words.collect();
+    let mut env = keys.table("env")?;
+    env.extend(keys.table("environment")?);
+    let is_name = |name: &str| {
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        !name.is_empty() && is_plain && !name.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if let Some((odd, _)) = env.iter().find(|(name, value)| !is_name(name) || value.contains('\0')) {
+        return wrong(
+            format!("sets a variable that cannot be set: {:?}", text::truncate(odd, 80)),
+            "write NAME: value",
+        );
+    }
+    let cwd = keys.text("cwd").map(|cwd| cwd.trim().to_owned()).filter(|cwd| !cwd.is_empty());
+    let network = keys.flag("network").unwrap_or(false);
+    let all: Vec<&String> = [&command].into_iter().chain(&args).chain(env.values()).chain(&cwd).collect();
+    if all.iter().any(|text| text.chars().count() > TEXT_CHARS_AT_MOST) || args.len() + env.len() > PARTS_AT_MOST {
+        return wrong("is longer than any honest one", "shorten it");
+    }
+    if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_unseen(c))) {
+        return wrong("holds signs that cannot be seen", "write it anew");
+    }
+    Ok(McpTransport::Stdio { command, args, env, cwd, network })
+}
+
+fn texts(key: &str, values: &[Value]) -> Result<Vec<String>, Wrong> {
+    let texts: Option<Vec<String>> = values.iter().map(plain).collect();
+    texts.map_or_else(|| wrong(format!("has {key} that are not all texts"), "write [one, two]"), Ok)
+}
+
+/// `headersFromEnv`, `headers-from-env` and `headers_from_env` as one.
+fn fold(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The keys of a server that mean something here, as they are folded.
+const KEYS: [&str; 16] = [
+    "args",
+    "command",
+    "cwd",
+    "disabled",
+    "enabled",
+    "env",
+    "environment",
+    "envhttpheaders",
+    "headers",
+    "headersfromenv",
+    "httpurl",
+    "name",
+    "network",
+    "serverurl",
+    "transport",
+    "type",
+];
+
+/// The keys of one server, in any spelling.
+struct Keys {
+    by_name: BTreeMap<String, Value>,
+    unknown: Vec<String>,
+}
+
+impl Keys {
+    fn of(keys: &Map<String, Value>) -> Self {
+        let mut all = Self { by_name: BTreeMap::new(), unknown: Vec::new() };
+        for (key, value) in keys {
+            let folded = fold(key);
+            if KEYS.contains(&folded.as_str()) || folded == "url" {
+                all.by_name.entry(folded).or_insert_with(|| value.clone());
+            } else {
+                all.unknown.push(key.clone());
+            }
+        }
+        all
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.by_name.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.by_name.remove(key)
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        plain(self.by_name.get(key)?)
+    }
+
+    fn flag(&mut self, key: &str) -> Option<bool> {
+        match self.text(key)?.trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" => Some(true),
+            _ => Some(false),
+        }
+    }
+
+    /// A table of texts, or a list of `NAME=value`.
+    fn table(&mut self, key: &str) -> Result<BTreeMap<String, String>, Wrong> {
+        let remedy = format!("write {key}: and below it NAME: value");
+        let pairs: Option<BTreeMap<String, String>> = match self.take(key) {
+            None | Some(Value::Null) => Some(BTreeMap::new()),
+            Some(Value::Object(keys)) => keys.iter().map(|(name, value)| Some((name.clone(), plain(value)?))).collect(),
+            Some(Value::Array(lines)) => {
+                let pair = |line: &Value| plain(line)?.split_once('=').map(|(name, value)| (name.into(), value.into()));
+                lines.iter().map(pair).collect()
+            }
+            Some(_) => None,
+        };
+        pairs
+            .filter(|pairs| pairs.len() <= PARTS_AT_MOST)
+            .map_or_else(|| wrong(format!("has {key} that are no table"), &remedy), Ok)
+    }
+
+    /// A key that looks like a mistyped one; others belong to other products.
+    fn mistyped(&self) -> Option<(&str, &'static str)> {
+        self.unknown.iter().find_map(|key| {
+            let folded = fold(key);
+            let near = KEYS.into_iter().find(|known| known.len() > 3 && strsim::osa_distance(&folded, known) == 1)?;
+            Some((key.as_str(), near))
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "mcp_server_tests.rs"]
+mod tests;

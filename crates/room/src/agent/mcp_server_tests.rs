@@ -1,0 +1,122 @@
+//! What people write down of MCP servers, in the shapes of this program and of others.
+
+use serde_json::json;
+
+use super::*;
+
+fn defined(value: Value) -> McpServer {
+    let found = read(&value);
+    assert_eq!(found.wrong, [], "{value}");
+    found.defined().next().expect("a server is defined")
+}
+
+fn why(value: Value) -> String {
+    let found = read(&json!({ "x": value }));
+    assert!(found.entries.is_empty(), "{:?}", found.entries);
+    format!("{} ({})", found.wrong[0].1, found.wrong[0].2)
+}
+
+#[test]
+fn every_common_shape_comes_down_to_one() {
+    let vault = McpServer {
+        name: "rag-vault".into(),
+        transport: McpTransport::Stdio {
+            command: "npx".into(),
+            args: vec!["github:someone/rag-vault".into()],
+            env: [("BASE_DIR".to_owned(), "./docs".to_owned())].into(),
+            cwd: None,
+            network: false,
+        },
+    };
+    for shape in [
+        json!([{ "name": "rag-vault", "transport": "stdio", "command": "npx github:someone/rag-vault", "env": { "BASE_DIR": "./docs" } }]),
+        json!({ "rag-vault": { "command": "npx", "args": ["github:someone/rag-vault"], "env": { "BASE_DIR": "./docs" } } }),
+        json!({ "rag-vault": { "type": "local", "command": ["npx", "github:someone/rag-vault"], "environment": ["BASE_DIR=./docs"] } }),
+    ] {
+        assert_eq!(defined(shape), vault);
+    }
+    let database = defined(json!([{ "name": "db", "transport": "http", "url": "http://localhost:3001" }]));
+    assert_eq!(
+        database.transport,
+        McpTransport::Http { url: "http://localhost:3001".into(), headers: BTreeMap::new() }
+    );
+    for spelling in ["sse", "streamable-http", "streamableHttp", "streamable_http", "remote", "HTTP"] {
+        let same = defined(json!({ "db": { "type": spelling, "serverUrl": "http://localhost:3001" } }));
+        assert_eq!(same, database, "{spelling}");
+    }
+    let header =
+        defined(json!({ "db": { "url": "https://a.org/mcp", "headers_from_env": { "Authorization": "TOKEN" } } }));
+    assert_eq!(header.variables().into_iter().collect::<Vec<_>>(), ["TOKEN"]);
+}
+
+#[test]
+fn an_agent_may_name_a_server_that_stands_elsewhere() {
+    let names =
+        |value: Value| -> Vec<String> { read(&value).entries.iter().map(|entry| entry.name().to_owned()).collect() };
+    assert_eq!(names(json!("git, time")), ["git", "time"]);
+    assert_eq!(names(json!(["git", { "name": "time" }])), ["git", "time"]);
+    assert_eq!(
+        names(json!({ "git": null, "time": true, "off": false, "sleeps": { "command": "x", "disabled": true } })),
+        ["git", "time"]
+    );
+    assert_eq!(names(Value::Null), [] as [String; 0]);
+}
+
+#[test]
+fn what_cannot_be_used_is_named_with_what_to_do() {
+    assert!(why(json!({ "command": "" })).contains("has no command"));
+    assert!(why(json!({ "command": "a | sh" })).contains("only a shell"));
+    assert!(why(json!({ "type": "pigeon", "command": "a" })).contains("stdio or http"));
+    assert!(why(json!({ "url": "file:///etc/passwd" })).contains("no web address"));
+    assert!(why(json!({ "type": "http" })).contains("has no url"));
+    assert!(why(json!({ "command": "a", "args": "b" })).contains("args: [one, two]"));
+    assert!(why(json!({ "command": "a", "env": { "A=B": "c" } })).contains("cannot be set"));
+    assert!(why(json!({ "command": "a", "args": ["b\u{202e}c"] })).contains("cannot be seen"));
+    assert!(why(json!({ "url": "https://a.org", "headers": { "A": "b\r\nC: d" } })).contains("cannot be sent"));
+    for name in ["", "a b", "a:b", "a#b", "a*", "a\u{200b}b", &"x".repeat(65)] {
+        let found = read(&json!([{ "name": name, "command": "a" }]));
+        assert!(found.entries.is_empty() && found.wrong.len() == 1, "{name:?}");
+    }
+    let mistyped = read(&json!({ "x": { "command": "a", "argz": ["b"] } }));
+    assert!(mistyped.entries.len() == 1 && mistyped.wrong[0].2.contains("args"), "{mistyped:?}");
+    assert_eq!(read(&json!(["git", "git"])).wrong.len(), 1);
+}
+
+#[test]
+fn two_servers_that_differ_in_anything_have_different_keys() {
+    let server = |value: Value| defined(json!({ "x": value })).key();
+    let one = server(json!({ "command": "a", "args": ["b"], "env": { "C": "d" } }));
+    assert_eq!(one, server(json!({ "env": { "C": "d" }, "args": ["b"], "command": "a" })));
+    for other in [
+        json!({ "command": "a", "args": ["b", ""], "env": { "C": "d" } }),
+        json!({ "command": "a", "args": ["b"], "env": { "C": "e" } }),
+        json!({ "command": "a", "args": ["b"], "env": { "C": "d" }, "cwd": "docs" }),
+        json!({ "command": "a", "args": ["b"], "env": { "C": "d" }, "network": true }),
+        json!({ "url": "https://a.org" }),
+    ] {
+        assert_ne!(one, server(other));
+    }
+}
+
+#[test]
+fn what_a_person_is_shown_reads_as_it_runs_and_holds_no_secret() {
+    let server = defined(
+        json!({ "x": { "command": "a b", "args": ["c d", "e"], "env": { "KEY": "hush", "T": "${T}" }, "network": true } }),
+    );
+    assert_eq!(server.shown(), "'a b' 'c d' e");
+    let details = server.details();
+    assert!(details.contains("KEY=(set in the file)") && details.contains("T=${T}") && details.contains("the network"));
+    assert!(!details.contains("hush"));
+}
+
+#[test]
+fn the_file_of_other_products_is_read_with_its_lines() {
+    let text = "{\n  \"mcpServers\": {\n    \"git\": { \"command\": \"uvx\", \"args\": [\"mcp-server-git\"] },\n    \"bad\": { \"type\": \"http\" }\n  }\n}\n";
+    let (servers, problems) = read_file(text);
+    assert_eq!(servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), ["git"]);
+    assert_eq!((problems.len(), problems[0].line, problems[0].place.as_str()), (1, Some(4), MCP_FILE));
+    assert_eq!(read_file("{ \"mcpServers\": ").1[0].line, Some(1));
+    assert_eq!(read_file("[]").1.len(), 1);
+    assert_eq!(read_file("{ \"inputs\": [] }").1.len(), 1);
+    assert_eq!(read_file("{}"), (Vec::new(), Vec::new()));
+}

@@ -1,0 +1,150 @@
+//! What of MCP servers somebody may call: grants are kept, narrowed, taken away and compared.
+
+use std::collections::BTreeSet;
+
+use super::authority::Authority;
+use super::bounds::Bounds;
+use super::servers::{Servers, entry, folded, key_of, key_of_grant};
+
+impl Authority {
+    /// Whether it may call this tool of the server of this key.
+    pub fn may_call(&self, key: &str, tool: &str) -> bool {
+        let part = format!("{key}/{}", folded(tool));
+        (self.mcp_servers.contains(key) || self.mcp_servers.contains(&part)) && !self.mcp_not.contains(&part)
+    }
+
+    /// Whether it may do all that a grant says; of another, less what that may not.
+    pub(super) fn has_grant(&self, grant: &str, but: &BTreeSet<String>) -> bool {
+        let is_granted = self.mcp_servers.contains(grant) || self.mcp_servers.contains(key_of_grant(grant));
+        let lacks = |not: &&String| **not == *grant || key_of_grant(not) == grant;
+        is_granted && self.mcp_not.iter().filter(lacks).all(|not| but.contains(not))
+    }
+
+    /// Keeps of what it may call only what these names say.
+    pub(super) fn keep_servers(&mut self, only: &[String], nameable: &Servers) {
+        let mut kept = BTreeSet::new();
+        for (server, tool) in only.iter().filter_map(|name| entry(name)) {
+            let Some(key) = key_of(nameable, server) else { continue };
+            let part = tool.map(|tool| format!("{key}/{}", folded(tool)));
+            match part {
+                Some(part) if self.has_grant(&part, &BTreeSet::new()) => {
+                    kept.insert(part);
+                }
+                Some(_) => {}
+                None => kept.extend(self.mcp_servers.iter().filter(|grant| key_of_grant(grant) == &**key).cloned()),
+            }
+        }
+        self.mcp_servers = kept;
+    }
+
+    /// Takes away what a name says, if it is about servers; whether it is.
+    pub(super) fn take_servers(&mut self, name: &str, nameable: &Servers) -> bool {
+        if ["mcp*", "mcp__*", "mcp:*"].contains(&name.trim()) {
+            self.mcp_servers.clear();
+            return true;
+        }
+        let Some((server, tool)) = entry(name) else { return false };
+        let Some(key) = key_of(nameable, server) else { return true };
+        match tool {
+            // Of some of its tools by their beginning it is not known which they are.
+            Some(tool) if !tool.contains('*') => {
+                let part = format!("{key}/{}", folded(tool));
+                self.mcp_servers.remove(&part);
+                if self.mcp_servers.contains(&**key) {
+                    self.mcp_not.insert(part);
+                }
+            }
+            _ => self.mcp_servers.retain(|grant| key_of_grant(grant) != &**key),
+        }
+        true
+    }
+}
+
+impl Bounds {
+    /// Whether all of them may call this tool of the server of this key.
+    pub fn may_call(&self, key: &str, tool: &str) -> bool {
+        !self.all().is_empty() && self.all().iter().all(|authority| authority.may_call(key, tool))
+    }
+
+    /// The keys of the servers that this work may use.
+    pub fn servers(&self) -> BTreeSet<&str> {
+        let (own, starters) = self.all().split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
+        let keys = own.into_iter().flat_map(|own| own.mcp_servers.iter().map(|grant| key_of_grant(grant)));
+        let has =
+            |authority: &Authority, key: &str| authority.mcp_servers.iter().any(|grant| key_of_grant(grant) == key);
+        keys.filter(|key| starters.iter().all(|authority| has(authority, key))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::markdown;
+    use crate::base::Id;
+    use crate::gate::{Excess, ToolNames};
+
+    fn names() -> ToolNames {
+        let mut names = crate::gate::testing::names();
+        names.1 = [("git".to_owned(), Id::from("git#1")), ("my-time".to_owned(), Id::from("my-time#2"))].into();
+        names
+    }
+
+    fn of(front: &str) -> Authority {
+        let profile = markdown::read("agents/ada.md", &format!("---\n{front}\n---\n")).profile;
+        Authority::of("agents/ada.md", &profile, &names()).0
+    }
+
+    fn grants(front: &str) -> Vec<String> {
+        of(front).mcp_servers.into_iter().collect()
+    }
+
+    #[test]
+    fn who_lists_nothing_has_the_workspaces_servers_and_who_lists_has_what_it_lists() {
+        for (front, granted) in [
+            ("name: Ada", &["git#1", "my-time#2"][..]),
+            ("tools: [vfs_read]", &[]),
+            ("mcp_servers: []", &[]),
+            ("mcp_servers: [git]", &["git#1"]),
+            ("mcp_servers: [none]", &["none"]),
+            ("tools: [vfs_read, 'mcp:git:status']", &["git#1/status"]),
+            ("tools: [mcp__git__status, mcp__my_time]", &["git#1/status", "my-time#2"]),
+            ("tools: [mcp__git__*]", &["git#1"]),
+            ("tools: ['mcp:git:status']\nmcp_servers: [git, my-time]", &["git#1/status", "my-time#2"]),
+            ("disallowedTools: [mcp__git__*]", &["my-time#2"]),
+            ("disallowedTools: [mcp__*]", &[]),
+            ("permissionMode: plan", &[]),
+            ("allowed_tools: [mcp__git__log]", &["git#1/log"]),
+        ] {
+            assert_eq!(grants(front), granted, "{front}");
+        }
+        let own = grants("mcp_servers: [ { name: git, command: other } ]");
+        assert!(own.len() == 1 && own[0].starts_with("git#") && own[0] != "git#1", "{own:?}");
+    }
+
+    #[test]
+    fn a_tool_that_is_forbidden_is_forbidden_whatever_the_server_calls_it() {
+        let ada = of("disallowedTools: [mcp__git__force_push]");
+        assert!(ada.may_call("git#1", "status") && !ada.may_call("git#1", "force-push"));
+        assert!(!ada.may_call("git#9", "status"), "another server of the same name is another");
+    }
+
+    #[test]
+    fn nobody_gives_more_of_a_server_than_it_has() {
+        let fronts = [
+            "mcp_servers: [git]",
+            "tools: ['mcp:git:status']",
+            "mcp_servers: [git]\ndisallowedTools: [mcp__git__push]",
+            "mcp_servers: []",
+        ];
+        let tools = ["status", "push"];
+        for (front, other) in fronts.iter().flat_map(|front| fronts.map(|other| (*front, other))) {
+            let (own, given) = (of(front), of(other));
+            let is_more = tools.iter().any(|tool| given.may_call("git#1", tool) && !own.may_call("git#1", tool));
+            let excess = own.allows(&given).err().unwrap_or_default();
+            let told = excess.iter().any(|excess| matches!(excess, Excess::McpServer(_)));
+            assert!(!is_more || told, "{front} gives {other}");
+            let bounds = Authority::chain(given, [own.clone()]);
+            assert!(tools.iter().all(|tool| !bounds.may_call("git#1", tool) || own.may_call("git#1", tool)));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! MCP servers and their tools as profiles name them, and what the workspace's rules say of calls. Pure.
+//!
+//! A server is known here by its key, which names exactly one definition: who may use one server may use no other of the
+//! same name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::verdict::Verdict;
+use crate::agent::{AgentProfile, McpEntry};
+use crate::base::Id;
+use crate::gateway::mcp::McpHints;
+
+/// The keys of servers, by name.
+pub type Servers = BTreeMap<String, Id>;
+
+/// A tool as rules and profiles name it: `mcp:SERVER:TOOL`.
+pub fn called(server: &str, tool: &str) -> String {
+    format!("mcp:{server}:{tool}")
+}
+
+/// The form in which two names of tools are the same, however products write them.
+pub(super) fn folded(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+/// The server and the tool that a profile means by `mcp:git:status`, `mcp__git__status`, `mcp:git` or `mcp__git__*`; of no
+/// tool where all are meant. Nothing where something else is meant.
+pub(super) fn entry(name: &str) -> Option<(&str, Option<&str>)> {
+    let name = name.trim();
+    let (server, tool) = match name.strip_prefix("mcp:") {
+        Some(rest) => rest.split_once(':').map_or((rest, None), |(server, tool)| (server, Some(tool))),
+        None => {
+            let rest = name.strip_prefix("mcp__")?;
+            rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)))
+        }
+    };
+    (!server.is_empty()).then_some((server, tool.filter(|tool| !tool.is_empty() && *tool != "*")))
+}
+
+/// The key of a server among those that a profile may name.
+pub(super) fn key_of<'a>(servers: &'a Servers, name: &str) -> Option<&'a Id> {
+    let same = |known: &str| folded(known) == folded(name);
+    servers.get(name).or_else(|| servers.iter().find(|(known, _)| same(known)).map(|(_, key)| key))
+}
+
+/// The servers that a profile lists, by name: its own by their keys, the workspace's by theirs, and what there is not by
+/// name alone, which grants nothing. Who lists neither servers nor tools has those of the workspace.
+fn listed(profile: &AgentProfile, workspace: &Servers) -> Servers {
+    match &profile.mcp_servers {
+        None if profile.tools.is_none() => workspace.clone(),
+        None => BTreeMap::new(),
+        Some(entries) => {
+            let key = |entry: &McpEntry| match entry {
+                McpEntry::Named(name) => key_of(workspace, name).cloned().unwrap_or_else(|| name.as_str().into()),
+                McpEntry::Defined(server) => server.key(),
+            };
+            entries.iter().map(|entry| (entry.name().to_owned(), key(entry))).collect()
+        }
+    }
+}
+
+/// All servers that a profile could name: its own and the workspace's.
+pub(super) fn nameable(profile: &AgentProfile, workspace: &Servers) -> Servers {
+    let mut all = workspace.clone();
+    all.extend(listed(profile, workspace));
+    all
+}
+
+/// What a profile may use: a key for a whole server, `key/tool` for one tool of it.
+pub(super) fn granted(profile: &AgentProfile, workspace: &Servers) -> BTreeSet<String> {
+    let (listed, nameable) = (listed(profile, workspace), nameable(profile, workspace));
+    let mut parts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut whole: BTreeSet<&str> = BTreeSet::new();
+    for (server, tool) in profile.tools.iter().flatten().filter_map(|name| entry(name)) {
+        let Some(key) = key_of(&nameable, server) else { continue };
+        match tool {
+            Some(tool) => {
+                parts.entry(key).or_default().insert(format!("{key}/{}", folded(tool)));
+            }
+            None => {
+                whole.insert(key);
+            }
+        }
+    }
+    whole.extend(listed.values().map(|key| &**key).filter(|key| !parts.contains_key(key)));
+    let parts = parts.iter().filter(|(key, _)| !whole.contains(*key)).flat_map(|(_, tools)| tools.iter().cloned());
+    parts.chain(whole.iter().map(|key| (*key).to_owned())).collect()
+}
+
+/// Whether a profile names a server, or a tool of one, by this name.
+pub(super) fn is_known(name: &str, profile: &AgentProfile, workspace: &Servers) -> bool {
+    entry(name).is_some_and(|(server, _)| key_of(&nameable(profile, workspace), server).is_some())
+}
+
+/// The server of a grant.
+pub(super) fn key_of_grant(grant: &str) -> &str {
+    grant.split_once('/').map_or(grant, |(key, _)| key)
+}
+
+/// A rule of the settings on calls of servers: `mcp:git:*`, `mcp:*:*(read-only)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct CallRule<'a> {
+    server: &'a str,
+    tool: &'a str,
+    /// Of which calls alone it speaks.
+    of: Option<Of>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Of {
+    ReadOnly,
+    Destructive,
+}
+
+impl<'a> CallRule<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let (names, of) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+            None => (text, None),
+            Some((names, "read-only" | "read_only")) => (names, Some(Of::ReadOnly)),
+            Some((names, "destructive")) => (names, Some(Of::Destructive)),
+            Some(_) => return None,
+        };
+        let rest = names.trim().strip_prefix("mcp:")?;
+        let (server, tool) = rest.split_once(':').unwrap_or((rest, "*"));
+        (!server.is_empty() && !tool.is_empty()).then_some(Self { server, tool, of })
+    }
+
+    /// How exactly it names this call; nothing where it does not.
+    fn names(&self, server: &str, tool: &str, hints: McpHints) -> Option<(usize, usize, bool)> {
+        let fits = match self.of {
+            None => true,
+            Some(Of::ReadOnly) => hints.read_only,
+            Some(Of::Destructive) => hints.destructive,
+        };
+        let exact =
+            |pattern: &str| pattern.chars().filter(|c| *c != '*').count() * 2 + usize::from(!pattern.contains('*'));
+        let is_named = fits && fits_pattern(self.server, server) && fits_pattern(self.tool, tool);
+        is_named.then(|| (exact(self.server), exact(self.tool), self.of.is_some()))
+    }
+}
+
+/// Whether a text fits a pattern in which `*` stands for anything.
+fn fits_pattern(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    if !pattern.contains('*') {
+        return rest.is_empty();
+    }
+    let parts: Vec<&str> = parts.collect();
+    let (last, middle) = parts.split_last().map_or(("", &[][..]), |(last, middle)| (*last, middle));
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// What the rules say of a call: the one that names it most exactly counts, of several the strictest. A rule that cannot
+/// be read allows nothing, and speaks of every call where it does more than allow.
+pub(super) fn ruling<'a>(
+    rules: impl Iterator<Item = (&'a str, Verdict)>,
+    (server, tool): (&str, &str),
+    hints: McpHints,
+) -> Option<(Verdict, &'a str)> {
+    let said = rules.filter_map(|(text, verdict)| {
+        let exact = match CallRule::parse(text) {
+            Some(parsed) => parsed.names(server, tool, hints)?,
+            None if verdict == Verdict::Allow => return None,
+            None => (usize::MAX, 0, false),
+        };
+        Some((exact, verdict, text))
+    });
+    said.max().map(|(_, verdict, text)| (verdict, text))
+}
+
+/// Whether a rule on calls can be read.
+pub(super) fn can_be_read(text: &str) -> bool {
+    CallRule::parse(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rule_that_names_a_call_most_exactly_counts() {
+        let rules = [
+            ("mcp:*:*(read-only)", Verdict::Allow),
+            ("mcp:git:*", Verdict::Ask),
+            ("mcp:git:push*", Verdict::Deny),
+            ("mcp:git:status", Verdict::Allow),
+        ];
+        let says = |server: &str, tool: &str, read_only| {
+            let hints = McpHints { read_only, destructive: !read_only };
+            ruling(rules.into_iter(), (server, tool), hints).map(|(verdict, ..)| verdict)
+        };
+        assert_eq!(says("time", "now", true), Some(Verdict::Allow));
+        assert_eq!(says("time", "set", false), None);
+        assert_eq!(says("git", "log", true), Some(Verdict::Ask));
+        assert_eq!(says("git", "push_force", false), Some(Verdict::Deny));
+        assert_eq!(says("git", "status", false), Some(Verdict::Allow));
+        let odd = |verdict| ruling([("git:*", verdict)].into_iter(), ("x", "y"), McpHints::default());
+        assert_eq!((odd(Verdict::Deny).is_some(), odd(Verdict::Allow)), (true, None));
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, text, fits) in [
+            ("*", "", true),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*c", "acd", false),
+            ("a", "ab", false),
+            ("*b*", "abc", true),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(fits_pattern(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}

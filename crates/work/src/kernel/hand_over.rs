@@ -1,0 +1,146 @@
+//! Tasks that agents hand over to each other: how deep, how many, never in a circle, in how many turns, and whether what
+//! comes back is what was asked for. Pure.
+
+use super::activation::{Origin, Thread};
+use super::core::{Kernel, NewWork, asking};
+use super::guards::Refusal;
+use super::handed::{Handed, unfit};
+use super::settings::KernelSettings;
+use crate::base::{ActivationKey, Id};
+use crate::gate::Authority;
+use crate::mind::Ending;
+use crate::tools::Terms;
+
+/// What is to become of work whose agent concluded with a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Judged {
+    /// It is over.
+    Fits,
+    /// It is asked once more, with these words.
+    Again(String),
+    /// It failed, because of this.
+    Unfit(String),
+}
+
+/// The whole of what an agent gets that is handed a task over.
+pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
+    let told = terms.told("Be done within", "Your last words are the result. Give as your last words");
+    let result = if terms.expected.is_some() { "" } else { "\nYour last words are the result." };
+    let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
+    format!("{task}\n\nThis was handed over to you by {by}, who gets your result.{told}{result}")
+}
+
+/// What is said in the last turn that there is.
+fn last_turn(of: u32) -> String {
+    format!("This is the last of the {of} turns that you have for this: give your result now, as far as it is.")
+}
+
+impl Kernel {
+    /// Whether work may hand a task over to this agent; if so, how deep that will be.
+    pub fn may_hand_over(
+        &self,
+        from: ActivationKey,
+        agent: &str,
+        task: &str,
+        settings: &KernelSettings,
+    ) -> Result<u32, Refusal> {
+        let thread = self.activation(from).map(|one| one.thread).ok_or(Refusal::Over)?;
+        let line: Vec<&Thread> = self.line_of(thread).filter_map(|key| self.thread(key)).collect();
+        if let Some(at) = line.iter().position(|above| *above.agent == *agent) {
+            let names = line[..=at].iter().rev().map(|above| &*above.agent).chain([agent]);
+            return Err(Refusal::Circle { way: names.collect::<Vec<_>>().join(" → ") });
+        }
+        self.may_spawn(from, agent, task, settings)
+    }
+
+    /// Queues a task that is handed over, and that may never do more than `starters`; says how deep it is. `task` is
+    /// what it is called by; the work has all that its agent is told.
+    pub fn hand_over(
+        &mut self,
+        from: ActivationKey,
+        work: NewWork,
+        (task, terms): (&str, &Terms),
+        starters: Vec<Authority>,
+        settings: &KernelSettings,
+    ) -> Result<u32, Refusal> {
+        let depth = self.may_hand_over(from, &work.agent, task, settings)?;
+        let parent = self.activations.get(&from).map(|one| one.thread).ok_or(Refusal::Over)?;
+        let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
+        above.children += 1;
+        let root = above.root;
+        let handed = Some(Box::new(Handed::new(task, terms)));
+        let thread = Thread { parent: Some(parent), root, depth, starters, handed, ..Thread::of(&work) };
+        self.asked.entry(root).or_default().insert(asking(&work.agent, task));
+        let key = work.key;
+        self.threads.insert(key, thread);
+        self.queue(work, key, Origin::HandOver, Vec::new());
+        Ok(depth)
+    }
+
+    /// The agent that handed the task of a thread over, as long as its result is awaited.
+    pub(super) fn giver(&self, thread: ActivationKey) -> Option<&Id> {
+        let thread = self.thread(thread).filter(|thread| thread.handed.is_some())?;
+        Some(&self.thread(thread.parent?)?.agent)
+    }
+
+    fn handed(&self, key: ActivationKey) -> Option<(&Handed, u32)> {
+        let one = self.activations.get(&key)?;
+        Some((self.threads.get(&one.thread)?.handed.as_deref()?, one.turn))
+    }
+
+    /// Turns that are left of those in which handed over work is to be done.
+    fn turns_left(&self, key: ActivationKey) -> Option<(u32, u32)> {
+        let (handed, turn) = self.handed(key)?;
+        let most = handed.terms.deadline_turns?;
+        Some((most.saturating_sub(handed.turns.saturating_add(turn)), most))
+    }
+
+    /// Looks at the deadline before a question: whether the work may go on. In its last turn it is told.
+    pub(super) fn is_in_time(&mut self, key: ActivationKey) -> bool {
+        match self.turns_left(key) {
+            Some((0, most)) => {
+                let turns = if most == 1 { "turn" } else { "turns" };
+                let why = format!("the deadline of {most} {turns} passed before it gave a result");
+                self.end(key, Ending::Aborted { why, by_person: false });
+                false
+            }
+            Some((1, most)) => {
+                let words = last_turn(most);
+                if let Some(one) = self.activations.get_mut(&key) {
+                    let is_told = one.messages.iter().rev().take(2).any(|message| message.text == words);
+                    if !is_told && !one.mail.contains(&words) {
+                        one.mail.push_back(words);
+                    }
+                }
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether what an agent concluded with is what was asked for. Where it waits for agents that it started, that is
+    /// not its result.
+    pub(super) fn judged(&mut self, key: ActivationKey, said: &str) -> Judged {
+        let Some((handed, _)) = self.handed(key) else { return Judged::Fits };
+        let Some(expected) = handed.terms.expected.as_ref().filter(|expected| expected.is_checked()) else {
+            return Judged::Fits;
+        };
+        let Err(fault) = expected.fit(said) else { return Judged::Fits };
+        let (wanted, was_sent_back) = (expected.words(), handed.was_sent_back);
+        let Some(thread) = self.activations.get(&key).map(|one| one.thread) else { return Judged::Fits };
+        if self.has_live_children(thread) {
+            return Judged::Fits;
+        }
+        let has_turns = self.turns_left(key).is_none_or(|(left, _)| left > 0);
+        if was_sent_back || !has_turns {
+            return Judged::Unfit(unfit(&fault));
+        }
+        if let Some(handed) = self.threads.get_mut(&thread).and_then(|thread| thread.handed.as_deref_mut()) {
+            handed.was_sent_back = true;
+        }
+        Judged::Again(format!(
+            "Your last words are not what was asked for: {fault}. Give the result once more, as {wanted}; if it does not \
+             fit then, your work counts as failed."
+        ))
+    }
+}

@@ -1,0 +1,179 @@
+//! Tasks that are handed over: they come back once, in the form that was asked for, in time, and never in a circle.
+
+use super::core::NewWork;
+use super::guards::Refusal;
+use super::tests::Bench;
+use crate::base::ActivationKey;
+use crate::log::events::Haste;
+use crate::mind::Ending;
+use crate::tools::{Expected, Terms};
+
+impl Bench {
+    fn hand_over(
+        &mut self,
+        from: ActivationKey,
+        to: &str,
+        task: &str,
+        terms: &Terms,
+    ) -> Result<ActivationKey, Refusal> {
+        let work = NewWork { priority: terms.rank(), ..self.work(to, task) };
+        let key = work.key;
+        self.kernel.hand_over(from, work, (task, terms), Vec::new(), &self.settings.clone())?;
+        self.tick();
+        Ok(key)
+    }
+
+    fn last_message(&self, key: ActivationKey) -> &str {
+        &self.kernel.activation(key).and_then(|one| one.messages.last()).expect("there is one").text
+    }
+}
+
+fn wanting(format: &str) -> Terms {
+    Terms { expected: Expected::parse(format).ok(), ..Terms::default() }
+}
+
+fn within(turns: u32) -> Terms {
+    Terms { deadline_turns: Some(turns), ..Terms::default() }
+}
+
+#[test]
+fn a_result_comes_back_to_whoever_handed_the_task_over() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count the chairs", &wanting("chairs, tables")).expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    bench.say(ada, "I counted: {\"chairs\": 12, \"tables\": 3}", &[]);
+    let told = "result of what you handed over (\"count the chairs\"):\n{\"chairs\":12,\"tables\":3}";
+    assert_eq!(bench.told(), [("ada", "boss", told)]);
+    let woken = bench.at_work("boss");
+    assert_eq!(bench.last_message(woken), format!("Signal from ada: {told}"));
+}
+
+#[test]
+fn a_result_that_does_not_fit_is_asked_for_once_more_and_then_fails_in_words() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
+    let bea = bench.hand_over(boss, "bea", "count too", &wanting("chairs, tables")).expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    for key in [ada, bea] {
+        bench.say(key, "Twelve.", &[]);
+        let again = bench.last_message(key);
+        assert!(again.contains("there is no JSON in it") && again.contains("chairs, tables"), "{again}");
+    }
+    bench.say(ada, "{\"chairs\": 12, \"tables\": 3}", &[]);
+    bench.say(bea, "{\"chairs\": 12}", &[]);
+    assert!(matches!(bench.ending(ada), Ending::Completed { .. }));
+    assert!(matches!(bench.ending(bea), Ending::Failed { why } if why.contains("the field 'tables' is missing")));
+    let gave: Vec<bool> = bench.reports.iter().map(|one| one.gave.as_ref().expect("it was handed over").0).collect();
+    assert_eq!(gave, [true, false]);
+    assert!(bench.told()[1].2.starts_with("no result of what you handed over (\"count too\"): what it gave"));
+}
+
+#[test]
+fn who_waits_for_agents_of_its_own_has_not_given_its_result() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
+    let kid = bench.spawn(ada, "kid", "count for me").expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    bench.say(ada, "I wait for the kid.", &[]);
+    assert!(bench.told().is_empty(), "nothing is given back yet");
+    bench.say(kid, "Twelve and three.", &[]);
+    let woken = bench.at_work("ada");
+    bench.say(woken, "{\"chairs\": 12, \"tables\": 3}", &[]);
+    assert_eq!(bench.told().last().map(|told| (told.0, told.1)), Some(("ada", "boss")));
+    assert_eq!(
+        bench.reports.last().and_then(|one| one.gave.clone()),
+        Some((true, "{\"chairs\":12,\"tables\":3}".into()))
+    );
+}
+
+#[test]
+fn the_last_turn_is_told_and_a_deadline_that_passed_ends_the_work() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count", &within(2)).expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    bench.say(ada, "", &["a.md"]);
+    bench.answer(ada, 0);
+    bench.tick();
+    let told = |bench: &Bench| {
+        let messages = &bench.kernel.activation(ada).expect("it goes on").messages;
+        messages.iter().filter(|message| message.text.contains("This is the last of the 2 turns")).count()
+    };
+    assert_eq!(told(&bench), 1, "{:?}", bench.kernel.activation(ada));
+    bench.say(ada, "", &["b.md"]);
+    bench.answer(ada, 0);
+    bench.tick();
+    assert!(
+        matches!(bench.ending(ada), Ending::Aborted { why, by_person: false } if why.contains("deadline of 2 turns"))
+    );
+    assert_eq!(bench.told().len(), 1);
+    assert!(bench.told()[0].2.contains("the deadline of 2 turns passed before it gave a result"));
+}
+
+#[test]
+fn nothing_is_handed_over_in_a_circle_too_deep_too_often_or_twice() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "one", &Terms::default()).expect("it may");
+    let circle = bench.hand_over(ada, "boss", "two", &Terms::default());
+    assert_eq!(circle, Err(Refusal::Circle { way: "boss → ada → boss".into() }));
+    let bea = bench.hand_over(ada, "bea", "three", &Terms::default()).expect("it may");
+    let circle = bench.hand_over(bea, "ada", "four", &Terms::default());
+    assert_eq!(circle, Err(Refusal::Circle { way: "ada → bea → ada".into() }));
+    assert_eq!(
+        bench.hand_over(boss, "ada", "one", &Terms::default()),
+        Err(Refusal::Loop { agent: "ada".into() }),
+        "exactly this was handed over before"
+    );
+    bench.settings.depth_at_most = 2;
+    assert_eq!(bench.hand_over(bea, "cy", "five", &Terms::default()), Err(Refusal::Depth { most: 2 }));
+    bench.settings.fan_out_at_most = 2;
+    bench.hand_over(boss, "dan", "six", &Terms::default()).expect("it may");
+    assert_eq!(bench.hand_over(boss, "eva", "seven", &Terms::default()), Err(Refusal::FanOut { most: 2 }));
+}
+
+#[test]
+fn whoever_handed_it_over_hears_also_that_a_person_stopped_it() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count", &Terms::default()).expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    bench.kernel.kill_agent(&"ada".into(), "a person stopped it", None);
+    bench.tick();
+    assert_eq!(bench.told(), [("ada", "boss", "no result of what you handed over (\"count\"): a person stopped it")]);
+    assert!(bench.kernel.activation(ada).is_none());
+}
+
+#[test]
+fn what_is_urgent_gets_a_place_first() {
+    let mut bench = Bench::new();
+    bench.settings.concurrency = 1;
+    let boss = bench.start("boss", "Plan");
+    let low = bench.hand_over(boss, "ada", "one", &Terms { haste: Haste::Low, ..Terms::default() }).expect("it may");
+    let usual = bench.hand_over(boss, "bea", "two", &Terms::default()).expect("it may");
+    let high = bench.hand_over(boss, "cy", "three", &Terms { haste: Haste::High, ..Terms::default() }).expect("it may");
+    bench.say(boss, "I wait.", &[]);
+    let mut order = Vec::new();
+    for _ in 0..12 {
+        let next = bench.kernel.activations().find(|one| one.has_slot).map(|one| one.key);
+        let Some(next) = next else { break };
+        order.extend([low, usual, high].contains(&next).then_some(next));
+        bench.say(next, "Done.", &[]);
+    }
+    assert_eq!(order, [high, usual, low]);
+}
+
+#[test]
+fn what_is_to_be_given_back_is_kept_with_the_rest() {
+    let mut bench = Bench::new();
+    let boss = bench.start("boss", "Plan");
+    let ada = bench.hand_over(boss, "ada", "count", &wanting("chairs, tables")).expect("it may");
+    bench.say(ada, "Twelve.", &[]);
+    let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
+    let again: super::Kernel = serde_json::from_str(&text).expect("and read again");
+    assert_eq!(again, bench.kernel);
+    assert!(again.thread(ada).and_then(|thread| thread.handed.as_ref()).is_some_and(|handed| handed.was_sent_back));
+}

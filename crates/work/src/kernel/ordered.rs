@@ -1,0 +1,112 @@
+//! Work that floors above have done, as data: what they order, and what they are told.
+//!
+//! Orders are written in [`Ingest`](crate::schedule::WorkshopSystems::Ingest) and taken in the same tick; what becomes of
+//! them is told in the same tick, too, so that nothing is on its way when a room is saved.
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{ActivationKey, Id, Seq};
+use crate::mind::Ending;
+
+/// What whoever ordered work lends it beside the task.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkTerms {
+    /// The model that is asked in place of the agent's own.
+    pub model: Option<String>,
+    /// Questions to it in one piece of work, where that is less than the settings say.
+    pub turns_at_most: Option<u32>,
+    /// Tools beside those of the agent; who may use none at all has none of them.
+    pub tools: Vec<String>,
+    /// Whether its session is kept when the work is over, for whoever goes on with it.
+    pub is_kept: bool,
+}
+
+impl WorkTerms {
+    /// Whether they say nothing.
+    pub(super) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Work that is wanted of an agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkWanted {
+    /// Names the order; what becomes of it is told under that name.
+    pub order: Id,
+    /// Who is to do it: an agent by id, or a profile by id or file.
+    pub agent: Id,
+    /// What is to be done.
+    pub task: String,
+    /// Who wants it, as the log says it.
+    pub by: Id,
+    /// What it is lent.
+    pub terms: WorkTerms,
+    /// The record that it comes from.
+    pub cause: Seq,
+}
+
+/// Something that a floor above wants of the kernel.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub enum WorkOrder {
+    /// An agent is to do something, as a run of its own.
+    Begin(Box<WorkWanted>),
+    /// The agent is told something more in a session that was kept.
+    GoOn {
+        /// Names the order.
+        order: Id,
+        /// Which session.
+        thread: ActivationKey,
+        /// What it is told.
+        text: String,
+        /// Who tells it, as the log says it.
+        by: Id,
+        /// The record that it comes from.
+        cause: Seq,
+    },
+    /// Nobody goes on with a session that was kept.
+    LetGo {
+        /// Which.
+        thread: ActivationKey,
+    },
+    /// A piece of work is to end.
+    End {
+        /// Which.
+        activation: ActivationKey,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What becomes of such work. Each order is answered with the first or the second; each work with the third, once.
+#[derive(Message, Clone, PartialEq, Debug)]
+pub enum WorkAnswer {
+    /// An agent has it.
+    Begun {
+        /// Which order.
+        order: Id,
+        /// The piece of work.
+        activation: ActivationKey,
+        /// Its session.
+        thread: ActivationKey,
+        /// Who has it, by id.
+        agent: Id,
+    },
+    /// Nobody does it.
+    Refused {
+        /// Which order.
+        order: Id,
+        /// Why.
+        why: String,
+    },
+    /// A piece of work is over, whoever ordered it.
+    Ended {
+        /// Which.
+        activation: ActivationKey,
+        /// How.
+        ending: Ending,
+        /// The record of its end.
+        cause: Seq,
+    },
+}

@@ -1,0 +1,247 @@
+//! Blackboards: values that everybody in a run sees, each with who wrote it, when, and what it said before. Pure.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::settings::BlackboardSettings;
+use crate::base::{ActivationKey, Id};
+use crate::tools::Condition;
+
+/// Of a value so many characters are shown in an error.
+const SHOWN_CHARS: usize = 400;
+
+/// What an entry said at one time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Written {
+    /// What; null where it was taken away.
+    pub value: Value,
+    /// Who wrote it, by id.
+    pub by: Id,
+    /// The tick in which that was.
+    pub tick: u64,
+    /// Which version of the entry it is, from 1.
+    pub version: u64,
+}
+
+/// An entry of a blackboard.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it says now; null where it was taken away.
+    pub now: Written,
+    /// What it said before, the newest last.
+    #[serde(default)]
+    pub before: VecDeque<Written>,
+    /// Whether it is kept when the run ends.
+    #[serde(default)]
+    pub shared: bool,
+}
+
+impl Entry {
+    /// What it says, unless it was taken away.
+    pub fn value(&self) -> Option<&Value> {
+        Some(&self.now.value).filter(|value| !value.is_null())
+    }
+}
+
+/// The blackboard of a run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunBoard {
+    entries: BTreeMap<String, Entry>,
+    /// The tick in which its run ended.
+    ended: Option<u64>,
+}
+
+impl RunBoard {
+    /// Its entries by name, those that were taken away included.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(key, entry)| (key.as_str(), entry))
+    }
+
+    /// The entry of this name, unless it was taken away.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.get(key).filter(|entry| entry.value().is_some())
+    }
+
+    /// The tick in which its run ended, if it did.
+    pub fn ended(&self) -> Option<u64> {
+        self.ended
+    }
+
+    /// What is kept of it when its run ends.
+    pub fn shared(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries().filter(|(_, entry)| entry.shared && entry.value().is_some())
+    }
+}
+
+/// A change of an entry.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Change {
+    /// Which entry.
+    pub key: String,
+    /// What it is to say; null takes it away.
+    pub value: Value,
+    /// On which condition.
+    pub only_if: Condition,
+    /// Whether it is kept when the run ends; as before where absent.
+    pub shared: Option<bool>,
+    /// Who writes it, by id.
+    pub by: Id,
+    /// The tick.
+    pub tick: u64,
+}
+
+/// Why an entry was not changed.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum NotWritten {
+    /// It says something else than whoever writes it thought.
+    #[error("{key:?} says {value} now (version {version}, written by {by}), and not what you expected; decide anew")]
+    Other {
+        /// Which.
+        key: String,
+        /// What it says, cut to a length.
+        value: String,
+        /// Its version.
+        version: u64,
+        /// Who wrote it.
+        by: Id,
+    },
+    /// There is no such entry.
+    #[error("there is no entry {key:?}, and not what you expected; decide anew")]
+    Nothing {
+        /// Which.
+        key: String,
+    },
+    /// There are too many.
+    #[error("there are {most} entries on the blackboard already; take one away first, by writing null")]
+    TooMany {
+        /// So many may be.
+        most: usize,
+    },
+    /// The run is over, or there is none.
+    #[error("the run is over, and its blackboard with it")]
+    Over,
+}
+
+/// The blackboards of all runs. Written by this floor only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Blackboards(BTreeMap<ActivationKey, RunBoard>);
+
+impl Blackboards {
+    /// All of them, by the piece of work that began the run.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (ActivationKey, &RunBoard)> {
+        self.0.iter().map(|(run, board)| (*run, board))
+    }
+
+    /// That of a run.
+    pub fn get(&self, run: ActivationKey) -> Option<&RunBoard> {
+        self.0.get(&run)
+    }
+
+    /// Changes an entry; what it says now.
+    pub fn write(
+        &mut self,
+        run: ActivationKey,
+        change: Change,
+        settings: &BlackboardSettings,
+    ) -> Result<&Entry, NotWritten> {
+        let Change { key, value, only_if, shared, by, tick } = change;
+        let board = self.0.entry(run).or_default();
+        if board.ended.is_some() {
+            return Err(NotWritten::Over);
+        }
+        let there = board.entries.get(&key).filter(|entry| entry.value().is_some());
+        let is_expected = match (&only_if, there.and_then(Entry::value)) {
+            (Condition::Anything, _) => true,
+            (Condition::Absent, value) => value.is_none(),
+            (Condition::Value { value: expected }, None) => expected.is_null(),
+            (Condition::Value { value: expected }, Some(value)) => same(value, expected),
+        };
+        if !is_expected {
+            return Err(match there {
+                Some(entry) => NotWritten::Other {
+                    key,
+                    value: crate::base::text::truncate(&entry.now.value.to_string(), SHOWN_CHARS),
+                    version: entry.now.version,
+                    by: entry.now.by.clone(),
+                },
+                None => NotWritten::Nothing { key },
+            });
+        }
+        if value.is_null() && there.is_none() {
+            return Err(NotWritten::Nothing { key });
+        }
+        if !board.entries.contains_key(&key) && board.entries.len() >= settings.entries_at_most {
+            // One that was taken away gives way.
+            let gone = board.entries.iter().filter(|(_, entry)| entry.value().is_none());
+            let oldest = gone.min_by_key(|(_, entry)| entry.now.tick).map(|(key, _)| key.clone());
+            match oldest {
+                Some(gone) => board.entries.remove(&gone),
+                None => return Err(NotWritten::TooMany { most: settings.entries_at_most }),
+            };
+        }
+        let written = |version| Written { value, by, tick, version };
+        let entry = match board.entries.entry(key) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(Entry { now: written(1), before: VecDeque::new(), shared: shared.unwrap_or_default() })
+            }
+            std::collections::btree_map::Entry::Occupied(place) => {
+                let entry = place.into_mut();
+                let newer = written(entry.now.version + 1);
+                entry.before.push_back(std::mem::replace(&mut entry.now, newer));
+                let surplus = entry.before.len().saturating_sub(settings.history_at_most);
+                entry.before.drain(..surplus);
+                entry.shared = shared.unwrap_or(entry.shared);
+                entry
+            }
+        };
+        Ok(entry)
+    }
+
+    /// Ends the blackboards of runs that are over, and forgets the oldest of those that ended before. Which ended now.
+    pub fn end_runs(
+        &mut self,
+        goes_on: impl Fn(ActivationKey) -> bool,
+        tick: u64,
+        settings: &BlackboardSettings,
+    ) -> Vec<ActivationKey> {
+        let mut ended = Vec::new();
+        for (run, board) in self.0.iter_mut().filter(|(run, board)| board.ended.is_none() && !goes_on(**run)) {
+            board.ended = Some(tick);
+            ended.push(*run);
+        }
+        let mut over: Vec<(u64, ActivationKey)> =
+            self.0.iter().filter_map(|(run, board)| Some((board.ended?, *run))).collect();
+        over.sort_unstable();
+        // Those that ended now are still to be kept.
+        let surplus = over.len().saturating_sub(settings.ended_at_most.max(ended.len()));
+        for (_, run) in over.into_iter().take(surplus) {
+            self.0.remove(&run);
+        }
+        ended
+    }
+}
+
+/// Whether two values are the same; numbers that are equal are, however they are written.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Value::Array(ones), Value::Array(others)) => {
+            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(ones), Value::Object(others)) => {
+            ones.len() == others.len()
+                && ones.iter().all(|(key, one)| others.get(key).is_some_and(|other| same(one, other)))
+        }
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+#[path = "blackboard_tests.rs"]
+mod tests;

@@ -1,0 +1,252 @@
+//! Whatever is said, heard and forgotten in whatever order, with crashes in between: every message comes to everybody who
+//! listened when it was said, once and in order, and no channel holds more than it may.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn settings() -> ChannelSettings {
+    ChannelSettings {
+        messages_at_most: 8,
+        history_at_most: 3,
+        told_per_turn: 4,
+        channels_at_most: 3,
+        ..Default::default()
+    }
+}
+
+fn message(by: &str, text: &str) -> NewMessage {
+    NewMessage { by: by.into(), work: None, text: text.to_owned(), hops: 0, tick: 1, cause: Seq(1) }
+}
+
+fn listens(channels: &mut Channels, name: &str, agent: &str) {
+    channels.subscribe(name, &agent.into(), (None, 0), &settings()).expect("there is room");
+}
+
+fn texts(heard: &[Heard]) -> Vec<&str> {
+    heard.iter().flat_map(|heard| &heard.messages).map(|message| &*message.text).collect()
+}
+
+#[test]
+fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
+    let mut channels = Channels::default();
+    for agent in ["ada", "bea"] {
+        listens(&mut channels, "findings", agent);
+    }
+    channels.publish("findings", message("ada", "12 chairs"), &settings()).expect("there is room");
+    assert_eq!(channels.waiting(), ["bea".into()]);
+    assert!(channels.hear("ada", &settings()).is_empty(), "it knows what it said");
+    assert_eq!(texts(&channels.hear("bea", &settings())), ["12 chairs"]);
+    assert!(channels.hear("bea", &settings()).is_empty() && channels.is_quiet());
+    assert_eq!(channels.get("findings").expect("it is there").counts(), (1, 0));
+}
+
+#[test]
+fn whoever_comes_later_hears_of_what_was_said_before_what_it_asks_for() {
+    let mut channels = Channels::default();
+    for number in 1..=5 {
+        channels.publish("news", message("ada", &number.to_string()), &settings()).expect("there is room");
+    }
+    assert_eq!(channels.subscribe("news", &"bea".into(), (None, 2), &settings()), Ok(Some(2)));
+    assert_eq!(channels.subscribe("news", &"bea".into(), (None, 2), &settings()), Ok(None), "it listens already");
+    assert_eq!(texts(&channels.hear("bea", &settings())), ["4", "5"]);
+    assert_eq!(channels.subscribe("news", &"cy".into(), (None, 99), &settings()), Ok(Some(3)), "as far as it is known");
+}
+
+#[test]
+fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() {
+    let mut channels = Channels::default();
+    listens(&mut channels, "news", "slow");
+    for number in 0..8 {
+        channels.publish("news", message("ada", &number.to_string()), &settings()).expect("there is room");
+    }
+    let bounce = channels.publish("news", message("ada", "one more"), &settings()).expect_err("it is full");
+    assert_eq!(bounce, Bounce::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
+    assert!(bounce.to_string().contains("8 messages wait, for slow the longest"));
+    assert_eq!(texts(&channels.hear("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
+    assert_eq!(channels.publish("news", message("ada", "one more"), &settings()), Ok(9));
+    assert_eq!(texts(&channels.hear("slow", &settings())), ["4", "5", "6", "7"]);
+    assert_eq!(texts(&channels.hear("slow", &settings())), ["one more"]);
+}
+
+#[test]
+fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not() {
+    let mut channels = Channels::default();
+    for name in ["a", "b", "c"] {
+        channels.publish(name, message("ada", "x"), &settings()).expect("there is room");
+    }
+    listens(&mut channels, "d", "bea");
+    assert_eq!(channels.iter().count(), 3, "one of them went");
+    listens(&mut channels, "e", "bea");
+    listens(&mut channels, "f", "bea");
+    let bounce = channels.publish("g", message("ada", "x"), &settings()).expect_err("all have listeners");
+    assert!(matches!(bounce, Bounce::TooManyChannels { most: 3, .. }));
+}
+
+#[test]
+fn what_was_handed_on_often_enough_wakes_nobody_and_is_heard_all_the_same() {
+    let mut channels = Channels::default();
+    listens(&mut channels, "news", "bea");
+    let far = NewMessage { hops: 7, ..message("ada", "far") };
+    channels.publish("news", far, &settings()).expect("there is room");
+    assert!(channels.calls("bea", &settings()).is_empty());
+    channels.publish("news", message("ada", "near"), &settings()).expect("there is room");
+    assert_eq!(channels.calls("bea", &settings()).len(), 1);
+    channels.note_woken("bea");
+    assert!(channels.calls("bea", &settings()).is_empty(), "once");
+    assert_eq!(texts(&channels.hear("bea", &settings())), ["far", "near"]);
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Publish(u8, u8),
+    Subscribe(u8, u8, u8),
+    Unsubscribe(u8, u8),
+    Leave(u8),
+    Hear(u8),
+    Save,
+    Crash,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        8 => any::<(u8, u8)>().prop_map(|(channel, by)| Act::Publish(channel, by)),
+        3 => any::<(u8, u8, u8)>().prop_map(|(channel, by, earlier)| Act::Subscribe(channel, by, earlier)),
+        1 => any::<(u8, u8)>().prop_map(|(channel, by)| Act::Unsubscribe(channel, by)),
+        1 => any::<u8>().prop_map(Act::Leave),
+        6 => any::<u8>().prop_map(Act::Hear),
+        2 => Just(Act::Save),
+        1 => Just(Act::Crash),
+    ];
+    prop::collection::vec(act, 1..150)
+}
+
+/// What should be: for everybody who listens to a channel, what it has still to hear.
+#[derive(Clone, Default)]
+struct Model {
+    owed: BTreeMap<(String, String), Vec<String>>,
+    /// Of each channel what its history may still hold, the newest last.
+    said: BTreeMap<String, Vec<(String, String)>>,
+}
+
+#[derive(Clone, Default)]
+struct World {
+    is: (Channels, Model),
+    disk: (Channels, Model),
+    said: u64,
+}
+
+impl World {
+    fn happen(&mut self, act: &Act) {
+        let settings = settings();
+        let (channel, agent) = (|at: &u8| format!("c{}", at % 4), |at: &u8| format!("agent-{}", at % 5));
+        let (channels, model) = &mut self.is;
+        match act {
+            Act::Publish(at, by) => {
+                let (name, by) = (channel(at), agent(by));
+                self.said += 1;
+                let text = format!("m{}", self.said);
+                let before: Vec<String> = channels.iter().map(|(name, _)| name.to_owned()).collect();
+                match channels.publish(&name, message(&by, &text), &settings) {
+                    Err(Bounce::Full { .. }) => {
+                        let waits = model.owed.iter().any(|((of, _), owed)| *of == name && !owed.is_empty());
+                        let own = channels.get(&name).is_some_and(|channel| channel.oldest_waiting().is_some());
+                        assert!(waits || own, "it is full of what somebody has still to hear");
+                    }
+                    Err(_) => assert_eq!(before.len(), settings.channels_at_most),
+                    Ok(_) => {
+                        for ((of, to), owed) in &mut model.owed {
+                            if *of == name && *to != by {
+                                owed.push(text.clone());
+                            }
+                        }
+                        model.said.entry(name).or_default().push((by, text));
+                    }
+                }
+                model.said.retain(|name, _| channels.get(name).is_some());
+            }
+            Act::Subscribe(at, who, earlier) => {
+                let (name, who) = (channel(at), agent(who));
+                let earlier = usize::from(earlier % 4);
+                if let Ok(Some(before)) = channels.subscribe(&name, &who.as_str().into(), (None, earlier), &settings) {
+                    let said = model.said.entry(name.clone()).or_default();
+                    let first = said.len() - usize::try_from(before).expect("it is small");
+                    let owed = said[first..].iter().filter(|(by, _)| *by != who).map(|(_, text)| text.clone());
+                    let owed: Vec<String> = owed.collect();
+                    model.owed.insert((name, who), owed);
+                }
+                model.said.retain(|name, _| channels.get(name).is_some());
+            }
+            Act::Unsubscribe(at, who) => {
+                let (name, who) = (channel(at), agent(who));
+                let did = channels.unsubscribe(&name, &who, &settings);
+                assert_eq!(did, model.owed.remove(&(name, who)).is_some());
+            }
+            Act::Leave(who) => {
+                let who = agent(who);
+                channels.leave(&who, &settings);
+                model.owed.retain(|(_, to), _| *to != who);
+            }
+            Act::Hear(who) => {
+                let who = agent(who);
+                let heard = channels.hear(&who, &settings);
+                let count: usize = heard.iter().map(|heard| heard.messages.len()).sum();
+                assert!(count <= settings.told_per_turn);
+                for Heard { channel, messages, left } in heard {
+                    let owed = model.owed.get_mut(&(channel, who.clone())).expect("it listens");
+                    let told: Vec<String> = messages.iter().map(|message| message.text.to_string()).collect();
+                    let rest = owed.split_off(told.len().min(owed.len()));
+                    assert_eq!(*owed, told, "in order, nothing left out, nothing twice");
+                    *owed = rest;
+                    assert!(owed.len() as u64 <= left);
+                }
+            }
+            Act::Save => self.disk = self.is.clone(),
+            Act::Crash => {
+                let text = serde_json::to_string(&self.disk.0).expect("channels can be saved");
+                let channels: Channels = serde_json::from_str(&text).expect("and read again");
+                assert_eq!(channels, self.disk.0);
+                self.is = (channels, self.disk.1.clone());
+            }
+        }
+    }
+
+    fn check(&self) {
+        let settings = settings();
+        let (channels, model) = &self.is;
+        assert!(channels.iter().count() <= settings.channels_at_most);
+        for (name, channel) in channels.iter() {
+            assert!(channel.messages.len() <= settings.messages_at_most, "{name}");
+            let chars: usize = channel.messages().map(|message| message.text.chars().count()).sum();
+            assert_eq!(chars, channel.chars);
+            let numbers: Vec<u64> = channel.messages().map(|message| message.number).collect();
+            assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "without a gap: {numbers:?}");
+            assert_eq!(numbers.last().copied().unwrap_or(channel.said), channel.said);
+        }
+        let waiting: Vec<Id> = channels.waiting();
+        for ((name, agent), owed) in &model.owed {
+            let channel = channels.get(name).expect("who listens keeps it");
+            assert!(channel.subscribers().any(|(who, _)| **who == **agent));
+            assert!(owed.is_empty() || waiting.iter().any(|who| **who == **agent), "{agent} waits");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_nothing_comes_twice_and_no_bound_is_exceeded(acts in acts()) {
+        let mut world = World::default();
+        for act in &acts {
+            world.happen(act);
+            world.check();
+        }
+        for agent in 0..5 {
+            for _ in 0..20 {
+                world.happen(&Act::Hear(agent));
+            }
+        }
+        prop_assert!(world.is.1.owed.values().all(Vec::is_empty), "everybody hears everything in the end");
+    }
+}

@@ -1,0 +1,46 @@
+//! What a person does about channels and blackboards. Inputs.
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{ActivationKey, Id};
+use crate::schedule::Input;
+
+/// Something that a person does about channels and blackboards.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum TogetherCommand {
+    /// Says something in a channel.
+    Publish {
+        /// In which.
+        channel: String,
+        /// What.
+        message: String,
+    },
+    /// Lets an agent listen to a channel, or no more.
+    Listen {
+        /// To which.
+        channel: String,
+        /// Whom, by id.
+        agent: Id,
+        /// Whether it listens from now on.
+        listens: bool,
+    },
+    /// Changes an entry of a run's blackboard.
+    Write {
+        /// The piece of work that began the run.
+        run: ActivationKey,
+        /// Which entry.
+        key: String,
+        /// What it is to say, as JSON or plain words; absent where it is taken away.
+        value: Option<String>,
+        /// Whether it is kept when the run ends; as before where absent.
+        shared: Option<bool>,
+        /// The version that the person saw; none where there was no such entry.
+        seen: Option<u64>,
+    },
+}
+
+impl Input for TogetherCommand {
+    const KIND: &'static str = "together";
+}

@@ -1,0 +1,37 @@
+//! What of channels and blackboards outlives the process: all of it.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::blackboard::Blackboards;
+use super::channels::Channels;
+use super::showing::Shown;
+use crate::schedule::Section;
+
+/// This floor's part of the saved world.
+#[derive(Serialize, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct OrchestrationSaved {
+    channels: Channels,
+    blackboards: Blackboards,
+    shown: Shown,
+}
+
+impl Section for OrchestrationSaved {
+    const NAME: &'static str = "together";
+
+    fn save(world: &mut World) -> Self {
+        Self {
+            channels: world.resource::<Channels>().clone(),
+            blackboards: world.resource::<Blackboards>().clone(),
+            shown: world.resource::<Shown>().clone(),
+        }
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self.channels);
+        world.insert_resource(self.blackboards);
+        world.insert_resource(self.shown);
+    }
+}

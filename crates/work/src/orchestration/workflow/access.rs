@@ -1,0 +1,229 @@
+//! What workflows touch of the room: who is there, the log, and whoever carries out what they want.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::check::{self, There};
+use super::engine::Effect;
+use super::record;
+use super::runs::{WorkflowRuns, Workflows, Written};
+use super::settings::WorkflowSettings;
+use super::state::{Change, Run, RunStatus};
+use super::task::GIVE_OUTPUT;
+use crate::agent::{Profiles, Roster};
+use crate::base::hash::content_hash;
+use crate::base::ids::ROOM;
+use crate::base::{Author, Id, Problem, RunTag, Seq, Severity};
+use crate::kernel::{Kernel, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::events::{Warning, WorkflowStep};
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{SimClock, ticks};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
+use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
+
+/// What the names of orders that read what a step gives begin with.
+pub(super) const READS: &str = "workflow-read/";
+/// What the names of orders that write what a run came to begin with.
+pub(super) const RESULTS: &str = "workflow-result/";
+/// What the names of orders that write how far a run is begin with.
+const STATES: &str = "workflow-state/";
+/// A state of so many bytes is written half as often as a short one.
+const BYTES_PER_WRITE: u64 = 64 * 1024;
+
+/// Everything in the room that workflows touch.
+#[derive(SystemParam)]
+pub(super) struct RunsAccess<'w> {
+    pub(super) clock: Res<'w, SimClock>,
+    pub(super) settings: Res<'w, WorkflowSettings>,
+    pub(super) kernel: Res<'w, Kernel>,
+    pub(super) known: Res<'w, KnownFiles>,
+    pub(super) log: ResMut<'w, EventLog>,
+    profiles: Res<'w, Profiles>,
+    roster: Res<'w, Roster>,
+    start: Option<Res<'w, RoomStart>>,
+    orders: MessageWriter<'w, WorkOrder>,
+    files: MessageWriter<'w, FileOrder>,
+    reports: MessageWriter<'w, ProblemReport>,
+}
+
+impl RunsAccess<'_> {
+    /// What is made now is made in this run of the room.
+    pub(super) fn room(&self) -> RunTag {
+        RunTag::of(self.log.run())
+    }
+
+    fn scene(&self) -> String {
+        self.start.as_ref().map_or_else(String::new, |start| start.scene.clone())
+    }
+
+    /// Says something to the person, about nobody.
+    pub(super) fn warn(&mut self, what: String, remedy: &str) {
+        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy.to_owned())));
+    }
+
+    /// The ids that a step may name.
+    pub(super) fn agents(&self) -> BTreeSet<Id> {
+        let here = self.roster.iter().filter_map(|(key, _)| self.roster.id(key).cloned());
+        here.chain(self.profiles.ids().cloned()).collect()
+    }
+
+    /// Whether agents came, went or became others since the last look.
+    pub(super) fn are_others(&self) -> bool {
+        self.profiles.is_changed() || self.roster.is_changed()
+    }
+
+    /// What is wrong with workflows in view of everything else, told anew where it is something else.
+    pub(super) fn check_all(&mut self, workflows: &mut Workflows) {
+        let agents = self.agents();
+        for path in workflows.files.keys().cloned().collect::<Vec<_>>() {
+            let there = There { agents: Some(&agents), workflows: &workflows.files };
+            let found = workflows.files.get(&path).map(|file| check::check(&file.workflow, there)).unwrap_or_default();
+            if workflows.problems.get(&path) != Some(&found) {
+                workflows.problems.insert(path.clone(), found);
+                let problems = workflows.problems(&path);
+                self.report(&path, problems);
+            }
+        }
+    }
+
+    /// Tells what is wrong with a workflow's file.
+    pub(super) fn report(&mut self, path: &str, problems: Vec<Problem>) {
+        self.reports.write(ProblemReport { source: format!("workflow {path}"), problems });
+    }
+
+    /// Writes the records of what became of a run's steps.
+    pub(super) fn tell(&mut self, run: &mut Run) {
+        for Change { step, to, why, agent } in run.take_changes() {
+            let step = step.and_then(|step| run.plan.steps.get(step)).map(|step| step.id.as_str());
+            let event = WorkflowStep {
+                workflow: run.name.as_str().into(),
+                step: step.unwrap_or_default().into(),
+                to,
+                why: Some(why).filter(|why| !why.is_empty()),
+                run: Some(run.key.id()),
+                by: (step.is_none()).then(|| run.by.clone()),
+            };
+            let draft = EventDraft::of(&event);
+            let draft = match &agent {
+                Some(agent) => draft.agent(agent),
+                None => draft,
+            };
+            let cause = Some(run.cause).filter(|cause| cause.0 > 0);
+            let record = self.log.write(draft.cause(cause));
+            // What follows comes from the beginning of the run.
+            if run.cause.0 == 0 {
+                run.cause = record;
+            }
+        }
+    }
+
+    /// Brings a run on, and has done what is to be done.
+    pub(super) fn bring_on(&mut self, run: &mut Run) {
+        let effects = run.step(self.clock.tick(), &self.settings.limits());
+        self.tell(run);
+        for effect in effects {
+            self.carry_out(run, effect);
+        }
+    }
+
+    fn carry_out(&mut self, run: &Run, effect: Effect) {
+        let (by, cause) = (Id::from(format!("workflow {}", run.name)), run.cause);
+        match effect {
+            Effect::Begin { order, agent, task, model, turns_at_most, gives, .. } => {
+                let tools = if gives { vec![GIVE_OUTPUT.to_owned()] } else { Vec::new() };
+                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true };
+                self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
+            }
+            Effect::GoOn { order, thread, text, .. } => {
+                self.orders.write(WorkOrder::GoOn { order, thread, text, by, cause });
+            }
+            Effect::LetGo { thread } => {
+                self.orders.write(WorkOrder::LetGo { thread });
+            }
+            Effect::End { activation } => {
+                self.orders.write(WorkOrder::End { activation, why: "its workflow was stopped".to_owned() });
+            }
+            Effect::Read { order, path, agent, .. } => {
+                self.files.write(FileOrder {
+                    key: format!("{READS}{order}").into(),
+                    author: Author::agent(&agent),
+                    activation: None,
+                    operation: FileOperation::Read { path },
+                    rights: FileRights { records_of: Some(String::new()), ..FileRights::default() },
+                    cause,
+                });
+            }
+        }
+    }
+
+    /// Writes down how far a run is, if that is due, and what it came to once it is over.
+    pub(super) fn write(&mut self, run: &mut Run, written: &mut Written) {
+        let now = self.clock.tick();
+        if run.status != RunStatus::Running && run.result.is_none() {
+            let path = record::result_path(run);
+            let ended = run.ended_tick.unwrap_or(now);
+            run.result = Some(path.clone());
+            written.is_behind = true;
+            let content = record::result(run);
+            let key = format!("{RESULTS}{}/{ended}", run.key);
+            self.order(key, FileOperation::Write { path, content }, run);
+        }
+        let every = ticks(self.settings.state_write_secs.clamp(0.0, 3_600.0)).max(1);
+        let is_due = written.tick == 0 || now >= written.tick + every * (1 + written.bytes / BYTES_PER_WRITE);
+        if written.is_behind && (is_due || run.status != RunStatus::Running) {
+            let order = state_order(run, &self.scene(), now);
+            if let FileOperation::Record { content, .. } = &order.operation {
+                *written = Written { is_behind: false, tick: now, bytes: content.len() as u64 };
+            }
+            self.files.write(order);
+        }
+    }
+
+    /// Saves a text that a person changed, if its file still says what it was made from.
+    pub(super) fn save(&mut self, path: &str, base: u64, content: String) {
+        let (now, hash) = (self.clock.tick(), content_hash(content.as_bytes()));
+        self.files.write(FileOrder {
+            key: format!("workflow-edit/{}/{now}/{hash:016x}", self.room()).into(),
+            author: Author::user(),
+            activation: None,
+            operation: FileOperation::Save { path: path.to_owned(), base: Some(base), content },
+            rights: FileRights::default(),
+            cause: Seq(0),
+        });
+    }
+
+    fn order(&mut self, key: String, operation: FileOperation, run: &Run) {
+        let (author, rights) = (Author(ROOM.into()), FileRights::default());
+        self.files.write(FileOrder { key: key.into(), author, activation: None, operation, rights, cause: run.cause });
+    }
+}
+
+/// The order that writes down how far a run is.
+fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
+    let (path, content) = (record::path(run), record::to_yaml(run, scene, now));
+    FileOrder {
+        key: format!("{STATES}{}/{now}/{}", run.key, run.status.word()).into(),
+        author: Author(ROOM.into()),
+        activation: None,
+        operation: FileOperation::Record { path, content },
+        rights: FileRights::default(),
+        cause: run.cause,
+    }
+}
+
+/// How far all runs are that go on, as it is to stand on disk when the room is closed.
+pub fn runs_at_rest(world: &World) -> Vec<FileOrder> {
+    let (Some(runs), Some(clock)) = (world.get_resource::<WorkflowRuns>(), world.get_resource::<SimClock>()) else {
+        return Vec::new();
+    };
+    let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());
+    let behind = runs.iter().filter(|run| run.is_going_on());
+    behind.map(|run| state_order(run, scene, clock.tick())).collect()
+}
+
+/// Whether nothing is wrong that keeps a workflow from running.
+pub(super) fn can_run(problems: &[Problem]) -> Result<(), &Problem> {
+    problems.iter().find(|problem| problem.severity == Severity::Error).map_or(Ok(()), Err)
+}

@@ -1,0 +1,27 @@
+//! What a person says to a step that is theirs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a person says to a step that is theirs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PersonAnswer {
+    /// Whether it is approved, where that is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
+    /// A word on it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub comment: String,
+    /// The fields of a form.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+}
+
+impl PersonAnswer {
+    /// Yes or no, with a word on it.
+    pub fn approval(approved: bool, comment: &str) -> Self {
+        Self { approved: Some(approved), comment: comment.to_owned(), fields: BTreeMap::new() }
+    }
+}

@@ -1,0 +1,343 @@
+//! What is wrong with a workflow in view of itself, of the agents that there are and of other workflows: found before
+//! anything runs, each with its line and what to do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::definition::{DEPTH_AT_MOST, Doer, PersonWants, RESULT, Step, Workflow};
+use super::format::WorkflowFile;
+use super::graph::{self, Graph};
+use super::template::{Template, Token};
+use crate::base::text::{nearest, slug};
+use crate::base::{Id, Problem};
+
+/// So many steps of a path through a cycle are named.
+const PATH_NAMED: usize = 20;
+/// So many problems of one file are told.
+const PROBLEMS_AT_MOST: usize = 200;
+
+/// What there is beside the workflow.
+#[derive(Clone, Copy)]
+pub struct There<'a> {
+    /// The ids of agents and of profiles; nothing where that is not known.
+    pub agents: Option<&'a BTreeSet<Id>>,
+    /// The workflows, by file.
+    pub workflows: &'a BTreeMap<String, WorkflowFile>,
+}
+
+impl<'a> There<'a> {
+    /// The workflow that is meant by its file, its file's name or its own.
+    pub fn workflow(&self, word: &str) -> Option<&'a WorkflowFile> {
+        let word = word.trim();
+        let paths = [word.to_owned(), format!("workflows/{word}"), format!("workflows/{word}.md")];
+        let by_path = paths.iter().find_map(|path| self.workflows.get(path));
+        let is_named = |file: &&WorkflowFile| {
+            super::format::stem(&file.workflow.path) == word || file.workflow.name.eq_ignore_ascii_case(word)
+        };
+        by_path.or_else(|| self.workflows.values().find(is_named))
+    }
+
+    fn knows_agent(&self, name: &str) -> bool {
+        let Some(agents) = self.agents else { return true };
+        let bare = name.strip_prefix("agents/").unwrap_or(name);
+        let bare = bare.strip_suffix(".md").unwrap_or(bare);
+        [name, bare, &slug(bare)].iter().any(|id| agents.contains(*id))
+    }
+}
+
+/// Everything that is wrong with a workflow beyond what reading it told.
+pub fn check(workflow: &Workflow, there: There<'_>) -> Vec<Problem> {
+    let graph = Graph::of(&workflow.steps);
+    let places = graph::places(&workflow.steps);
+    let mut checker = Checker { workflow, there, graph, places, problems: Vec::new() };
+    checker.dependencies();
+    // What lies between steps means nothing while they go in a circle.
+    if checker.cycle() {
+        checker.loops();
+        checker.uses();
+    }
+    checker.doers();
+    checker.within_itself();
+    checker.unused();
+    let mut problems = checker.problems;
+    problems.sort_by_key(|problem| problem.line);
+    problems.truncate(PROBLEMS_AT_MOST);
+    problems
+}
+
+struct Checker<'a> {
+    workflow: &'a Workflow,
+    there: There<'a>,
+    graph: Graph,
+    places: BTreeMap<&'a str, usize>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Checker<'a> {
+    fn error(&mut self, line: Option<usize>, what: impl Into<String>, remedy: impl Into<String>) {
+        self.problems.push(Problem::error(self.workflow.path.as_str(), what, remedy).at_line(line));
+    }
+
+    fn warning(&mut self, line: Option<usize>, what: impl Into<String>, remedy: impl Into<String>) {
+        self.problems.push(Problem::warning(self.workflow.path.as_str(), what, remedy).at_line(line));
+    }
+
+    fn near_step(&self, id: &str) -> String {
+        match nearest(id, self.places.keys().copied()) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => "name a step of this workflow".to_owned(),
+        }
+    }
+
+    fn dependencies(&mut self) {
+        for step in &self.workflow.steps {
+            for before in step.depends_on.iter().filter(|id| !self.places.contains_key(id.as_str())).collect::<Vec<_>>()
+            {
+                let remedy = self.near_step(before);
+                let what = format!("step {:?} depends on {before:?}, which is no step", step.id);
+                self.error(step.line("depends_on"), what, remedy);
+            }
+        }
+    }
+
+    /// Whether the steps can be put in order.
+    fn cycle(&mut self) -> bool {
+        let Some(cycle) = self.graph.cycle() else { return true };
+        let steps = &self.workflow.steps;
+        let mut named: Vec<&str> = cycle.iter().rev().map(|at| steps[*at].id.as_str()).collect();
+        named.extend(named.first().copied());
+        if named.len() > PATH_NAMED {
+            named.splice(PATH_NAMED / 2..named.len() - PATH_NAMED / 2, ["…"]);
+        }
+        let line = cycle.iter().filter_map(|at| steps[*at].line("depends_on")).min();
+        let what = format!("these steps wait for each other in a circle: {}", named.join(" → "));
+        self.error(line, what, "take one of them out of depends_on:; to repeat steps, use repeat_until:");
+        false
+    }
+
+    fn loops(&mut self) {
+        let steps = &self.workflow.steps;
+        for (head, step) in steps.iter().enumerate() {
+            let Some(repeat) = &step.repeat_until else { continue };
+            let asked = graph::asked(repeat.until.tokens(), &self.places);
+            let line = step.line("repeat_until");
+            if asked.is_empty() {
+                let what =
+                    format!("repeat_until: of step {:?} asks of no step, so that nothing would ever end it", step.id);
+                self.error(line, what, format!("ask of an output, such as {{{}.done}}", step.id));
+            } else if let Err(other) = self.graph.repeated(head, &asked) {
+                let other = steps[other].id.as_str();
+                let what =
+                    format!("repeat_until: of step {:?} asks of {other:?}, which does not come after it", step.id);
+                self.error(line, what, format!("ask of {:?} or of a step that depends on it", step.id));
+            }
+            if matches!(step.doer, Doer::Workflow { .. }) {
+                let what = format!("step {:?} is another workflow, which cannot be repeated from here", step.id);
+                self.error(line, what, "put repeat_until: on a step of that workflow");
+            }
+        }
+        if let Err((one, other)) = graph::loops(steps, &self.graph) {
+            let (one, other) = (&steps[one], &steps[other]);
+            let what = format!("what steps {:?} and {:?} repeat crosses each other", one.id, other.id);
+            self.error(other.line("repeat_until"), what, "let one lie wholly within the other, or beside it");
+        }
+    }
+
+    /// Whether two steps are repeated together.
+    fn are_repeated(&self, one: usize, other: usize) -> bool {
+        let loops = graph::loops(&self.workflow.steps, &self.graph).unwrap_or_default();
+        loops.iter().any(|a_loop| a_loop.body.contains(&one) && a_loop.body.contains(&other))
+    }
+
+    fn uses(&mut self) {
+        let workflow = self.workflow;
+        for (at, step) in workflow.steps.iter().enumerate() {
+            for (key, token) in step.uses() {
+                let line = step.line(key);
+                match token {
+                    Token::Item | Token::Index if step.for_each.is_none() => {
+                        let what = format!("step {:?} uses {token}, but is not done for each entry of a list", step.id);
+                        self.error(line, what, "add for_each:, or take it out");
+                    }
+                    Token::Output { step: other, output } => self.output(at, (key, line), other, output),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn output(&mut self, at: usize, (key, line): (&str, Option<usize>), other: &str, output: &str) {
+        let step = &self.workflow.steps[at];
+        let Some(from) = self.places.get(other).copied() else {
+            let remedy = self.near_step(other);
+            let what = format!("step {:?} uses {{{other}.{output}}}, but there is no step {other:?}", step.id);
+            return self.error(line, what, remedy);
+        };
+        let giver = &self.workflow.steps[from];
+        if !giver.gives(output) {
+            let names = giver.outputs.iter().map(|output| output.name.as_str());
+            let remedy = match nearest(output, names) {
+                Some(near) => format!("did you mean {{{other}.{near}}}? it gives: {}", giver.given()),
+                None => format!("it gives: {}; add {output} to its outputs:", giver.given()),
+            };
+            let what = format!("step {:?} uses {{{other}.{output}}}, which step {other:?} does not give", step.id);
+            return self.error(line, what, remedy);
+        }
+        let is_known = from == at && key == "repeat_until" || self.graph.waits(at, from);
+        if !is_known && key != "repeat_until" && !self.are_repeated(at, from) {
+            let what = format!("step {:?} uses {{{other}.{output}}}, but does not wait for step {other:?}", step.id);
+            self.error(line, what, format!("add {other} to its depends_on:"));
+        }
+    }
+
+    fn doers(&mut self) {
+        let workflow = self.workflow;
+        for step in &workflow.steps {
+            match &step.doer {
+                Doer::Agent { agent } if agent.is_empty() => {}
+                Doer::Agent { agent } if !self.there.knows_agent(agent) => {
+                    let agents = self.there.agents.into_iter().flatten();
+                    let remedy = match nearest(agent, agents.map(|id| &**id)) {
+                        Some(near) => format!("did you mean {near:?}?"),
+                        None => "name an agent of the scene, or a file in agents/ without its .md".to_owned(),
+                    };
+                    let what = format!("step {:?}: there is no agent {:?}", step.id, &**agent);
+                    self.error(step.line("agent"), what, remedy);
+                }
+                Doer::Agent { .. } | Doer::Join => {}
+                Doer::Person { wants } => self.person(step, *wants),
+                Doer::Workflow { workflow, with } => self.inner(step, workflow, with),
+            }
+        }
+    }
+
+    fn person(&mut self, step: &Step, wants: PersonWants) {
+        match wants {
+            PersonWants::Form if step.outputs.is_empty() => {
+                let what = format!("step {:?} is a form without a field", step.id);
+                self.error(step.line("person"), what, "list its fields under outputs:");
+            }
+            PersonWants::Approval => {
+                let own = [super::definition::APPROVED, super::definition::COMMENT];
+                for output in step.outputs.iter().filter(|output| !own.contains(&output.name.as_str())) {
+                    let what = format!(
+                        "step {:?} declares the output {:?}, which an approval never gives",
+                        step.id, output.name
+                    );
+                    self.error(
+                        step.line("outputs"),
+                        what,
+                        "an approval gives approved and comment; for more, use person: form",
+                    );
+                }
+            }
+            PersonWants::Form => {}
+        }
+    }
+
+    fn inner(&mut self, step: &Step, word: &str, with: &BTreeMap<String, Template>) {
+        let line = step.line("workflow");
+        let Some(inner) = self.there.workflow(word) else {
+            let names: Vec<&str> = self.there.workflows.keys().map(|path| super::format::stem(path)).collect();
+            let remedy = match nearest(word, names.iter().copied()) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => "name a file in workflows/".to_owned(),
+            };
+            return self.error(line, format!("step {:?}: there is no workflow {word:?}", step.id), remedy);
+        };
+        if !inner.is_usable() {
+            let what = format!("step {:?}: {} cannot be used", step.id, inner.workflow.path);
+            self.error(line, what, format!("see: workshop workflow check {}", inner.workflow.path));
+        }
+        let inner = &inner.workflow;
+        for variable in inner.variables.iter().filter(|one| one.default.is_none() && !with.contains_key(&one.name)) {
+            let what = format!("step {:?} does not say what {{{}}} of {} is", step.id, variable.name, inner.path);
+            self.error(step.line("with").or(line), what, format!("add with: {{ {}: \"…\" }}", variable.name));
+        }
+        for name in with.keys().filter(|name| !inner.variables.iter().any(|one| one.name == **name)) {
+            let what = format!("step {:?} says what {{{name}}} is, which {} does not use", step.id, inner.path);
+            self.warning(step.line("with"), what, "take it out");
+        }
+        for output in &step.outputs {
+            if !inner.steps.iter().any(|inner| inner.outputs.iter().any(|one| one.name == output.name)) {
+                let what = format!(
+                    "step {:?} declares the output {:?}, which no step of {} gives",
+                    step.id, output.name, inner.path
+                );
+                self.error(step.line("outputs"), what, "name an output of a step of that workflow");
+            }
+        }
+    }
+
+    /// Whether it is a part of itself, also through others.
+    fn within_itself(&mut self) {
+        let mut path: Vec<&'a Workflow> = vec![self.workflow];
+        let mut seen: BTreeSet<&'a str> = BTreeSet::new();
+        if let Some(path) = leads_back(self.there, &mut path, &mut seen) {
+            let first = self.workflow.steps.iter().find(|step| {
+                matches!(&step.doer, Doer::Workflow { workflow, .. }
+                    if self.there.workflow(workflow).is_some_and(|file| file.workflow.path == path[1]))
+            });
+            let line = first.and_then(|step| step.line("workflow"));
+            let what = format!("this workflow is a part of itself: {}", path.join(" → "));
+            self.error(line, what, "take that step out; to repeat steps, use repeat_until:");
+        }
+    }
+
+    fn unused(&mut self) {
+        let workflow = self.workflow;
+        let used: BTreeSet<(&str, &str)> = workflow
+            .steps
+            .iter()
+            .flat_map(Step::uses)
+            .filter_map(|(_, token)| match token {
+                Token::Output { step, output } => Some((step.as_str(), output.as_str())),
+                _ => None,
+            })
+            .collect();
+        for (at, step) in workflow.steps.iter().enumerate() {
+            let is_used_whole = used.contains(&(step.id.as_str(), RESULT));
+            if self.graph.after[at].is_empty() || is_used_whole {
+                continue;
+            }
+            for output in step.outputs.iter().filter(|output| !used.contains(&(step.id.as_str(), output.name.as_str())))
+            {
+                let what = format!("step {:?} gives {:?}, which no step uses", step.id, output.name);
+                self.warning(
+                    step.line("outputs"),
+                    what,
+                    format!("use it as {{{}.{}}}, or take it out", step.id, output.name),
+                );
+            }
+        }
+    }
+}
+
+/// The files through which the first of `path` leads back to itself.
+fn leads_back<'a>(there: There<'a>, path: &mut Vec<&'a Workflow>, seen: &mut BTreeSet<&'a str>) -> Option<Vec<String>> {
+    let first = path.first()?.path.as_str();
+    let at = *path.last()?;
+    // Deeper ones do not run.
+    if path.len() > DEPTH_AT_MOST {
+        return None;
+    }
+    for step in &at.steps {
+        let Doer::Workflow { workflow, .. } = &step.doer else { continue };
+        let Some(file) = there.workflow(workflow) else { continue };
+        let inner = &file.workflow;
+        if inner.path == first {
+            return Some(path.iter().map(|one| one.path.clone()).chain([inner.path.clone()]).collect());
+        }
+        if seen.insert(inner.path.as_str()) {
+            path.push(inner);
+            if let Some(found) = leads_back(there, path, seen) {
+                return Some(found);
+            }
+            path.pop();
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+//! What is wrong with workflows in view of everything else.
+
+use super::super::format::read;
+use super::*;
+
+fn told_among(path: &str, texts: &[(&str, &str)]) -> Vec<String> {
+    let agents: BTreeSet<Id> = ["a", "b", "writer"].into_iter().map(Id::from).collect();
+    let read = |(path, text): &(&str, &str)| ((*path).to_owned(), read(path, text));
+    let workflows: BTreeMap<String, WorkflowFile> = texts.iter().map(read).collect();
+    let there = There { agents: Some(&agents), workflows: &workflows };
+    check(&workflows[path].workflow, there).iter().map(ToString::to_string).collect()
+}
+
+fn told(steps: &str) -> Vec<String> {
+    let text = format!("---\nsteps:\n{steps}---\n");
+    told_among("workflows/a.md", &[("workflows/a.md", &text)])
+}
+
+#[test]
+fn what_is_in_order_is_not_complained_about() {
+    let steps = "  - { id: x, agent: a, prompt: go, outputs: [out] }\n  - { id: y, agent: agents/writer.md, prompt: \"{x.out}\", depends_on: [x] }\n";
+    assert_eq!(told(steps), [] as [&str; 0]);
+    let repeated = "  - { id: x, agent: a, prompt: \"{y.notes} {round}\", outputs: [out], repeat_until: \"{y.ok} at most 2\" }\n  - { id: y, agent: b, prompt: \"{x.out}\", depends_on: [x], outputs: [ok, notes] }\n";
+    assert_eq!(told(repeated), [] as [&str; 0]);
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_what_to_do() {
+    for (steps, line, part) in [
+        ("  - { id: x, agent: c, prompt: go }\n", 3, "there is no agent \"c\""),
+        ("  - { id: x, agent: writr, prompt: go }\n", 3, "did you mean \"writer\"?"),
+        ("  - { id: x, agent: a, prompt: go, depends_on: [y] }\n", 3, "\"y\", which is no step"),
+        ("  - { id: x, agent: a, prompt: \"{y.out}\" }\n", 3, "there is no step \"y\""),
+        (
+            "  - { id: x, agent: a, prompt: go, outputs: [find] }\n  - { id: y, agent: a, prompt: \"{x.finds}\", depends_on: [x] }\n",
+            4,
+            "did you mean {x.find}?",
+        ),
+        (
+            "  - { id: x, agent: a, prompt: go, outputs: [out] }\n  - { id: y, agent: a, prompt: \"{x.out}\" }\n",
+            4,
+            "add x to its depends_on:",
+        ),
+        (
+            "  - { id: x, agent: a, prompt: go, depends_on: [z] }\n  - { id: y, agent: a, prompt: go, depends_on: [x] }\n  - { id: z, agent: a, prompt: go, depends_on: [y] }\n",
+            3,
+            "in a circle: ",
+        ),
+        ("  - { id: x, agent: a, prompt: \"{item}\" }\n", 3, "not done for each"),
+        ("  - { id: x, person: form, prompt: go }\n", 3, "a form without a field"),
+        ("  - { id: x, person: approval, prompt: go, outputs: [colour] }\n", 3, "which an approval never gives"),
+        (
+            "  - { id: x, agent: a, prompt: go, outputs: [out], repeat_until: \"{y.out} at most 2\" }\n  - { id: y, agent: a, prompt: go, outputs: [out] }\n",
+            3,
+            "which does not come after it",
+        ),
+        ("  - { id: x, agent: a, prompt: go, repeat_until: \"yes at most 2\" }\n", 3, "asks of no step"),
+        (
+            "  - { id: x, agent: a, prompt: go, outputs: [out, more] }\n  - { id: y, agent: a, prompt: \"{x.out}\", depends_on: [x] }\n",
+            3,
+            "gives \"more\", which no step uses",
+        ),
+        ("  - { id: x, workflow: nowhere }\n", 3, "there is no workflow \"nowhere\""),
+    ] {
+        let told = told(steps);
+        let place = format!("workflows/a.md:{line}: ");
+        assert!(told.iter().any(|told| told.starts_with(&place) && told.contains(part)), "{steps}: {told:?}");
+    }
+}
+
+#[test]
+fn a_circle_is_shown_as_a_path() {
+    let steps = "  - { id: x, agent: a, prompt: go, depends_on: [z] }\n  - { id: y, agent: a, prompt: go, depends_on: [x] }\n  - { id: z, agent: a, prompt: go, depends_on: [y] }\n";
+    let told = told(steps);
+    let paths = ["x → y → z → x", "y → z → x → y", "z → x → y → z"];
+    assert!(paths.iter().any(|path| told[0].contains(path)), "{told:?}");
+}
+
+#[test]
+fn a_workflow_within_itself_is_told_as_a_path() {
+    let with = |other: &str| format!("---\nsteps:\n  - {{ id: x, workflow: {other} }}\n---\n");
+    let (a, b, c) = (with("b"), with("c"), with("a"));
+    let files = [("workflows/a.md", a.as_str()), ("workflows/b.md", &b), ("workflows/c.md", &c)];
+    let told = told_among("workflows/a.md", &files);
+    let path = "a part of itself: workflows/a.md → workflows/b.md → workflows/c.md → workflows/a.md";
+    assert!(told.iter().any(|told| told.starts_with("workflows/a.md:3: ") && told.contains(path)), "{told:?}");
+    let itself = with("a");
+    let told = told_among("workflows/a.md", &[("workflows/a.md", &itself)]);
+    assert!(told.iter().any(|told| told.contains("workflows/a.md → workflows/a.md")), "{told:?}");
+}
+
+#[test]
+fn what_another_workflow_is_asked_about_must_be_said() {
+    let inner = "---\nsteps:\n  - { id: x, agent: a, prompt: \"{topic}\", outputs: [verdict] }\n---\n";
+    let outer = "---\nsteps:\n  - { id: y, workflow: inner, with: { colour: red }, outputs: [verdict, more] }\n---\n";
+    let told = told_among("workflows/o.md", &[("workflows/o.md", outer), ("workflows/inner.md", inner)]);
+    for part in
+        ["does not say what {topic}", "{colour} is, which", "\"more\", which no step of workflows/inner.md gives"]
+    {
+        assert!(told.iter().any(|told| told.contains(part)), "{part} in {told:?}");
+    }
+}

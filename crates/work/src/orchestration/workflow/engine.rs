@@ -1,0 +1,502 @@
+//! The machine that brings a run on. Pure: it is told what happened, and says what is to be done; the same run and the
+//! same news make the same steps, however often it was saved and read again between them.
+//!
+//! What is to be done comes from [`Run::step`] alone, so that nothing which was decided is lost between two ticks: news
+//! only change the state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::definition::{Doer, ForEach, RESULT, Repeat};
+use super::key::RunKey;
+use super::limits::Limits;
+use super::plan::Plan;
+use super::state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run, RunStatus, StepState, StepStatus};
+use super::{task, value};
+use crate::base::{ActivationKey, Id, Seq};
+
+/// Something that is to be done for a run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// An agent is to begin with a piece.
+    Begin {
+        /// Which.
+        at: PartAt,
+        /// Names the work for ever.
+        order: Id,
+        /// Who, as the workflow names it.
+        agent: Id,
+        /// What it is to do.
+        task: String,
+        /// The model in place of its own.
+        model: Option<String>,
+        /// So many questions to it.
+        turns_at_most: Option<u32>,
+        /// Whether it must give outputs.
+        gives: bool,
+    },
+    /// The agent is told something more in the same session.
+    GoOn {
+        /// For which piece.
+        at: PartAt,
+        /// Names the work for ever.
+        order: Id,
+        /// In which session.
+        thread: ActivationKey,
+        /// What.
+        text: String,
+    },
+    /// Nobody goes on with a session.
+    LetGo {
+        /// Which.
+        thread: ActivationKey,
+    },
+    /// Work is to end.
+    End {
+        /// Which.
+        activation: ActivationKey,
+    },
+    /// A file is to be read that holds an output.
+    Read {
+        /// Of which piece.
+        at: PartAt,
+        /// Which output.
+        output: String,
+        /// Names the order for ever.
+        order: Id,
+        /// Which file.
+        path: String,
+        /// Who wrote it, by id.
+        agent: Id,
+    },
+}
+
+impl Run {
+    /// A run that begins.
+    pub fn begin(
+        (key, file, name): (RunKey, &str, &str),
+        plan: Arc<Plan>,
+        variables: BTreeMap<String, String>,
+        (by, now, cause): (Id, u64, Seq),
+    ) -> Self {
+        let first = plan.graph.before.iter().enumerate().filter(|(_, before)| before.is_empty());
+        let mut run = Self {
+            key,
+            file: file.to_owned(),
+            name: name.to_owned(),
+            by,
+            status: RunStatus::Running,
+            why: String::new(),
+            variables,
+            began_tick: now,
+            ended_tick: None,
+            cause,
+            result: None,
+            is_written: false,
+            steps: vec![StepState::default(); plan.steps.len()],
+            loops: vec![LoopState::default(); plan.loops.len()],
+            ready: first.map(|(at, _)| at).collect(),
+            open: BTreeSet::new(),
+            active: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            let_go: Vec::new(),
+            to_end: Vec::new(),
+            begun: 0,
+            changes: Vec::new(),
+            plan,
+        };
+        run.tell(None, "started", "", None);
+        run
+    }
+
+    pub(super) fn tell(&mut self, step: Option<usize>, to: &str, why: &str, agent: Option<Id>) {
+        // The ends of workflows within it are no news: their last steps are.
+        if step.is_none_or(|step| !self.is_join(step)) {
+            self.changes.push(Change { step, to: to.to_owned(), why: why.to_owned(), agent });
+        }
+    }
+
+    /// What is to be told of it since the last call.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// What is to be done now. Nothing is said twice.
+    pub fn step(&mut self, now: u64, limits: &Limits) -> Vec<Effect> {
+        let mut effects: Vec<Effect> = self.let_go.drain(..).map(|thread| Effect::LetGo { thread }).collect();
+        effects.extend(self.to_end.drain(..).map(|activation| Effect::End { activation }));
+        if self.status != RunStatus::Running {
+            return effects;
+        }
+        self.ask_again(&mut effects);
+        loop {
+            while let Some(at) = self.ready.pop_first() {
+                self.admit(at, now, limits);
+            }
+            while self.active.len() < limits.parallel.max(1)
+                && let Some(at) = self.open.pop_first()
+            {
+                self.begin_part(at, now, &mut effects);
+            }
+            if self.ready.is_empty() {
+                break;
+            }
+        }
+        if self.active.is_empty() && self.open.is_empty() && self.asked.is_empty() {
+            self.finish(now);
+        }
+        effects
+    }
+
+    /// Asks agents for what is missing, and has files read that hold outputs.
+    fn ask_again(&mut self, effects: &mut Vec<Effect>) {
+        for at in self.active.iter().copied().collect::<Vec<_>>() {
+            let names = self.order(at);
+            let plan = self.plan.clone();
+            let files: BTreeMap<String, String> = plan.steps[at.0]
+                .outputs
+                .iter()
+                .filter_map(|output| Some((output.name.clone(), output.file.as_ref()?)))
+                .map(|(name, file)| (name, file.render(|token| self.text(token, at)).trim().to_owned()))
+                .collect();
+            let Some(part) = self.part_mut(at) else { continue };
+            let Some(work) = part.work.clone() else { continue };
+            match &mut part.stage {
+                PartStage::Missing { what } => {
+                    let text = task::missing(what);
+                    part.stage = PartStage::Begun;
+                    effects.push(Effect::GoOn {
+                        at,
+                        order: format!("{names}/again").into(),
+                        thread: work.thread,
+                        text,
+                    });
+                }
+                PartStage::Reading { left, is_ordered: is_ordered @ false, .. } => {
+                    *is_ordered = true;
+                    let again = if part.was_asked_again { "/again" } else { "" };
+                    effects.extend(left.iter().filter_map(|output| {
+                        let order = format!("{names}/{output}{again}").into();
+                        let (path, agent) = (files.get(output)?.clone(), work.agent.clone());
+                        Some(Effect::Read { at, output: output.clone(), order, path, agent })
+                    }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The name of the work of a piece, for ever: another try or round has another.
+    fn order(&self, at: PartAt) -> String {
+        format!("{}/{}", self.key, self.part(at).map_or(0, |part| part.number))
+    }
+
+    /// The piece whose work, or whose file that is to be read, has this name; and which file, in that case.
+    pub fn of_order<'a>(&self, order: &'a str) -> Option<(PartAt, &'a str)> {
+        let mut parts = order.split('/');
+        RunKey::parse(parts.next()?).filter(|key| *key == self.key)?;
+        let number: u64 = parts.next()?.parse().ok()?;
+        let is_it = |at: &PartAt| self.part(*at).is_some_and(|part| part.number == number);
+        let at = self.active.iter().copied().find(is_it)?;
+        Some((at, parts.next().unwrap_or_default()))
+    }
+
+    /// A step that nothing holds back: it is passed over, or begins.
+    fn admit(&mut self, at: usize, now: u64, limits: &Limits) {
+        let plan = self.plan.clone();
+        let step = &plan.steps[at];
+        let before = &plan.graph.before[at];
+        let failed = before.iter().find(|before| {
+            let state = &self.steps[**before];
+            state.status == StepStatus::Failed || state.is_blocked
+        });
+        if let Some(failed) = failed {
+            let id = &plan.steps[*failed].id;
+            let what = if self.steps[*failed].status == StepStatus::Failed { "failed" } else { "was not done" };
+            self.steps[at].is_blocked = true;
+            return self.over(at, StepStatus::Skipped, format!("{id} {what}"), now);
+        }
+        if !before.is_empty() && before.iter().all(|before| self.steps[*before].status == StepStatus::Skipped) {
+            return self.over(at, StepStatus::Skipped, "nothing before it was done".to_owned(), now);
+        }
+        if let Some(when) = &step.when
+            && !when.holds(|token| self.value(token, (at, 0)))
+        {
+            return self.over(at, StepStatus::Skipped, format!("{when} does not hold"), now);
+        }
+        let round = plan.loops_of[at].first().map_or(1, |inner| self.loops[*inner].rounds);
+        let state = &mut self.steps[at];
+        (state.round, state.began_tick, state.ended_tick) = (round.max(1), Some(now), None);
+        match &step.doer {
+            Doer::Agent { .. } => match &step.for_each {
+                None => self.open_parts(at, vec![Value::Null]),
+                Some(each) => match self.entries(at, each, limits) {
+                    Ok(entries) if entries.is_empty() => self.done(at, now),
+                    Ok(entries) => self.open_parts(at, entries),
+                    Err(why) => self.over(at, StepStatus::Failed, why, now),
+                },
+            },
+            Doer::Person { .. } => {
+                self.steps[at].status = StepStatus::Asked;
+                self.asked.insert(at);
+                let asks = step.prompt.render(|token| self.text(token, (at, 0)));
+                self.tell(Some(at), "asked", &asks, None);
+            }
+            Doer::Join | Doer::Workflow { .. } => self.join(at, now),
+        }
+    }
+
+    fn entries(&self, at: usize, each: &ForEach, limits: &Limits) -> Result<Vec<Value>, String> {
+        let Some(token) = each.token() else { return Ok(Vec::new()) };
+        let value = self.value(token, (at, 0));
+        let entries = match &value {
+            Value::Null => Vec::new(),
+            other => value::list(other).unwrap_or_default(),
+        };
+        let most = each.at_most.map_or(limits.for_each, |most| (most as usize).min(limits.for_each));
+        if entries.len() > most {
+            let which = if most < limits.for_each { "its at most" } else { "workflow.for_each_at_most" };
+            return Err(format!("{token} has {} entries, more than {most} ({which})", entries.len()));
+        }
+        Ok(entries)
+    }
+
+    fn open_parts(&mut self, at: usize, entries: Vec<Value>) {
+        let state = &mut self.steps[at];
+        // What was done before the run was stopped stays done.
+        let mut known = std::mem::take(&mut state.parts);
+        known.resize_with(entries.len(), Part::default);
+        for (part, item) in known.iter_mut().zip(entries) {
+            if part.stage != PartStage::Done || part.item != item {
+                *part = Part { item, ..Part::default() };
+            }
+        }
+        let due = known.iter().enumerate().filter(|(_, part)| part.stage == PartStage::Open);
+        self.open.extend(due.map(|(part, _)| (at, part)));
+        state.parts = known;
+    }
+
+    /// The end of a workflow within this one has what its steps gave.
+    fn join(&mut self, at: usize, now: u64) {
+        let plan = self.plan.clone();
+        let step = &plan.steps[at];
+        let before = plan.graph.before[at].iter();
+        let words: Vec<String> =
+            before.map(|before| self.words_of(*before)).filter(|words| !words.is_empty()).collect();
+        let outputs = step.outputs.iter().filter_map(|output| {
+            let token = output.from.as_ref()?.tokens().next()?;
+            Some((output.name.clone(), self.value(token, (at, 0))))
+        });
+        let mut outputs: BTreeMap<String, Value> = outputs.collect();
+        outputs.insert(RESULT.to_owned(), words.join("\n\n").into());
+        self.steps[at].outputs = outputs;
+        self.over(at, StepStatus::Done, String::new(), now);
+    }
+
+    fn begin_part(&mut self, at: PartAt, now: u64, effects: &mut Vec<Effect>) {
+        let plan = self.plan.clone();
+        let step = &plan.steps[at.0];
+        let Doer::Agent { agent } = &step.doer else { return };
+        let task = task::words(self, at);
+        self.begun += 1;
+        let number = self.begun;
+        let Some(part) = self.part_mut(at) else { return };
+        part.number = number;
+        part.tries += 1;
+        part.stage = PartStage::Begun;
+        part.work = None;
+        self.active.insert(at);
+        if self.steps[at.0].status == StepStatus::Waiting {
+            self.steps[at.0].status = StepStatus::Running;
+            self.steps[at.0].began_tick = Some(now);
+        }
+        effects.push(Effect::Begin {
+            at,
+            order: self.order(at).into(),
+            agent: agent.clone(),
+            task,
+            model: step.model.clone(),
+            turns_at_most: step.max_turns,
+            gives: !step.outputs.is_empty(),
+        });
+    }
+
+    /// An agent has a piece now.
+    pub fn begun(&mut self, at: PartAt, work: PartWork) {
+        let is_first = self.part(at).is_some_and(|part| part.tries == 1 && !part.was_asked_again);
+        let agent = work.agent.clone();
+        let (parts, round) = (self.steps[at.0].parts.len(), self.steps[at.0].round);
+        let Some(part) = self.part_mut(at) else { return };
+        part.work = Some(work);
+        let tries = part.tries;
+        let why = match (parts, round, tries) {
+            (.., 2..) => format!("try {tries}"),
+            (2.., ..) => format!("entry {} of {parts}", at.1 + 1),
+            (_, 2.., _) => format!("round {round}"),
+            _ => String::new(),
+        };
+        if is_first || tries > 1 {
+            self.tell(Some(at.0), "running", &why, Some(agent));
+        }
+    }
+
+    /// Nobody takes a piece.
+    pub fn refused(&mut self, at: PartAt, why: String, now: u64) {
+        self.part_failed(at, why, false, now);
+    }
+
+    /// Whether a step is over now that a piece of it is.
+    pub(super) fn look_at_parts(&mut self, at: usize, now: u64) {
+        let parts = &self.steps[at].parts;
+        if !parts.iter().all(|part| matches!(part.stage, PartStage::Done | PartStage::Failed)) {
+            return;
+        }
+        let failed: Vec<usize> = (0..parts.len()).filter(|part| parts[*part].stage == PartStage::Failed).collect();
+        match failed.as_slice() {
+            [] => self.done(at, now),
+            [first, more @ ..] => {
+                let why = parts[*first].why.clone();
+                let why = match (parts.len(), more.len()) {
+                    (1, _) => why,
+                    (_, 0) => format!("entry {}: {why}", first + 1),
+                    (_, more) => format!("entry {} and {more} more: {why}", first + 1),
+                };
+                self.over(at, StepStatus::Failed, why, now);
+            }
+        }
+    }
+
+    /// A step gave everything.
+    pub(super) fn done(&mut self, at: usize, now: u64) {
+        let plan = self.plan.clone();
+        let step = &plan.steps[at];
+        let state = &mut self.steps[at];
+        let mut outputs: BTreeMap<String, Value> = BTreeMap::new();
+        match &step.for_each {
+            None => {
+                let part = state.parts.first().cloned().unwrap_or_default();
+                outputs = part.given;
+                outputs.insert(RESULT.to_owned(), part.words.into());
+            }
+            Some(_) => {
+                for output in &step.outputs {
+                    let all = state.parts.iter().map(|part| part.given.get(&output.name).cloned().unwrap_or_default());
+                    outputs.insert(output.name.clone(), all.collect());
+                }
+                let words = state.parts.iter().map(|part| Value::from(part.words.as_str()));
+                outputs.insert(RESULT.to_owned(), words.collect());
+            }
+        }
+        state.outputs = outputs;
+        self.over(at, StepStatus::Done, String::new(), now);
+    }
+
+    /// A step is over, in this round.
+    pub(super) fn over(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
+        let state = &mut self.steps[at];
+        (state.status, state.why, state.ended_tick) = (status, why.clone(), Some(now));
+        self.tell(Some(at), status.word(), &why, None);
+        let plan = self.plan.clone();
+        let mut candidates: BTreeSet<usize> = plan.graph.after[at].iter().copied().collect();
+        for index in &plan.loops_of[at] {
+            let body = &plan.loops[*index].body;
+            let is_open = |at: &usize| !self.steps[*at].status.is_over();
+            if self.loops[*index].is_over || body.iter().any(is_open) {
+                continue;
+            }
+            if self.decide_loop(*index, now) {
+                candidates.extend(body.iter().flat_map(|at| plan.graph.after[*at].iter().copied()));
+            } else {
+                candidates.extend(body);
+                break;
+            }
+        }
+        for candidate in candidates {
+            self.look(candidate);
+        }
+    }
+
+    /// Whether steps that are repeated together are over for good; they are waiting again otherwise.
+    fn decide_loop(&mut self, index: usize, _now: u64) -> bool {
+        let plan = self.plan.clone();
+        let one = &plan.loops[index];
+        let Some(Repeat { until, at_most }) = &plan.steps[one.head].repeat_until else { return true };
+        let has_failed = one.body.iter().any(|at| {
+            let state = &self.steps[*at];
+            state.status == StepStatus::Failed || state.is_blocked
+        });
+        let rounds = self.loops[index].rounds;
+        if has_failed || until.holds(|token| self.value(token, (one.head, 0))) {
+            self.loops[index].is_over = true;
+            return true;
+        }
+        if rounds >= *at_most {
+            self.loops[index].is_over = true;
+            let why = format!("{until} does not hold after {rounds} rounds, which is all there are; it goes on");
+            self.steps[one.head].why.clone_from(&why);
+            self.tell(Some(one.head), "done", &why, None);
+            return true;
+        }
+        self.loops[index].rounds = rounds + 1;
+        for (inner, state) in self.loops.iter_mut().enumerate() {
+            if inner != index && plan.loops[inner].body.is_subset(&one.body) {
+                *state = LoopState::default();
+            }
+        }
+        for at in &one.body {
+            let state = &mut self.steps[*at];
+            // What it gave is there for those that are done again before it.
+            *state = StepState { outputs: std::mem::take(&mut state.outputs), ..StepState::default() };
+        }
+        self.tell(
+            Some(one.head),
+            "waiting",
+            &format!("round {} of at most {at_most}: {until} does not hold", rounds + 1),
+            None,
+        );
+        false
+    }
+
+    /// Looks whether anything still holds a step back.
+    fn look(&mut self, at: usize) {
+        // What was admitted waits for a place alone.
+        if self.steps[at].status != StepStatus::Waiting || self.steps[at].began_tick.is_some() {
+            return;
+        }
+        let plan = self.plan.clone();
+        // Those that are named last are mostly done last.
+        let mut before = plan.graph.before[at].iter().rev();
+        if before.all(|before| self.is_over_for(*before, at)) {
+            self.ready.insert(at);
+        }
+    }
+
+    /// Whether one that waits for this step need not wait any more.
+    pub(super) fn is_over_for(&self, step: usize, waits: usize) -> bool {
+        let mut loops = self.plan.loops_of[step].iter();
+        let is_done = |index: &usize| self.loops[*index].is_over || self.plan.loops[*index].body.contains(&waits);
+        self.steps[step].status.is_over() && loops.all(is_done)
+    }
+
+    fn finish(&mut self, now: u64) {
+        let failed: Vec<&str> = (0..self.steps.len())
+            .filter(|at| self.steps[*at].status == StepStatus::Failed && !self.is_join(*at))
+            .map(|at| self.plan.steps[at].id.as_str())
+            .collect();
+        let why = match failed.as_slice() {
+            [] => String::new(),
+            [only] => format!("step {only} failed"),
+            [first, more @ ..] => format!("step {first} and {} more failed", more.len()),
+        };
+        self.status = if failed.is_empty() { RunStatus::Done } else { RunStatus::Failed };
+        self.why.clone_from(&why);
+        self.ended_tick = Some(now);
+        self.tell(None, self.status.word(), &why, None);
+    }
+}
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

@@ -1,0 +1,203 @@
+//! Which steps come before which: cycles, what lies between two steps, and what is repeated together.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::definition::Step;
+use super::template::Token;
+
+/// The steps by their place in the list, each with those right before it and right after it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Graph {
+    /// Which each depends on.
+    pub before: Vec<Vec<usize>>,
+    /// Which depend on each.
+    pub after: Vec<Vec<usize>>,
+}
+
+/// Steps that are done again together until something holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// The step that says so.
+    pub head: usize,
+    /// All that are repeated, in order of the list.
+    pub body: BTreeSet<usize>,
+}
+
+impl Graph {
+    /// The graph of these steps. Steps that are named and are not there do not count.
+    pub fn of(steps: &[Step]) -> Self {
+        let places = places(steps);
+        let mut graph = Self { before: vec![Vec::new(); steps.len()], after: vec![Vec::new(); steps.len()] };
+        for (at, step) in steps.iter().enumerate() {
+            for before in step.depends_on.iter().filter_map(|id| places.get(id.as_str())) {
+                graph.before[at].push(*before);
+                graph.after[*before].push(at);
+            }
+        }
+        graph
+    }
+
+    /// Steps that wait for each other in a circle, if there are any: each depends on the next, the last on the first.
+    pub fn cycle(&self) -> Option<Vec<usize>> {
+        let mut open: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut due: VecDeque<usize> = (0..open.len()).filter(|at| open[*at] == 0).collect();
+        while let Some(at) = due.pop_front() {
+            for after in &self.after[at] {
+                open[*after] -= 1;
+                if open[*after] == 0 {
+                    due.push_back(*after);
+                }
+            }
+        }
+        let first = open.iter().position(|open| *open > 0)?;
+        // Whatever is left waits for something that is left: sooner or later a step comes up again.
+        let mut path = vec![first];
+        let mut seen: BTreeMap<usize, usize> = BTreeMap::from([(first, 0)]);
+        loop {
+            let at = *path.last()?;
+            let next = *self.before[at].iter().find(|before| open[**before] > 0)?;
+            if let Some(begin) = seen.get(&next) {
+                return Some(path.split_off(*begin));
+            }
+            seen.insert(next, path.len());
+            path.push(next);
+        }
+    }
+
+    /// Everything that a step waits for, directly or not.
+    pub fn upstream(&self, of: usize) -> BTreeSet<usize> {
+        reached(&self.before, [of])
+    }
+
+    /// Everything that waits for a step, directly or not.
+    pub fn downstream(&self, of: usize) -> BTreeSet<usize> {
+        reached(&self.after, [of])
+    }
+
+    /// Whether one waits for the other.
+    pub fn waits(&self, at: usize, before: usize) -> bool {
+        self.before[at].contains(&before) || self.upstream(at).contains(&before)
+    }
+
+    /// The steps that nothing waits for.
+    pub fn last(&self) -> impl Iterator<Item = usize> {
+        self.after.iter().enumerate().filter(|(_, after)| after.is_empty()).map(|(at, _)| at)
+    }
+
+    /// What is repeated together because of the step at `head`, whose condition asks of `asked`; the place of a step
+    /// that is asked of and does not come after it, otherwise.
+    pub fn repeated(&self, head: usize, asked: &[usize]) -> Result<BTreeSet<usize>, usize> {
+        let mut after = self.downstream(head);
+        after.insert(head);
+        if let Some(other) = asked.iter().find(|asked| !after.contains(asked)) {
+            return Err(*other);
+        }
+        let mut before = reached(&self.before, asked.iter().copied());
+        before.extend(asked);
+        let mut body: BTreeSet<usize> = after.intersection(&before).copied().collect();
+        body.insert(head);
+        Ok(body)
+    }
+}
+
+/// The place of each step, by id; of two with one id, the first.
+pub fn places(steps: &[Step]) -> BTreeMap<&str, usize> {
+    let mut places = BTreeMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        places.entry(step.id.as_str()).or_insert(at);
+    }
+    places
+}
+
+/// The steps whose outputs a condition asks of, by their places.
+pub fn asked<'a>(tokens: impl IntoIterator<Item = &'a Token>, places: &BTreeMap<&str, usize>) -> Vec<usize> {
+    let mut asked: Vec<usize> = tokens
+        .into_iter()
+        .filter_map(|token| match token {
+            Token::Output { step, .. } => places.get(step.as_str()).copied(),
+            _ => None,
+        })
+        .collect();
+    asked.sort_unstable();
+    asked.dedup();
+    asked
+}
+
+fn reached(ways: &[Vec<usize>], from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::new();
+    let mut due: Vec<usize> = from.into_iter().collect();
+    while let Some(at) = due.pop() {
+        due.extend(ways[at].iter().filter(|next| reached.insert(**next)));
+    }
+    reached
+}
+
+/// What is repeated in these steps. The error names two heads whose loops cross each other.
+pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, (usize, usize)> {
+    let places = places(steps);
+    let mut loops: Vec<Loop> = Vec::new();
+    for (head, step) in steps.iter().enumerate() {
+        let Some(repeat) = &step.repeat_until else { continue };
+        let asked = asked(repeat.until.tokens(), &places);
+        let Ok(body) = graph.repeated(head, &asked) else { continue };
+        let crosses = |other: &&Loop| {
+            let is_apart = other.body.is_disjoint(&body);
+            !is_apart && !other.body.is_subset(&body) && !body.is_subset(&other.body)
+        };
+        if let Some(other) = loops.iter().find(crosses) {
+            return Err((other.head, head));
+        }
+        loops.push(Loop { head, body });
+    }
+    // The inner ones first: the outer one is over when they are.
+    loops.sort_by_key(|one| (one.body.len(), one.head));
+    Ok(loops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definition::Doer;
+    use super::*;
+
+    fn steps(edges: &[(&str, &[&str])]) -> Vec<Step> {
+        let step = |(id, before): &(&str, &[&str])| Step {
+            depends_on: before.iter().map(|id| (*id).to_owned()).collect(),
+            ..Step::new(id, Doer::Join)
+        };
+        edges.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_circle_is_told_as_a_path() {
+        let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a", "d"]), ("c", &["b"]), ("d", &["c"]), ("e", &["d"])]));
+        let mut cycle = graph.cycle().expect("there is one");
+        assert_eq!(cycle.len(), 3);
+        cycle.sort_unstable();
+        assert_eq!(cycle, [1, 2, 3]);
+        assert_eq!(Graph::of(&steps(&[("a", &["a"])])).cycle(), Some(vec![0]));
+        assert_eq!(Graph::of(&steps(&[("a", &[]), ("b", &["a"]), ("c", &["a", "b"])])).cycle(), None);
+    }
+
+    #[test]
+    fn what_lies_between_is_repeated_together() {
+        let graph = Graph::of(&steps(&[("a", &[]), ("b", &["a"]), ("c", &["b"]), ("d", &["b"]), ("e", &["c", "d"])]));
+        assert_eq!(graph.repeated(1, &[2]), Ok([1, 2].into()));
+        assert_eq!(graph.repeated(1, &[4]), Ok([1, 2, 3, 4].into()));
+        assert_eq!(graph.repeated(1, &[1]), Ok([1].into()));
+        assert_eq!(graph.repeated(2, &[3]), Err(3));
+        assert!(graph.waits(4, 0) && !graph.waits(0, 4));
+        assert_eq!(graph.last().collect::<Vec<_>>(), [4]);
+    }
+
+    #[test]
+    fn ten_thousand_steps_in_a_row_are_no_trouble() {
+        let ids: Vec<String> = (0..10_000).map(|number| format!("s{number}")).collect();
+        let step = |(at, id): (usize, &String)| Step {
+            depends_on: if at == 0 { Vec::new() } else { vec![ids[at - 1].clone()] },
+            ..Step::new(id, Doer::Join)
+        };
+        let chain: Vec<Step> = ids.iter().enumerate().map(step).collect();
+        let graph = Graph::of(&chain);
+        assert!(graph.cycle().is_none() && graph.upstream(9_999).len() == 9_999);
+    }
+}

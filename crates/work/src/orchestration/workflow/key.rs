@@ -1,0 +1,76 @@
+//! What a run of a workflow is called: `wf-7-3kq9x2mf` is the seventh of its room, begun in the run of that tag.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Id, RunTag};
+
+/// Names a run of a workflow for ever.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunKey {
+    number: u64,
+    room: RunTag,
+}
+
+impl RunKey {
+    /// The run with this number, begun in a run of the room with this tag.
+    pub fn new(number: u64, room: RunTag) -> Self {
+        Self { number, room }
+    }
+
+    /// How many were begun in its room until it was, itself included.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// As logs and files have it.
+    pub fn id(self) -> Id {
+        self.to_string().into()
+    }
+
+    /// Reads what [`Self::id`] gave.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (number, room) = text.strip_prefix("wf-")?.split_once('-')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| is_number)?;
+        Some(Self { number, room: RunTag::parse(room)? })
+    }
+}
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wf-{}-{}", self.number, self.room)
+    }
+}
+
+impl From<RunKey> for String {
+    fn from(key: RunKey) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for RunKey {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("{text:?} is no run of a workflow, such as wf-7-3kq9x2mf"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_read_as_it_was_written_and_nothing_else_is() {
+        let key = RunKey::new(7, RunTag::of("r-1"));
+        assert_eq!(RunKey::parse(&key.id()), Some(key));
+        let json = serde_json::to_string(&key).expect("it can be written");
+        assert_eq!(serde_json::from_str::<RunKey>(&json).ok(), Some(key));
+        for odd in ["", "wf-7", "wf-7-", "wf-+7-3kq9x2mf", "wf--3kq9x2mf", "act-7-3kq9x2mf"] {
+            assert_eq!(RunKey::parse(odd), None, "{odd}");
+        }
+    }
+}

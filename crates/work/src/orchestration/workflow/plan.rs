@@ -1,0 +1,333 @@
+//! What a run goes by: the steps of a workflow with those of the workflows within it, in one list. Made once, when a
+//! run begins, and never changed by what becomes of the files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::definition::{APPROVED, DEPTH_AT_MOST, Doer, Output, PersonWants, Step, Workflow};
+use super::format::{STEPS_AT_MOST, WorkflowFile};
+use super::graph::{self, Graph, Loop};
+use super::template::{Template, Token};
+use super::value::OutputKind;
+use crate::base::Problem;
+
+/// The steps of a run, with what follows from them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Step>", into = "Vec<Step>")]
+pub struct Plan {
+    /// The steps; those of a workflow within another stand before its end.
+    pub steps: Vec<Step>,
+    /// Which comes before which.
+    pub graph: Graph,
+    /// What is repeated, the inner ones first.
+    pub loops: Vec<Loop>,
+    /// Of each step, the loops that it is in, the inner ones first.
+    pub loops_of: Vec<Vec<usize>>,
+    /// The places of the steps, by id.
+    pub places: BTreeMap<String, usize>,
+    /// Approvals that the workflow itself asks the outcome of: what a person refuses there is no failure.
+    pub is_asked: BTreeSet<usize>,
+}
+
+impl Plan {
+    /// The plan of a workflow that is in order; what is wrong otherwise.
+    pub fn of(workflow: &Workflow, workflows: &BTreeMap<String, WorkflowFile>) -> Result<Self, Problem> {
+        let mut expansion = Expansion { workflows, steps: Vec::new(), top: workflow };
+        let outer = Outer { prefix: String::new(), with: None, depends_on: Vec::new(), when: None };
+        expansion.expand(workflow, &outer, 0)?;
+        let wrong = |what: String| Problem::error(workflow.path.as_str(), what, "see: workshop workflow check");
+        Self::new(expansion.steps).map_err(wrong)
+    }
+
+    /// The plan of these steps. The error says why there is none.
+    pub fn new(mut steps: Vec<Step>) -> Result<Self, String> {
+        let graph = Graph::of(&steps);
+        if graph.cycle().is_some() {
+            return Err("steps wait for each other in a circle".to_owned());
+        }
+        let loops = graph::loops(&steps, &graph).map_err(|_| "what is repeated crosses each other".to_owned())?;
+        let mut loops_of = vec![Vec::new(); steps.len()];
+        for (index, one) in loops.iter().enumerate() {
+            for at in &one.body {
+                loops_of[*at].push(index);
+            }
+        }
+        find_kinds(&mut steps);
+        // A run does not look into its file any more.
+        steps.iter_mut().for_each(|step| step.lines.clear());
+        let places: BTreeMap<String, usize> =
+            steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
+        if places.len() < steps.len() {
+            return Err("two steps have one id".to_owned());
+        }
+        let asked = |(_, token): (&str, &Token)| match token {
+            Token::Output { step, output } if output == APPROVED => places.get(step).copied(),
+            _ => None,
+        };
+        let is_asked = steps.iter().flat_map(Step::uses).filter_map(asked).collect();
+        Ok(Self { steps, graph, loops, loops_of, places, is_asked })
+    }
+
+    /// The step that a token names, with which output of it.
+    pub fn output<'a>(&self, token: &'a Token) -> Option<(usize, &'a str)> {
+        match token {
+            Token::Output { step, output } => Some((*self.places.get(step)?, output.as_str())),
+            _ => None,
+        }
+    }
+}
+
+impl TryFrom<Vec<Step>> for Plan {
+    type Error = String;
+
+    fn try_from(steps: Vec<Step>) -> Result<Self, String> {
+        Self::new(steps)
+    }
+}
+
+impl From<Plan> for Vec<Step> {
+    fn from(plan: Plan) -> Self {
+        plan.steps
+    }
+}
+
+/// What kind of thing each output is, from how it is used.
+fn find_kinds(steps: &mut [Step]) {
+    let mut kinds: BTreeMap<(String, String), OutputKind> = BTreeMap::new();
+    let mut note = |token: &Token, kind: OutputKind| {
+        if let Token::Output { step, output } = token {
+            let known = kinds.entry((step.clone(), output.clone())).or_insert(kind);
+            if kind == OutputKind::List {
+                *known = kind;
+            }
+        }
+    };
+    for step in steps.iter() {
+        step.for_each.iter().filter_map(|each| each.token()).for_each(|token| note(token, OutputKind::List));
+        let conditions = step.when.iter().chain(step.repeat_until.iter().map(|repeat| &repeat.until));
+        conditions.flat_map(Condition::asked).for_each(|token| note(token, OutputKind::YesNo));
+    }
+    // What the end of another workflow gives is what a step of that gives, which stands before it.
+    for step in steps.iter_mut().rev() {
+        for output in &mut step.outputs {
+            if let Some(kind) = kinds.get(&(step.id.clone(), output.name.clone())) {
+                output.kind = *kind;
+            }
+            if let (Some(Token::Output { step, output: name }), true) =
+                (output.from.as_ref().and_then(|from| from.tokens().next()), output.kind != OutputKind::Text)
+            {
+                kinds.entry((step.clone(), name.clone())).or_insert(output.kind);
+            }
+        }
+        if matches!(step.doer, Doer::Person { wants: PersonWants::Approval }) {
+            step.outputs.iter_mut().filter(|one| one.name == APPROVED).for_each(|one| one.kind = OutputKind::YesNo);
+        }
+    }
+}
+
+struct Expansion<'a> {
+    workflows: &'a BTreeMap<String, WorkflowFile>,
+    steps: Vec<Step>,
+    top: &'a Workflow,
+}
+
+/// Where a workflow stands within another.
+struct Outer {
+    /// What its steps' ids begin with.
+    prefix: String,
+    /// What its variables are; those of the run where absent.
+    with: Option<BTreeMap<String, Template>>,
+    /// What comes before its first steps.
+    depends_on: Vec<String>,
+    /// Without which its first steps are passed over.
+    when: Option<Condition>,
+}
+
+impl Outer {
+    fn token(&self, token: &Token) -> Option<Template> {
+        match token {
+            Token::Output { step, output } if !self.prefix.is_empty() => {
+                Some(Token::output(&format!("{}{step}", self.prefix), output).into())
+            }
+            Token::Variable(name) => self.with.as_ref()?.get(name).cloned(),
+            _ => None,
+        }
+    }
+
+    fn template(&self, template: &Template) -> Template {
+        template.with(|token| self.token(token))
+    }
+
+    fn condition(&self, condition: &Condition) -> Condition {
+        condition.with(|token| match self.token(token) {
+            None => Ok(token.clone()),
+            Some(template) => {
+                let mut tokens = template.tokens();
+                match (tokens.next(), tokens.next()) {
+                    (Some(only), None) if only.to_string() == template.to_string() => Ok(only.clone()),
+                    _ => Err(template.to_string()),
+                }
+            }
+        })
+    }
+}
+
+impl Expansion<'_> {
+    fn expand(&mut self, workflow: &Workflow, outer: &Outer, depth: usize) -> Result<(), Problem> {
+        let wrong = |step: &Step, what: String, remedy: &str| {
+            Err(Problem::error(workflow.path.as_str(), what, remedy).at_line(step.line("workflow")))
+        };
+        for step in &workflow.steps {
+            if self.steps.len() >= STEPS_AT_MOST {
+                let what = format!("with the workflows in it, {} has more than {STEPS_AT_MOST} steps", self.top.path);
+                return wrong(step, what, "divide it");
+            }
+            let own = outer.step(step);
+            let Doer::Workflow { workflow: word, with } = &step.doer else {
+                self.steps.push(own);
+                continue;
+            };
+            if depth >= DEPTH_AT_MOST {
+                let what = format!("workflows lie more than {DEPTH_AT_MOST} deep within each other");
+                return wrong(step, what, "use fewer within each other");
+            }
+            let there = super::check::There { agents: None, workflows: self.workflows };
+            let Some(inner) = there.workflow(word).filter(|inner| inner.is_usable()) else {
+                return wrong(
+                    step,
+                    format!("there is no workflow {word:?} that can be used"),
+                    "name a file in workflows/",
+                );
+            };
+            let inner = &inner.workflow;
+            let mut given: BTreeMap<String, Template> =
+                with.iter().map(|(name, template)| (name.clone(), outer.template(template))).collect();
+            for variable in &inner.variables {
+                let default = variable.default.as_ref().map(|text| Template::parse(text));
+                given.entry(variable.name.clone()).or_insert_with(|| default.unwrap_or_default());
+            }
+            let inside = Outer {
+                prefix: format!("{}/", own.id),
+                with: Some(given),
+                depends_on: own.depends_on.clone(),
+                when: own.when.clone(),
+            };
+            self.expand(inner, &inside, depth + 1)?;
+            self.steps.push(end_of(own, inner));
+        }
+        Ok(())
+    }
+}
+
+impl Outer {
+    /// A step of the workflow as it stands in the plan.
+    fn step(&self, step: &Step) -> Step {
+        let is_first = step.depends_on.is_empty();
+        let depends_on: Vec<String> = match is_first {
+            true => self.depends_on.clone(),
+            false => step.depends_on.iter().map(|id| format!("{}{id}", self.prefix)).collect(),
+        };
+        let when = step.when.as_ref().map(|when| self.condition(when));
+        let when = match (self.when.clone().filter(|_| is_first), when) {
+            (Some(outer), Some(own)) => Some(outer.and(own)),
+            (outer, own) => outer.or(own),
+        };
+        let mut repeat_until = step.repeat_until.clone();
+        if let Some(repeat) = &mut repeat_until {
+            repeat.until = self.condition(&repeat.until);
+        }
+        let mut for_each = step.for_each.clone();
+        if let Some(each) = &mut for_each {
+            each.list = self.template(&each.list);
+        }
+        let mut outputs = step.outputs.clone();
+        for output in &mut outputs {
+            output.file = output.file.as_ref().map(|file| self.template(file));
+        }
+        Step {
+            id: format!("{}{}", self.prefix, step.id),
+            prompt: self.template(&step.prompt),
+            depends_on,
+            when,
+            repeat_until,
+            for_each,
+            outputs,
+            ..step.clone()
+        }
+    }
+}
+
+/// The step that stands for the end of a workflow within another.
+fn end_of(step: Step, inner: &Workflow) -> Step {
+    let prefix = format!("{}/", step.id);
+    let graph = Graph::of(&inner.steps);
+    let named = |at: usize| format!("{prefix}{}", inner.steps[at].id);
+    let outputs = step.outputs.into_iter().map(|output| {
+        let giver = inner.steps.iter().rfind(|inner| inner.outputs.iter().any(|one| one.name == output.name));
+        let from = giver.map(|giver| Token::output(&format!("{prefix}{}", giver.id), &output.name).into());
+        Output { from, file: None, ..output }
+    });
+    Step {
+        outputs: outputs.collect(),
+        depends_on: graph.last().map(named).collect(),
+        // Its first steps are passed over with it.
+        when: None,
+        repeat_until: None,
+        lines: step.lines,
+        ..Step::new(&step.id, Doer::Join)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format;
+    use super::*;
+
+    fn files(texts: &[(&str, &str)]) -> BTreeMap<String, WorkflowFile> {
+        let read = |(path, text): &(&str, &str)| ((*path).to_owned(), format::read(path, text));
+        texts.iter().map(read).collect()
+    }
+
+    #[test]
+    fn a_workflow_within_another_stands_in_the_same_list() {
+        let outer = "---\nsteps:\n  - { id: plan, agent: a, prompt: \"Plan {topic}\", outputs: [points] }\n  - id: check\n    workflow: review\n    with: { text: \"About {topic}: {plan.points}\" }\n    outputs: [verdict]\n    depends_on: [plan]\n    when: \"{plan.points}\"\n  - { id: end, agent: a, prompt: \"{check.verdict}\", depends_on: [check] }\n---\n";
+        let inner = "---\nsteps:\n  - { id: look, agent: b, prompt: \"Look at {text}\", outputs: [notes] }\n  - { id: judge, agent: c, prompt: \"{look.notes}\", depends_on: [look], outputs: [verdict] }\n---\n";
+        let files = files(&[("workflows/outer.md", outer), ("workflows/review.md", inner)]);
+        let plan = Plan::of(&files["workflows/outer.md"].workflow, &files).expect("it is in order");
+        let told: Vec<(&str, Vec<&str>)> = plan
+            .steps
+            .iter()
+            .map(|step| (step.id.as_str(), step.depends_on.iter().map(String::as_str).collect()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("plan", vec![]),
+                ("check/look", vec!["plan"]),
+                ("check/judge", vec!["check/look"]),
+                ("check", vec!["check/judge"]),
+                ("end", vec!["check"]),
+            ]
+        );
+        assert_eq!(plan.steps[1].prompt.to_string(), "Look at About {topic}: {plan.points}");
+        assert_eq!(plan.steps[1].when.as_ref().map(ToString::to_string).as_deref(), Some("{plan.points}"));
+        assert_eq!(plan.steps[2].prompt.to_string(), "{check/look.notes}");
+        let from = plan.steps[3].outputs[0].from.as_ref().map(ToString::to_string);
+        assert_eq!(from.as_deref(), Some("{check/judge.verdict}"));
+        assert_eq!(plan.steps[0].outputs[0].kind, OutputKind::YesNo, "a condition asks");
+        let text = serde_json::to_string(&plan).expect("it can be saved");
+        let again: Plan = serde_json::from_str(&text).expect("and read again");
+        assert_eq!(again.graph, plan.graph);
+    }
+
+    #[test]
+    fn what_is_done_for_each_is_a_list() {
+        let text = "---\nsteps:\n  - { id: plan, agent: a, prompt: x, outputs: [topics] }\n  - { id: dig, agent: a, prompt: \"{item}\", for_each: \"{plan.topics} at most 5\", depends_on: [plan], outputs: [found] }\n---\n";
+        let files = files(&[("workflows/a.md", text)]);
+        let plan = Plan::of(&files["workflows/a.md"].workflow, &files).expect("it is in order");
+        assert_eq!(plan.steps[0].outputs[0].kind, OutputKind::List);
+        assert_eq!(plan.steps[1].outputs[0].kind, OutputKind::Text);
+    }
+}

@@ -1,0 +1,123 @@
+//! All runs of workflows in a room: which go on, which are over, and when the next begins by itself. Saved with the room.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::format::WorkflowFile;
+use super::key::RunKey;
+use super::state::Run;
+use crate::base::{Problem, RunTag};
+use crate::schedule::Section;
+
+/// The workflows of the workspace, by file: what follows from the files that the room knows. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default)]
+pub struct Workflows {
+    pub(super) files: BTreeMap<String, WorkflowFile>,
+    /// What is wrong in view of agents and other workflows, by file.
+    pub(super) problems: BTreeMap<String, Vec<Problem>>,
+    pub(super) is_read: bool,
+    /// Texts that a person gave files and that the room does not know of yet.
+    pub(super) edited: BTreeMap<String, String>,
+}
+
+impl Workflows {
+    /// All of them, by file.
+    pub fn files(&self) -> &BTreeMap<String, WorkflowFile> {
+        &self.files
+    }
+
+    /// Everything that is wrong with a file.
+    pub fn problems(&self, path: &str) -> Vec<Problem> {
+        let own = self.files.get(path).map(|file| file.problems.clone()).unwrap_or_default();
+        own.into_iter().chain(self.problems.get(path).cloned().unwrap_or_default()).collect()
+    }
+}
+
+/// How far the file of a run is behind it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Written {
+    /// Whether the run is another since.
+    pub(super) is_behind: bool,
+    /// The tick in which it was written last; 0: never.
+    pub(super) tick: u64,
+    /// How large it was then.
+    pub(super) bytes: u64,
+}
+
+/// What is known of a workflow that begins by itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Timer {
+    /// When it is due, where it is due by time.
+    pub(super) due: Option<u64>,
+    /// When it began by itself lately.
+    pub(super) began: VecDeque<u64>,
+    /// Whether it was told that it began too often.
+    pub(super) is_told: bool,
+}
+
+/// Every run that is known. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkflowRuns {
+    pub(super) runs: BTreeMap<RunKey, Run>,
+    /// The number of the newest run that ever began here.
+    pub(super) newest: u64,
+    pub(super) written: BTreeMap<RunKey, Written>,
+    pub(super) timers: BTreeMap<String, Timer>,
+}
+
+impl WorkflowRuns {
+    /// All runs that are known, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values()
+    }
+
+    /// A run.
+    pub fn get(&self, key: RunKey) -> Option<&Run> {
+        self.runs.get(&key)
+    }
+
+    /// Whether a run goes on, or waits for a person.
+    pub fn is_going_on(&self) -> bool {
+        self.runs.values().any(Run::is_going_on)
+    }
+
+    /// Whether a run goes on that does not wait for a person alone.
+    pub fn is_at_work(&self) -> bool {
+        let is_at_work =
+            |run: &Run| run.is_going_on() && (run.active().next().is_some() || run.asked().next().is_none());
+        self.runs.values().any(is_at_work)
+    }
+
+    /// The key for the next run, begun in this run of the room.
+    pub(super) fn next_key(&mut self, room: RunTag) -> RunKey {
+        self.newest += 1;
+        RunKey::new(self.newest, room)
+    }
+
+    /// Forgets the oldest runs that are over, beyond so many.
+    pub(super) fn forget(&mut self, known: usize) {
+        let is_over = |(_, run): &(&RunKey, &Run)| !run.is_going_on() && run.result.is_some();
+        let over: Vec<RunKey> = self.runs.iter().filter(is_over).map(|(key, _)| *key).collect();
+        for key in over.iter().take(over.len().saturating_sub(known)) {
+            self.runs.remove(key);
+            self.written.remove(key);
+        }
+    }
+}
+
+impl Section for WorkflowRuns {
+    const NAME: &'static str = "workflows";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}

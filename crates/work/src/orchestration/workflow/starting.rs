@@ -1,0 +1,225 @@
+//! How runs begin and go on: because a person says so, or by themselves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::access::{RunsAccess, can_run};
+use super::check::There;
+use super::command::WorkflowCommand;
+use super::definition::{Trigger, Workflow};
+use super::edit::{self, WorkflowEdit};
+use super::format::WorkflowFile;
+use super::plan::Plan;
+use super::record;
+use super::runs::{Timer, WorkflowRuns, Workflows};
+use super::state::Run;
+use crate::base::globs;
+use crate::base::hash::content_hash;
+use crate::base::ids::USER;
+use crate::base::{Id, Seq};
+use crate::schedule::{TICKS_PER_SEC, ticks};
+
+/// Ticks of an hour of simulated time.
+const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
+
+/// A run of this workflow that is about these. The error says why there is none, and what to do.
+fn begun(
+    room: &mut RunsAccess<'_>,
+    workflows: &Workflows,
+    runs: &mut WorkflowRuns,
+    (word, mut variables): (&str, BTreeMap<String, String>),
+    by: Id,
+) -> Result<(), (String, String)> {
+    let there = There { agents: None, workflows: workflows.files() };
+    let Some(WorkflowFile { workflow, .. }) = there.workflow(word) else {
+        return Err((format!("there is no workflow {word:?}"), "see: workshop workflow list".to_owned()));
+    };
+    let refused = |why: String| (format!("the workflow {} does not begin: {why}", workflow.name), String::new());
+    if let Err(problem) = can_run(&workflows.problems(&workflow.path)) {
+        return Err((refused(problem.what.clone()).0, problem.remedy.clone()));
+    }
+    let going_on = runs.iter().filter(|run| run.is_going_on()).count();
+    if going_on >= room.settings.runs_at_most as usize {
+        let why = format!("{going_on} go on already (workflow.runs_at_most)");
+        return Err((refused(why).0, "wait until one is over, or raise the setting".to_owned()));
+    }
+    for variable in &workflow.variables {
+        if let Some(default) = &variable.default {
+            variables.entry(variable.name.clone()).or_insert_with(|| default.clone());
+        }
+    }
+    let missing: Vec<&str> = missing(workflow, &variables);
+    if !missing.is_empty() {
+        let why = format!("it is not said what {} is", missing.join(" and "));
+        return Err((refused(why).0, format!("say it, as with: --var {}=…", missing[0])));
+    }
+    variables.retain(|name, _| workflow.variables.iter().any(|variable| variable.name == *name));
+    let plan = Plan::of(workflow, workflows.files()).map_err(|problem| (problem.what.clone(), problem.remedy))?;
+    let key = runs.next_key(room.room());
+    let now = room.clock.tick();
+    let of = (key, workflow.path.as_str(), workflow.name.as_str());
+    let mut run = Run::begin(of, Arc::new(plan), variables, (by, now, Seq(0)));
+    room.tell(&mut run);
+    runs.written.entry(key).or_default().is_behind = true;
+    runs.runs.insert(key, run);
+    Ok(())
+}
+
+/// The variables that nobody said anything about.
+pub fn missing<'a>(workflow: &'a Workflow, variables: &BTreeMap<String, String>) -> Vec<&'a str> {
+    let is_missing = |name: &&str| !variables.contains_key(*name);
+    let asked = workflow.variables.iter().filter(|variable| variable.default.is_none());
+    asked.map(|variable| variable.name.as_str()).filter(is_missing).collect()
+}
+
+/// A person does something about workflows.
+pub(super) fn obey(
+    room: &mut RunsAccess<'_>,
+    workflows: &mut Workflows,
+    runs: &mut WorkflowRuns,
+    command: &WorkflowCommand,
+) {
+    let (now, limits) = (room.clock.tick(), room.settings.limits());
+    match command {
+        WorkflowCommand::Start { workflow, variables } => {
+            let wanted = (workflow.as_str(), variables.clone());
+            if let Err((what, remedy)) = begun(room, workflows, runs, wanted, USER.into()) {
+                room.warn(what, &remedy);
+            }
+        }
+        WorkflowCommand::Resume { run: key, state } => {
+            if !runs.runs.contains_key(key)
+                && let Some(mut run) =
+                    state.as_ref().and_then(|text| record::from_yaml(text).ok()).map(|read| read.state)
+            {
+                run.give_up_work();
+                // Its beginning is in the log of another room.
+                run.cause = Seq(0);
+                runs.newest = runs.newest.max(key.number());
+                runs.runs.insert(*key, run);
+            }
+            let Some(run) = runs.runs.get_mut(key) else {
+                return room.warn(format!("no run of a workflow is called {key}"), "see: workshop workflow list");
+            };
+            if run.resume() {
+                (run.result, run.is_written) = (None, false);
+                room.tell(run);
+                runs.written.entry(*key).or_default().is_behind = true;
+            } else if !run.is_going_on() {
+                room.warn(format!("{key} is done; nothing is left of it"), "run the workflow again");
+            }
+        }
+        WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_going_on()) {
+            Some(run) => {
+                run.stop("a person stopped it", now);
+                room.tell(run);
+            }
+            None => room.warn(format!("no run of a workflow that goes on is called {key}"), ""),
+        },
+        WorkflowCommand::Edit { path, edit } => change_file(room, workflows, path, edit),
+        WorkflowCommand::Answer { run: key, step, answer } => {
+            let answered = match runs.runs.get_mut(key) {
+                Some(run) => run.answered(step, answer, now, &limits),
+                None => Err(format!("no run of a workflow is called {key}")),
+            };
+            match answered {
+                Ok(()) => runs.written.entry(*key).or_default().is_behind = true,
+                Err(why) => room.warn(format!("the answer was not taken: {why}"), "see: workshop workflow show RUN"),
+            }
+        }
+    }
+}
+
+/// A person changes a workflow where it is drawn: its file is saved like any that they edit.
+fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
+    let known = workflows.edited.get(path).map(String::as_str).or_else(|| room.known.text(path)).map(str::to_owned);
+    let changed = match &known {
+        Some(text) => edit::apply(text, edit),
+        None => Err("there is no such workflow".to_owned()),
+    };
+    match (changed, known) {
+        (Ok(content), Some(text)) if content != text => {
+            workflows.edited.insert(path.to_owned(), content.clone());
+            room.save(path, content_hash(text.as_bytes()), content);
+        }
+        (Ok(_), _) => {}
+        (Err(why), _) => room.warn(format!("{path} was not changed: {why}"), "change it in the editor"),
+    }
+}
+
+/// What happened by which workflows begin.
+#[derive(Default)]
+pub(super) struct Happened {
+    /// The room was opened.
+    pub(super) is_opened: bool,
+    /// Files that somebody changed.
+    pub(super) changed: Vec<String>,
+}
+
+/// Begins workflows whose time has come.
+pub(super) fn begin_triggered(
+    room: &mut RunsAccess<'_>,
+    workflows: &Workflows,
+    runs: &mut WorkflowRuns,
+    happened: &Happened,
+) {
+    let now = room.clock.tick();
+    let stale: Vec<String> =
+        runs.timers.keys().filter(|path| !workflows.files().contains_key(*path)).cloned().collect();
+    stale.iter().for_each(|path| drop(runs.timers.remove(path)));
+    for (path, file) in workflows.files() {
+        let why = match &file.workflow.trigger {
+            Trigger::Manual => {
+                runs.timers.remove(path);
+                continue;
+            }
+            Trigger::Auto => happened.is_opened.then(|| "the room was opened".to_owned()),
+            Trigger::Change { glob } => {
+                let changed = happened.changed.iter().find(|changed| globs::matches(glob, changed));
+                changed.map(|changed| format!("{changed} changed"))
+            }
+            Trigger::Every { secs } => {
+                let every = ticks(*secs as f32);
+                let timer = runs.timers.entry(path.clone()).or_default();
+                let due = *timer.due.get_or_insert(now + every);
+                // Where the workflow says another time now.
+                if due > now + every {
+                    timer.due = Some(now + every);
+                }
+                (now >= due).then(|| {
+                    timer.due = Some(now + every);
+                    format!("{} passed", file.workflow.trigger.to_string().replacen("every ", "", 1))
+                })
+            }
+        };
+        let Some(why) = why else { continue };
+        // What it does itself does not begin it again.
+        if runs.iter().any(|run| run.file == *path && run.is_going_on()) {
+            continue;
+        }
+        if !may_begin(room, runs.timers.entry(path.clone()).or_default(), path, now) {
+            continue;
+        }
+        let by: Id = format!("trigger: {why}").into();
+        if let Err((what, remedy)) = begun(room, workflows, runs, (path, BTreeMap::new()), by) {
+            room.warn(format!("{what} ({why})"), &remedy);
+        }
+    }
+}
+
+/// Whether a workflow may begin by itself once more in this hour.
+fn may_begin(room: &mut RunsAccess<'_>, timer: &mut Timer, path: &str, now: u64) -> bool {
+    timer.began.retain(|began| now < began + HOUR_TICKS);
+    let most = room.settings.triggered_per_hour as usize;
+    if timer.began.len() < most {
+        timer.began.push_back(now);
+        timer.is_told = false;
+        return true;
+    }
+    if !timer.is_told {
+        timer.is_told = true;
+        let what = format!("{path} does not begin by itself any more for a while: it did {most} times in an hour");
+        room.warn(what, "see whether it sets itself going, or raise workflow.triggered_per_hour");
+    }
+    false
+}

@@ -1,0 +1,242 @@
+//! The systems of workflows: what happened is told to their runs, and what these say is carried out.
+
+use bevy::ecs::prelude::*;
+
+use super::access::{READS, RESULTS, RunsAccess};
+use super::command::WorkflowCommand;
+use super::format;
+use super::key::RunKey;
+use super::runs::{WorkflowRuns, Workflows};
+use super::settings::WorkflowSettings;
+use super::starting::{Happened, begin_triggered, obey};
+use super::state::{PartWork, Run, StepStatus};
+use super::task::GIVE_OUTPUT;
+use crate::agent::Roster;
+use crate::base::AgentKey;
+use crate::base::ids::ROOM;
+use crate::kernel::WorkAnswer;
+use crate::memory::{MemoryAct, MemoryEdit};
+use crate::mind::Ending;
+use crate::schedule::{RoomOpened, Standstill};
+use crate::tools::{OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput, Work};
+use crate::workspace::FileChanged;
+use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
+
+/// Follows the files of workflows, and says what is wrong with them.
+pub(super) fn follow_files(
+    mut room: RunsAccess,
+    mut workflows: ResMut<Workflows>,
+    mut changes: MessageReader<FileChanged>,
+) {
+    let mut is_other = false;
+    let paths: Vec<String> = if workflows.is_read {
+        let paths = changes.read().map(|change| change.path.clone());
+        paths.filter(|path| format::is_workflow(path)).collect()
+    } else {
+        changes.clear();
+        workflows.is_read = true;
+        room.known.all().keys().filter(|path| format::is_workflow(path)).cloned().collect()
+    };
+    for path in paths {
+        is_other = true;
+        match room.known.text(&path) {
+            Some(text) => {
+                let file = format::read(&path, text);
+                workflows.files.insert(path.clone(), file);
+            }
+            None => drop(workflows.files.remove(&path)),
+        }
+        workflows.problems.remove(&path);
+        workflows.edited.remove(&path);
+        if !workflows.files.contains_key(&path) {
+            room.report(&path, Vec::new());
+        }
+    }
+    if (is_other || room.are_others()) && !workflows.files.is_empty() {
+        room.check_all(&mut workflows);
+    }
+}
+
+/// Lets people and events begin workflows, and brings on those that go on.
+pub(super) fn bring_on(
+    mut room: RunsAccess,
+    mut workflows: ResMut<Workflows>,
+    mut runs: ResMut<WorkflowRuns>,
+    mut commands: MessageReader<WorkflowCommand>,
+    mut opened: MessageReader<RoomOpened>,
+    (mut changes, mut others, mut outcomes): (
+        MessageReader<FileChanged>,
+        MessageReader<OutsideChange>,
+        MessageReader<FileOutcome>,
+    ),
+    standstill: Option<Res<Standstill>>,
+) {
+    let mut happened = Happened { is_opened: opened.read().count() > 0, changed: Vec::new() };
+    happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
+    happened.changed.extend(others.read().map(|change| change.path.clone()));
+    for outcome in outcomes.read() {
+        if let Some(order) = outcome.key.strip_prefix(READS) {
+            was_read(&mut room, &mut runs, order, outcome);
+        } else if let Some(order) = outcome.key.strip_prefix(RESULTS) {
+            was_written(&mut room, &mut runs, order, outcome);
+        } else if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result
+            && *outcome.author.0 != *ROOM
+        {
+            let (FileDone::Written { path, .. } | FileDone::Deleted { path } | FileDone::Renamed { to: path, .. }) =
+                done;
+            happened.changed.push(path.clone());
+        }
+    }
+    for command in commands.read() {
+        obey(&mut room, &mut workflows, &mut runs, command);
+    }
+    // Whoever shows them is not to think that they change in every tick.
+    let (count, goes_on) = (runs.runs.len(), runs.is_going_on());
+    bring_on_all(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
+    if goes_on || runs.runs.len() != count {
+        runs.set_changed();
+    }
+}
+
+fn bring_on_all(
+    room: &mut RunsAccess,
+    workflows: &Workflows,
+    runs: &mut WorkflowRuns,
+    happened: &Happened,
+    standstill: Option<&Standstill>,
+) {
+    if standstill.is_some_and(|standstill| standstill.holds()) {
+        return;
+    }
+    let has_triggers = !workflows.files().is_empty() || !runs.timers.is_empty();
+    if has_triggers {
+        begin_triggered(room, workflows, runs, happened);
+    }
+    if runs.runs.is_empty() {
+        return;
+    }
+    let WorkflowRuns { runs: all, written, .. } = runs;
+    for (key, run) in all.iter_mut() {
+        let (before, written) = ((run.status, run.active.len()), written.entry(*key).or_default());
+        if run.is_going_on() || !run.let_go.is_empty() || !run.to_end.is_empty() {
+            // All work is paused: what nobody begins need not be queued.
+            if !room.kernel.is_paused() || run.active.is_empty() {
+                room.bring_on(run);
+            }
+        }
+        written.is_behind |= before != (run.status, run.active.len());
+        room.write(run, written);
+    }
+    let known = room.settings.finished_known as usize;
+    runs.forget(known);
+}
+
+fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome: &FileOutcome) {
+    let (now, limits) = (room.clock.tick(), room.settings.limits());
+    for (key, run) in &mut runs.runs {
+        let Some((at, output)) = run.of_order(order) else { continue };
+        let text = match &outcome.result {
+            Ok(FileAnswer::Text { content, .. }) => Ok(content.clone()),
+            Ok(_) => Err("is no text".to_owned()),
+            Err(failure) => Err(format!("cannot be read: {}", failure.what)),
+        };
+        let output = output.to_owned();
+        run.was_read(at, &output, text, now, &limits);
+        room.tell(run);
+        runs.written.entry(*key).or_default().is_behind = true;
+        return;
+    }
+}
+
+/// What a run came to is in its file, or cannot be.
+fn was_written(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome: &FileOutcome) {
+    let key = order.split('/').next().and_then(RunKey::parse);
+    let Some(run) = key.and_then(|key| runs.runs.get_mut(&key)) else { return };
+    run.is_written = true;
+    if let Err(failure) = &outcome.result {
+        let what = format!("what the workflow {} came to could not be written: {}", run.name, failure.what);
+        room.warn(what, "see how far it is with: workshop workflow show");
+    }
+}
+
+/// Hears what became of the work of steps.
+pub(super) fn hear(
+    mut room: RunsAccess,
+    mut runs: ResMut<WorkflowRuns>,
+    mut news: MessageReader<WorkAnswer>,
+    roster: Res<Roster>,
+    mut memories: MessageWriter<MemoryEdit>,
+) {
+    if news.is_empty() || runs.runs.is_empty() {
+        news.clear();
+        return;
+    }
+    let (now, limits) = (room.clock.tick(), room.settings.limits());
+    let is_paused = room.kernel.is_paused();
+    let WorkflowRuns { runs: all, written, .. } = &mut *runs;
+    for news in news.read() {
+        for (key, run) in all.iter_mut().filter(|(_, run)| run.is_going_on()) {
+            let is_its = match news {
+                WorkAnswer::Begun { order, activation, thread, agent } => {
+                    let at = run.of_order(order).map(|(at, _)| at);
+                    let work = PartWork { activation: *activation, thread: *thread, agent: agent.clone() };
+                    at.map(|at| run.begun(at, work)).is_some()
+                }
+                WorkAnswer::Refused { order, why } => {
+                    let at = run.of_order(order).map(|(at, _)| at);
+                    at.map(|at| run.refused(at, why.clone(), now)).is_some()
+                }
+                WorkAnswer::Ended { activation, ending, .. } => {
+                    let agent = run.work().find(|work| work.activation == *activation).map(|work| work.agent.clone());
+                    let is_its = run.ended(*activation, ending, now, &limits);
+                    if is_its && is_paused && matches!(ending, Ending::Aborted { by_person: true, .. }) {
+                        run.stop("a person stopped all work", now);
+                    }
+                    if let (true, Some(agent)) = (is_its, agent.and_then(|agent| roster.key(&agent))) {
+                        note_done(run, agent, &mut memories);
+                    }
+                    is_its
+                }
+            };
+            if is_its {
+                room.tell(run);
+                written.entry(*key).or_default().is_behind = true;
+                break;
+            }
+        }
+    }
+}
+
+/// What of a whole workflow is remembered: until memories are found by meaning, the slots of who took part in it.
+fn note_done(run: &Run, agent: AgentKey, memories: &mut MessageWriter<MemoryEdit>) {
+    let over = run.steps.iter().enumerate().filter(|(_, state)| state.status.is_over());
+    let newest = over.max_by_key(|(_, state)| state.ended_tick);
+    let Some((at, _)) = newest.filter(|(_, state)| state.status == StepStatus::Done) else { return };
+    let text = format!("did the step {} of the workflow {} ({})", run.plan.steps[at].id, run.name, run.key);
+    memories.write(MemoryEdit { agent, act: MemoryAct::Interaction { text }, cause: run.cause });
+}
+
+/// Answers calls of the tool with which outputs are given. Before whoever waits for the answer, in the same tick.
+pub(super) fn answer_calls(
+    settings: Res<WorkflowSettings>,
+    orders: Res<OrdersUnderWay>,
+    mut runs: ResMut<WorkflowRuns>,
+    mut outcomes: MessageWriter<ToolOutcome>,
+) {
+    let limits = settings.limits();
+    for order in orders.of(GIVE_OUTPUT) {
+        let Work::Order { order: arguments } = &order.plan.work else { continue };
+        let name = arguments.get("name").and_then(|name| name.as_str()).unwrap_or_default();
+        let value = arguments.get("value").cloned().unwrap_or_default();
+        let run = runs.runs.values_mut().find(|run| run.at_work(order.key.activation).is_some());
+        let given = match run {
+            Some(run) => run.gave(order.key.activation, name, value, &limits),
+            None => Err("this work is no step of a workflow that goes on".to_owned()),
+        };
+        let news = match given {
+            Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+            Err(why) => ToolNews::Failed { why },
+        };
+        outcomes.write(ToolOutcome { key: order.key, news });
+    }
+}

@@ -1,0 +1,247 @@
+//! Words with places for what is known only when they are needed: `Research {topic}`, `Review {research.findings}`.
+//!
+//! What looks otherwise is text: `{ "a": 1 }` stays as it is, and `{{topic}}` stands for the letters `{topic}`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A place in a text for something.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Token {
+    /// What the workflow is asked about: `{topic}`.
+    Variable(String),
+    /// What a step gave: `{research.findings}`.
+    Output {
+        /// The step, by id.
+        step: String,
+        /// Which of its outputs.
+        output: String,
+    },
+    /// Of a step for each entry of a list: the entry.
+    Item,
+    /// The number of that entry, from 1.
+    Index,
+    /// How often a step that is repeated was begun, from 1.
+    Round,
+}
+
+/// Letters of a name of a variable, a step or an output.
+fn is_name(text: &str, more: &[char]) -> bool {
+    let is_first = |letter: char| letter.is_alphabetic() || letter == '_';
+    text.starts_with(is_first) && text.chars().all(|c| c.is_alphanumeric() || "_-".contains(c) || more.contains(&c))
+}
+
+/// Whether this can be the name of a variable, a step or an output.
+pub fn is_word(text: &str) -> bool {
+    is_name(text, &[])
+}
+
+impl Token {
+    /// What stands between the braces, if it names something.
+    pub fn parse(inside: &str) -> Option<Self> {
+        match (inside, inside.split_once('.')) {
+            ("item", _) => Some(Self::Item),
+            ("index", _) => Some(Self::Index),
+            ("round", _) => Some(Self::Round),
+            // Steps of a workflow within another are named with both.
+            (_, Some((step, output))) if is_name(step, &['/']) && is_word(output) => {
+                Some(Self::Output { step: step.to_owned(), output: output.to_owned() })
+            }
+            (word, None) if is_word(word) => Some(Self::Variable(word.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// An output of a step.
+    pub fn output(step: &str, output: &str) -> Self {
+        Self::Output { step: step.to_owned(), output: output.to_owned() }
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "{{{name}}}"),
+            Self::Output { step, output } => write!(f, "{{{step}.{output}}}"),
+            Self::Item => f.write_str("{item}"),
+            Self::Index => f.write_str("{index}"),
+            Self::Round => f.write_str("{round}"),
+        }
+    }
+}
+
+/// A piece of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Piece {
+    Text(String),
+    Token(Token),
+}
+
+/// A text with places in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Template(Vec<Piece>);
+
+impl Template {
+    /// Reads a text. Every text is one.
+    pub fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('{') {
+            literal.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let inside = |from: &str| from.split_once('}').map(|(inside, _)| inside.to_owned());
+            let kept = rest.strip_prefix("{{").and_then(inside).filter(|word| Token::parse(word).is_some());
+            let kept = kept.filter(|word| rest[2 + word.len()..].starts_with("}}"));
+            if let Some(word) = kept {
+                literal.push_str(&format!("{{{word}}}"));
+                rest = &rest[word.len() + 4..];
+                continue;
+            }
+            let found = inside(&rest[1..]).and_then(|word| Some((Token::parse(&word)?, word.len())));
+            match found {
+                Some((token, length)) => {
+                    if !literal.is_empty() {
+                        pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                    }
+                    pieces.push(Piece::Token(token));
+                    rest = &rest[length + 2..];
+                }
+                None => {
+                    literal.push('{');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            pieces.push(Piece::Text(literal));
+        }
+        Self(pieces)
+    }
+
+    /// The places in it, in order, as often as they stand there.
+    pub fn tokens(&self) -> impl Iterator<Item = &Token> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Token(token) => Some(token),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Whether it says nothing.
+    pub fn is_blank(&self) -> bool {
+        self.0.iter().all(|piece| matches!(piece, Piece::Text(text) if text.trim().is_empty()))
+    }
+
+    /// The text with something in every place.
+    pub fn render(&self, mut value: impl FnMut(&Token) -> String) -> String {
+        let mut text = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(piece) => text.push_str(piece),
+                Piece::Token(token) => text.push_str(&value(token)),
+            }
+        }
+        text
+    }
+
+    /// The same with other texts in some of the places.
+    pub fn with(&self, mut replaced: impl FnMut(&Token) -> Option<Self>) -> Self {
+        let mut pieces = Vec::with_capacity(self.0.len());
+        for piece in &self.0 {
+            match piece {
+                Piece::Token(token) => match replaced(token) {
+                    Some(Self(others)) => pieces.extend(others),
+                    None => pieces.push(piece.clone()),
+                },
+                Piece::Text(_) => pieces.push(piece.clone()),
+            }
+        }
+        Self(pieces)
+    }
+}
+
+impl From<Token> for Template {
+    fn from(token: Token) -> Self {
+        Self(vec![Piece::Token(token)])
+    }
+}
+
+impl From<String> for Template {
+    fn from(text: String) -> Self {
+        Self::parse(&text)
+    }
+}
+
+/// As it is written.
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.0 {
+            match piece {
+                Piece::Token(token) => write!(f, "{token}")?,
+                Piece::Text(text) => {
+                    let parsed = Self::parse(text);
+                    for piece in &parsed.0 {
+                        match piece {
+                            Piece::Text(text) => f.write_str(text)?,
+                            // The letters, not the place.
+                            Piece::Token(token) => write!(f, "{{{token}}}")?,
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Template> for String {
+    fn from(template: Template) -> Self {
+        template.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<String> {
+        Template::parse(text).tokens().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn places_are_found_and_everything_else_is_text() {
+        assert_eq!(
+            tokens("Review {research.findings} of {topic} in {round}"),
+            ["{research.findings}", "{topic}", "{round}"]
+        );
+        for text in ["{ \"a\": 1 }", "{}", "{a b}", "{1}", "{a.b.c}", "{", "}}", "{{topic}}", "a {{x.y}} b"] {
+            assert!(tokens(text).is_empty(), "{text}");
+        }
+        let template = Template::parse("{{topic}} is {topic} in {\"k\": {\"n\": 1}}");
+        assert_eq!(template.render(|_| "tea".into()), "{topic} is tea in {\"k\": {\"n\": 1}}");
+        assert_eq!(template.to_string(), "{{topic}} is {topic} in {\"k\": {\"n\": 1}}");
+        assert_eq!(tokens("{{a} {b}"), ["{a}", "{b}"]);
+    }
+
+    #[test]
+    fn what_is_put_in_is_not_looked_at_again() {
+        let template = Template::parse("{a} and {b}");
+        assert_eq!(template.render(|_| "{b}".into()), "{b} and {b}");
+        let with = template.with(|token| (*token == Token::Variable("a".into())).then(|| Template::parse("{x.y}!")));
+        assert_eq!(with.to_string(), "{x.y}! and {b}");
+        assert!(Template::parse(" \n").is_blank() && !Template::parse("{a}").is_blank());
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_reads_as_it_was_written(text in "[{}a.b \"\n]{0,40}") {
+            let template = Template::parse(&text);
+            prop_assert_eq!(Template::parse(&template.to_string()), template);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What an agent says with a task that it hands over, or with a word to the agent that started it: what there is to
+//! know, how soon, in how many turns, and what the result is to look like. Pure.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::schema::Checker;
+use crate::base::text;
+use crate::log::events::Haste;
+
+/// Fields of a result are named up to so many.
+const FIELDS_AT_MOST: usize = 40;
+/// No field of a result has a longer name, in characters.
+const FIELD_CHARS_AT_MOST: usize = 60;
+/// The key under which a result stands that is no object, while it is checked.
+const RESULT: &str = "result";
+/// The words of which a schema has one at least; an object without them is an example.
+const SCHEMA_WORDS: [&str; 9] = ["type", "properties", "required", "items", "enum", "anyOf", "oneOf", "allOf", "$ref"];
+
+/// What is said with a task or a word.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Terms {
+    /// What whoever gets it should know.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub context: String,
+    /// How soon.
+    #[serde(skip_serializing_if = "is_normal")]
+    pub haste: Haste,
+    /// In how many turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_turns: Option<u32>,
+    /// What the result is to look like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+}
+
+fn is_normal(haste: &Haste) -> bool {
+    *haste == Haste::Normal
+}
+
+impl Terms {
+    /// The rank in which work is done: lower comes sooner.
+    pub fn rank(&self) -> i32 {
+        match self.haste {
+            Haste::High => -10,
+            Haste::Normal => 0,
+            Haste::Low => 10,
+        }
+    }
+
+    /// What is told with it, line by line; empty where there is nothing. `deadline` and `wanted` introduce how soon and
+    /// what is expected.
+    pub fn told(&self, deadline: &str, wanted: &str) -> String {
+        let mut lines = Vec::new();
+        if !self.context.trim().is_empty() {
+            lines.push(format!("What you should know: {}", self.context.trim()));
+        }
+        if self.haste != Haste::Normal {
+            let haste = if self.haste == Haste::High { "high" } else { "low" };
+            lines.push(format!("Priority: {haste}."));
+        }
+        if let Some(turns) = self.deadline_turns {
+            lines.push(format!("{deadline} {turns} {}.", if turns == 1 { "turn" } else { "turns" }));
+        }
+        if let Some(expected) = &self.expected {
+            lines.push(format!("{wanted} {}.", expected.words()));
+        }
+        lines.join("\n")
+    }
+}
+
+/// What a result is to look like.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// As these words say: nobody can check that.
+    Words(String),
+    /// A JSON object with these fields.
+    Fields(Vec<String>),
+    /// JSON that fits this schema.
+    Schema(Value),
+}
+
+impl Expected {
+    /// What is meant by what an agent wrote: a JSON schema, an example, a list of fields, or words.
+    pub fn parse(given: &str) -> Result<Self, String> {
+        let given = given.trim();
+        if given.starts_with(['{', '[']) {
+            let value: Value =
+                serde_json::from_str(given).map_err(|error| format!("it looks like JSON and is none: {error}"))?;
+            return match value {
+                Value::Array(names) => {
+                    let names = names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>();
+                    fields(names.ok_or("a list of fields holds their names only")?)
+                }
+                Value::Object(keys) if !SCHEMA_WORDS.iter().any(|word| keys.contains_key(*word)) => {
+                    fields(keys.into_iter().map(|(name, _)| name).collect())
+                }
+                schema => checker(&schema).map(|_| Self::Schema(schema)),
+            };
+        }
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+                && name.chars().count() <= 40
+        };
+        let names: Vec<&str> = given.split(',').map(str::trim).collect();
+        if names.len() > 1 && names.iter().all(|name| is_name(name)) {
+            return fields(names.into_iter().map(str::to_owned).collect());
+        }
+        Ok(Self::Words(given.to_owned()))
+    }
+
+    /// What is wanted, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Words(words) => words.trim_end_matches('.').to_owned(),
+            Self::Fields(names) => format!("a JSON object with the fields {} and nothing around it", names.join(", ")),
+            Self::Schema(schema) => format!("JSON that fits this schema, and nothing around it: {schema}"),
+        }
+    }
+
+    /// Whether anything can be checked.
+    pub fn is_checked(&self) -> bool {
+        !matches!(self, Self::Words(_))
+    }
+
+    /// The result that stands in what an agent said last, or what is wrong with it.
+    pub fn fit(&self, said: &str) -> Result<String, String> {
+        if let Self::Words(_) = self {
+            return Ok(said.to_owned());
+        }
+        let found = json_in(said).ok_or("there is no JSON in it")?;
+        match self {
+            Self::Words(_) => Ok(said.to_owned()),
+            Self::Fields(names) => {
+                let Value::Object(keys) = &found else { return Err("it is JSON, and no object".to_owned()) };
+                let missing: Vec<String> = names
+                    .iter()
+                    .filter(|name| keys.get(name.as_str()).is_none_or(Value::is_null))
+                    .map(|name| format!("'{name}'"))
+                    .collect();
+                match missing.as_slice() {
+                    [] => Ok(found.to_string()),
+                    [one] => Err(format!("the field {one} is missing")),
+                    many => Err(format!("the fields {} are missing", many.join(", "))),
+                }
+            }
+            Self::Schema(schema) => {
+                let is_wrapped = !is_of_object(schema);
+                let checked = if is_wrapped { json!({ RESULT: found }) } else { found };
+                let fitted = checker(schema)?.check(&checked, &[]).map_err(|fault| of_result(&fault))?;
+                let result = if is_wrapped { fitted.get(RESULT).cloned() } else { Some(Value::Object(fitted)) };
+                Ok(result.unwrap_or_default().to_string())
+            }
+        }
+    }
+}
+
+/// A fault of a result in words that speak of results, not of the arguments of a call.
+fn of_result(fault: &str) -> String {
+    let fault = fault.replace(&format!("'{RESULT}."), "'").replace(&format!("the argument '{RESULT}'"), "the result");
+    text::truncate(&fault.replace("the arguments", "the result").replace("argument", "field"), 600)
+}
+
+fn fields(names: Vec<String>) -> Result<Expected, String> {
+    let is_fine = |name: &String| !name.trim().is_empty() && name.chars().count() <= FIELD_CHARS_AT_MOST;
+    if names.is_empty() || names.len() > FIELDS_AT_MOST || !names.iter().all(is_fine) {
+        return Err(format!("name 1 to {FIELDS_AT_MOST} fields, each in at most {FIELD_CHARS_AT_MOST} characters"));
+    }
+    Ok(Expected::Fields(names))
+}
+
+fn is_of_object(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object") || schema.get("properties").is_some()
+}
+
+/// What checks a result: a schema of something else than an object is put into one.
+fn checker(schema: &Value) -> Result<Checker, String> {
+    if is_of_object(schema) {
+        return Checker::new(schema.clone());
+    }
+    Checker::new(json!({ "type": "object", "properties": { RESULT: schema }, "required": [RESULT] }))
+}
+
+/// The JSON that a text is, or that stands in it: in a fence, or from its first bracket to its last one.
+fn json_in(said: &str) -> Option<Value> {
+    let said = said.trim();
+    let read = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
+    let is_structure = |value: &Value| value.is_object() || value.is_array();
+    let fenced = said.split("```").skip(1).step_by(2).map(|fence| {
+        let (head, rest) = fence.split_once('\n').unwrap_or(("", fence));
+        if head.trim().chars().all(char::is_alphanumeric) { rest } else { fence }
+    });
+    let between =
+        |open: char, close: char| Some(&said[said.find(open)?..=said.rfind(close)?]).filter(|text| text.len() > 1);
+    read(said)
+        .or_else(|| fenced.filter_map(read).find(is_structure))
+        .or_else(|| between('{', '}').and_then(read))
+        .or_else(|| between('[', ']').and_then(read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(expected: &str, said: &str) -> Result<String, String> {
+        Expected::parse(expected).expect("it can be used").fit(said)
+    }
+
+    #[test]
+    fn fields_are_named_in_every_form_that_models_use() {
+        let wanted = Expected::Fields(vec!["summary".into(), "sources".into()]);
+        for given in ["summary, sources", "[\"summary\", \"sources\"]", "{\"summary\": \"…\", \"sources\": []}"] {
+            assert_eq!(Expected::parse(given), Ok(wanted.clone()), "{given}");
+        }
+        let words = "one page, in Markdown";
+        assert_eq!(Expected::parse(words), Ok(Expected::Words(words.into())));
+        for odd in ["{oops", "[1, 2]", "[]", "{\"type\": \"nonsense\"}", "{\"$ref\": \"https://example.org/a.json\"}"] {
+            assert!(Expected::parse(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_result_is_found_wherever_it_stands_in_what_was_said() {
+        for said in [
+            "{\"chairs\": 12, \"tables\": 3}",
+            "Here it is:\n```json\n{\"chairs\": 12, \"tables\": 3}\n```\nDone.",
+            "I counted {\"chairs\": 12, \"tables\": 3}, twice.",
+        ] {
+            assert_eq!(fit("chairs, tables", said).as_deref(), Ok("{\"chairs\":12,\"tables\":3}"), "{said}");
+        }
+        assert_eq!(fit("chairs, tables", "{\"chairs\": 12}"), Err("the field 'tables' is missing".into()));
+        assert_eq!(fit("chairs, tables", "{}"), Err("the fields 'chairs', 'tables' are missing".into()));
+        assert_eq!(fit("chairs, tables", "Twelve."), Err("there is no JSON in it".into()));
+        assert_eq!(fit("in plain words", "Twelve.").as_deref(), Ok("Twelve."));
+    }
+
+    #[test]
+    fn a_schema_says_what_is_wrong_in_words_about_the_result() {
+        let schema =
+            "{\"type\":\"object\",\"properties\":{\"chairs\":{\"type\":\"integer\"}},\"required\":[\"chairs\"]}";
+        assert_eq!(
+            fit(schema, "{\"chairs\": \"12\"}").as_deref(),
+            Ok("{\"chairs\":12}"),
+            "put right where it is plain"
+        );
+        let wrong = fit(schema, "{\"chairs\": [1]}").expect_err("it does not fit");
+        assert!(wrong.starts_with("the field 'chairs' should be a whole number"), "{wrong}");
+        let list = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}";
+        assert_eq!(fit(list, "[\"a\", \"b\"]").as_deref(), Ok("[\"a\",\"b\"]"));
+        let wrong = fit(list, "{\"a\": 1}").expect_err("it does not fit");
+        assert!(wrong.starts_with("the result should be a list"), "{wrong}");
+    }
+
+    #[test]
+    fn what_is_said_with_a_task_is_told_line_by_line() {
+        let terms = Terms {
+            context: "The hall is open.".into(),
+            haste: Haste::High,
+            deadline_turns: Some(1),
+            expected: Expected::parse("chairs, tables").ok(),
+        };
+        let told = terms.told("Be done within", "Give as your last words");
+        assert_eq!(
+            told,
+            "What you should know: The hall is open.\nPriority: high.\nBe done within 1 turn.\nGive as your last words a \
+             JSON object with the fields chairs, tables and nothing around it."
+        );
+        assert!(Terms::default().told("x", "y").is_empty());
+        assert!(terms.rank() < Terms::default().rank());
+    }
+}

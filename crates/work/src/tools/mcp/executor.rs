@@ -1,0 +1,113 @@
+//! Carries out calls of MCP servers: an order goes to its server once the tick that gave it is in the log, and what comes
+//! of it comes in through the door.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::offered::{CallOrder, SERVERS};
+use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
+use crate::gateway::{McpCalls, McpServers, McpStanding};
+use crate::schedule::{Door, InputJournal};
+use crate::tools::order::{OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use crate::tools::plan::Work;
+
+/// What was begun here, and whether this process has looked for the first time. Nobody's to save.
+#[derive(Default)]
+pub(in crate::tools) struct Begun {
+    orders: BTreeSet<OrderKey>,
+    has_looked: bool,
+}
+
+/// What goes to servers and comes from them.
+#[derive(SystemParam)]
+pub(in crate::tools) struct Outside<'w> {
+    calls: ResMut<'w, McpCalls>,
+    outcomes: ResMut<'w, Door<ToolOutcome>>,
+    servers: Res<'w, McpServers>,
+    journal: Res<'w, InputJournal>,
+}
+
+/// Brings in what servers answered, begins what was ordered in an earlier tick, and stops what nobody waits for.
+pub(in crate::tools) fn carry_out(mut outside: Outside, under_way: Res<OrdersUnderWay>, mut begun: Local<Begun>) {
+    if outside.journal.is_replaying() {
+        return;
+    }
+    let heard: Vec<McpEvent> = outside.calls.take().collect();
+    for event in heard {
+        let (id, news, is_end) = match event {
+            McpEvent::Progress { id, text } => (id, ToolNews::Progress { text }, false),
+            McpEvent::Done { id, outcome } => (id, news_of(outcome), true),
+            McpEvent::Standing { .. } => continue,
+        };
+        let Ok(key) = id.parse::<OrderKey>() else { continue };
+        if begun.orders.contains(&key) {
+            outside.outcomes.push(ToolOutcome { key, news });
+        }
+        if is_end {
+            begun.orders.remove(&key);
+        }
+    }
+    let given_up: Vec<OrderKey> = begun.orders.iter().filter(|key| under_way.get(**key).is_none()).copied().collect();
+    for key in given_up {
+        begun.orders.remove(&key);
+        outside.calls.send(McpCommand::Cancel { id: key.id() });
+    }
+    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    for order in under_way.of(SERVERS) {
+        if begun.orders.contains(&order.key) || outside.outcomes.waiting().any(|outcome| outcome.key == order.key) {
+            continue;
+        }
+        match due(order, is_first_look, &outside.servers) {
+            Due::Wait => {}
+            Due::Answer(news) => outside.outcomes.push(ToolOutcome { key: order.key, news }),
+            Due::Call(call) => {
+                begun.orders.insert(order.key);
+                let CallOrder { key, request, .. } = *call;
+                outside.calls.send(McpCommand::Call { id: order.key.id(), key, request: Box::new(request) });
+            }
+        }
+    }
+}
+
+/// What is to be done about an order that was not begun here.
+enum Due {
+    Call(Box<CallOrder>),
+    Answer(ToolNews),
+    Wait,
+}
+
+/// An order that this process found when it began may have been carried out before: it is done again only where the
+/// server says that this changes nothing.
+fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
+    let call = match &order.plan.work {
+        Work::Order { order } => serde_json::from_value::<CallOrder>(order.clone()).ok(),
+        _ => None,
+    };
+    let Some(call) = call else {
+        return Due::Answer(ToolNews::Failed { why: "the call cannot be read any more".into() });
+    };
+    if is_first_look && !call.hints.read_only {
+        let why = "the workshop was stopped while the server was at it; whether it was done is not known".into();
+        return Due::Answer(ToolNews::Aborted { why });
+    }
+    match servers.standing(&call.key) {
+        _ if servers.get(&call.key).is_none() => {
+            Due::Answer(ToolNews::Failed { why: "this server is not there any more".into() })
+        }
+        McpStanding::Off | McpStanding::Connecting => Due::Wait,
+        McpStanding::Ready(_) | McpStanding::Failed(_) => Due::Call(Box::new(call)),
+    }
+}
+
+fn news_of(outcome: Result<McpAnswer, McpFailure>) -> ToolNews {
+    match outcome {
+        Ok(McpAnswer { text, data, images }) => {
+            let images = images.into_iter().map(|(media_type, base64)| ToolImage { media_type, base64 }).collect();
+            ToolNews::Done { output: ToolOutput { text, data, images, changed: Vec::new() } }
+        }
+        Err(failure) if failure.fault == McpFault::Stopped => ToolNews::Aborted { why: failure.what },
+        Err(failure) => ToolNews::Failed { why: failure.sentence() },
+    }
+}

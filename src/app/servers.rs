@@ -1,0 +1,41 @@
+//! The MCP servers of a workspace for who has no room open: which are written down, and how they are used.
+
+use std::path::Path;
+
+use super::begin;
+use crate::base::{Problem, Seq};
+use crate::gateway::McpServers;
+use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::{McpSettings, McpTerms};
+use crate::schedule;
+use crate::workspace::layout::read_folder;
+use crate::workspace::{Problems, RoomStart};
+
+/// What a workspace says of MCP servers.
+pub struct ServersOfFolder {
+    /// All that are written down, the workspace's own first.
+    pub servers: Vec<WrittenServer>,
+    /// How they are used.
+    pub terms: McpTerms,
+    /// What is wrong with what is written down of them.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads it in a world that touches nothing: as a room with the first scene would.
+pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
+    let (files, _) = read_folder(folder);
+    let Some(scene) = files.keys().find(|path| path.starts_with("scenes/")).cloned() else {
+        let what = "this workspace has no scene, so nobody knows its agents and settings";
+        return Err(Problem::error(folder.display().to_string(), what, "make one: workshop init --bare ."));
+    };
+    let start = RoomStart { scene: scene.clone(), files, seed: None, provider: None, carried: None };
+    let mut app = begin(start, "r-servers".into(), Seq(1))
+        .map_err(|error| Problem::error(scene, error.to_string(), "mend the scene file"))?;
+    schedule::advance(app.world_mut());
+    let world = app.world();
+    let servers = world.resource::<McpServers>().written().to_vec();
+    let terms = world.resource::<McpSettings>().terms();
+    let is_about_servers = |problem: &&Problem| problem.what.contains("MCP server");
+    let problems = world.resource::<Problems>().iter().filter(is_about_servers).cloned().collect();
+    Ok(ServersOfFolder { servers, terms, problems })
+}

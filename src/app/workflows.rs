@@ -1,0 +1,108 @@
+//! The workflows of a workspace and their runs, looked at while no room is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::agent::Profiles;
+use crate::base::{Id, Problem};
+use crate::orchestration::workflow::RunKey;
+use crate::orchestration::workflow::check::{There, check};
+use crate::orchestration::workflow::format::{self, WorkflowFile};
+use crate::orchestration::workflow::record::{self, RECORDS, RunRecord};
+use crate::workspace::files::FileContent;
+use crate::workspace::layout::read_folder;
+use crate::workspace::scene_file;
+
+/// No file of a run is longer.
+const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// So much of it says what it is and how far.
+const HEAD_BYTES: u64 = 4 * 1024;
+/// So many runs are looked at, the newest first.
+const RUNS_AT_MOST: usize = 1_000;
+
+/// The workflows of a workspace, with what their steps may name.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// By file.
+    pub workflows: BTreeMap<String, WorkflowFile>,
+    /// The ids of agents and profiles.
+    pub agents: BTreeSet<Id>,
+}
+
+impl Known {
+    /// What there is in a workspace.
+    pub fn of(workspace: &Path) -> Self {
+        let (files, _) = read_folder(workspace);
+        let workflows = files.iter().filter(|(path, _)| format::is_workflow(path));
+        let workflows = workflows.map(|(path, text)| (path.clone(), format::read(path, text))).collect();
+        let texts: BTreeMap<&str, FileContent> =
+            files.iter().map(|(path, text)| (path.as_str(), FileContent::Text(text.clone()))).collect();
+        let profiles = Profiles::of_files(texts.iter().map(|(path, content)| (*path, content)));
+        let scenes = files.iter().filter(|(path, _)| path.starts_with("scenes/"));
+        let in_scenes = scenes.filter_map(|(path, text)| scene_file::parse(path, text).0);
+        let agents = in_scenes.flat_map(|scene| scene.agents.into_iter().map(|agent| agent.id));
+        let agents = agents.chain(profiles.ids().cloned()).collect();
+        Self { workflows, agents }
+    }
+
+    /// What there is to look at beside a workflow.
+    pub fn there(&self) -> There<'_> {
+        There { agents: Some(&self.agents), workflows: &self.workflows }
+    }
+
+    /// Everything that is wrong with a workflow.
+    pub fn problems(&self, file: &WorkflowFile) -> Vec<Problem> {
+        file.problems.iter().cloned().chain(check(&file.workflow, self.there())).collect()
+    }
+}
+
+/// A run by what its file says at its head.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunHead {
+    /// Which.
+    pub key: RunKey,
+    /// Its file.
+    pub path: PathBuf,
+    /// What the workflow is called.
+    pub name: String,
+    /// How far it is.
+    pub status: String,
+}
+
+/// The runs of a workspace, the newest first.
+pub fn runs(workspace: &Path) -> Vec<RunHead> {
+    let folder = workspace.join(RECORDS);
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut found: Vec<(std::time::SystemTime, RunHead)> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .filter_map(|entry| {
+            let path = entry.path();
+            let key = record::run_of_path(&path.to_string_lossy())?;
+            let head = text_of(&path, HEAD_BYTES)?;
+            let value = |key: &str| {
+                let line = head.lines().take_while(|line| !line.starts_with("steps:"));
+                let found = line.into_iter().find_map(|line| line.strip_prefix(&format!("{key}: ")))?;
+                Some(found.trim().trim_matches('"').to_owned())
+            };
+            let (name, status) = (value("workflow")?, value("status")?);
+            let changed = entry.metadata().and_then(|data| data.modified()).unwrap_or(std::time::UNIX_EPOCH);
+            Some((changed, RunHead { key, path, name, status }))
+        })
+        .collect();
+    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| other.1.key.cmp(&one.1.key)));
+    found.into_iter().map(|(_, head)| head).take(RUNS_AT_MOST).collect()
+}
+
+/// The file of a run, and its text. The error says why it cannot be used.
+pub fn run(head: &RunHead) -> Result<(RunRecord, String), String> {
+    let text = text_of(&head.path, RECORD_BYTES_AT_MOST).ok_or("it cannot be read")?;
+    record::from_yaml(&text).map(|record| (record, text))
+}
+
+fn text_of(path: &Path, most: u64) -> Option<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,343 @@
+//! `workshop mcp`: the MCP servers of a workspace, listed, tried, called and allowed without a room.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::servers::{ServersOfFolder, servers_of};
+use crate::base::text::nearest;
+use crate::gateway::Environment;
+use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::{
+    Consent, McpClient, McpFailure, McpFault, McpOffer, McpRequest, allow_server, consent_of, forbid_server,
+};
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the servers that are written down, or what one of them offers
+    List(Listing),
+    /// Start each server that you allowed, and say whether it works
+    Check(Checking),
+    /// Call a tool of a server, as an agent would, and print what comes of it
+    Call(Calling),
+    /// Allow a server to be used in this workspace, exactly as it is written down now
+    Allow(Allowing),
+    /// Take back what you allowed a server
+    Forbid(Chosen),
+}
+
+#[derive(Args)]
+struct In {
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Listing {
+    /// Connect this one, and list its tools, resources and prompts
+    server: Option<String>,
+    #[command(flatten)]
+    place: In,
+}
+
+#[derive(Args)]
+struct Checking {
+    /// Only this one
+    server: Option<String>,
+    #[command(flatten)]
+    place: In,
+}
+
+#[derive(Args)]
+struct Calling {
+    /// The server's name
+    server: String,
+    /// The tool, as the server calls it
+    tool: String,
+    /// Its arguments: {"path": "notes.md"}
+    #[arg(default_value = "{}", value_name = "JSON")]
+    arguments: String,
+    #[command(flatten)]
+    place: In,
+}
+
+#[derive(Args)]
+struct Chosen {
+    /// The server's name
+    server: String,
+    #[command(flatten)]
+    place: In,
+}
+
+#[derive(Args)]
+struct Allowing {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Do not ask on the terminal
+    #[arg(long)]
+    yes: bool,
+}
+
+/// A workspace with its servers.
+struct Here {
+    folder: PathBuf,
+    environment: Environment,
+    all: ServersOfFolder,
+}
+
+impl Here {
+    fn of(place: &In) -> Result<Self, Complaint> {
+        let folder = place::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let environment = Environment::of_process().in_workspace(&folder);
+        let all = servers_of(&folder).map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+        Ok(Self { folder, environment, all })
+    }
+
+    fn find(&self, name: &str) -> Result<&WrittenServer, Complaint> {
+        let named = |written: &&WrittenServer| written.server.name == name || *written.key == *name;
+        self.all.servers.iter().find(named).ok_or_else(|| {
+            let complaint = Complaint::usage(format!("there is no MCP server {name:?} in this workspace"));
+            let names = || self.all.servers.iter().map(|written| written.server.name.as_str());
+            match nearest(name, names()) {
+                Some(near) => complaint.hint(format!("did you mean {near}?")),
+                None if self.all.servers.is_empty() => {
+                    complaint.hint("none is written down: put them under mcp_servers in settings.yaml")
+                }
+                None => complaint.hint(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
+            }
+        })
+    }
+
+    fn consent(&self, written: &WrittenServer) -> Consent {
+        consent_of(&self.environment, &written.server)
+    }
+
+    fn connect(&self, written: &WrittenServer) -> Result<(McpClient, McpOffer), McpFailure> {
+        McpClient::connect(written.server.clone(), self.all.terms.clone(), &self.environment)
+    }
+
+    fn to_json(&self, written: &WrittenServer) -> Value {
+        let allowed = match self.consent(written) {
+            Consent::Given => "yes",
+            Consent::None => "no",
+            Consent::OfAnother => "changed",
+        };
+        json!({
+            "name": written.server.name,
+            "what": written.server.shown(),
+            "place": written.place,
+            "agent": written.of,
+            "allowed": allowed,
+        })
+    }
+}
+
+pub(super) fn mcp(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::List(Listing { server: None, place }) => list(place),
+        Command::List(Listing { server: Some(server), place }) => offer(server, place),
+        Command::Check(checking) => check(checking),
+        Command::Call(calling) => call(calling),
+        Command::Allow(allowing) => allow(allowing),
+        Command::Forbid(chosen) => forbid(chosen),
+    }
+}
+
+fn list(place: &In) -> Outcome {
+    let here = Here::of(place)?;
+    if place.json {
+        let servers: Vec<Value> = here.all.servers.iter().map(|written| here.to_json(written)).collect();
+        let problems = &here.all.problems;
+        output::json(&json!({ "servers": servers, "problems": problems }))?;
+        return Ok(Ending::Done);
+    }
+    for written in &here.all.servers {
+        let allowed = match here.consent(written) {
+            Consent::Given => "allowed",
+            Consent::None => "not allowed yet",
+            Consent::OfAnother => "changed since you allowed it",
+        };
+        let of = written.of.as_ref().map(|agent| format!(", of {agent}")).unwrap_or_default();
+        let (name, what, place) = (&written.server.name, written.server.shown(), &written.place);
+        output::result(&format!("{name}  {what}\n    {allowed}; {place}{of}"))?;
+    }
+    if here.all.servers.is_empty() {
+        output::note("no MCP server is written down here");
+    }
+    here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+    Ok(Ending::Done)
+}
+
+fn offer(server: &str, place: &In) -> Outcome {
+    let here = Here::of(place)?;
+    let (_client, offer) = match here.connect(here.find(server)?) {
+        Ok(connected) => connected,
+        Err(failure) => return failed(&failure, place.json),
+    };
+    if place.json {
+        output::json(&serde_json::to_value(&offer).unwrap_or_default())?;
+        return Ok(Ending::Done);
+    }
+    output::result(&offer.server)?;
+    for tool in &offer.tools {
+        let hint = match tool.hints {
+            hints if hints.read_only => " (says that it changes nothing)",
+            hints if hints.destructive => "",
+            _ => " (says that it destroys nothing)",
+        };
+        output::result(&format!("tool {}{hint}\n    {}", tool.name, tool.description.replace('\n', "\n    ")))?;
+    }
+    for (kind, listed) in offer
+        .resources
+        .iter()
+        .map(|resource| ("resource", resource))
+        .chain(offer.prompts.iter().map(|prompt| ("prompt", prompt)))
+    {
+        let arguments = listed.arguments.join(", ");
+        output::result(&format!("{kind} {} {arguments}\n    {}", listed.name, listed.description))?;
+    }
+    offer.left_out.iter().for_each(|left_out| output::note(&format!("left out: {left_out}")));
+    Ok(Ending::Done)
+}
+
+fn check(checking: &Checking) -> Outcome {
+    let here = Here::of(&checking.place)?;
+    let chosen: Vec<&WrittenServer> = match &checking.server {
+        Some(name) => vec![here.find(name)?],
+        None => here.all.servers.iter().collect(),
+    };
+    let mut ending = if here.all.problems.is_empty() { Ending::Done } else { Ending::Failed };
+    let mut checked = Vec::new();
+    for written in chosen {
+        let begun = Instant::now();
+        let outcome = here.connect(written).map(|(_client, offer)| offer);
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut line = here.to_json(written);
+        let (words, more) = match &outcome {
+            Ok(offer) => {
+                let words = format!("works: {}, {} tools, {took_ms} ms", offer.server, offer.tools.len());
+                (words, json!({ "works": true, "tools": offer.tools.len(), "took_ms": took_ms }))
+            }
+            Err(failure) => {
+                let ends = ending_of(failure);
+                ending = if ending == Ending::Done { ends } else { ending };
+                if ends == Ending::Failed {
+                    ending = Ending::Failed;
+                }
+                (failure.sentence(), json!({ "works": false, "failure": failure }))
+            }
+        };
+        if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+            line.extend(more);
+        }
+        if !checking.place.json {
+            output::result(&format!("{}: {words}", written.server.name))?;
+        }
+        checked.push(line);
+    }
+    if checking.place.json {
+        output::json(&json!({ "servers": checked, "problems": here.all.problems }))?;
+    } else {
+        here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
+    }
+    Ok(ending)
+}
+
+fn call(calling: &Calling) -> Outcome {
+    let here = Here::of(&calling.place)?;
+    let arguments: Map<String, Value> = serde_json::from_str(&calling.arguments).map_err(|error| {
+        Complaint::usage(format!("the arguments are no JSON table: {error}")).hint(r#"write '{"name": "value"}'"#)
+    })?;
+    let (mut client, offer) = match here.connect(here.find(&calling.server)?) {
+        Ok(connected) => connected,
+        Err(failure) => return failed(&failure, calling.place.json),
+    };
+    if !offer.tools.iter().any(|tool| tool.name == calling.tool) {
+        let complaint = Complaint::usage(format!("{} has no tool {:?}", calling.server, calling.tool));
+        let near = nearest(&calling.tool, offer.tools.iter().map(|tool| tool.name.as_str()));
+        return Err(match near {
+            Some(near) => complaint.hint(format!("did you mean {near}?")),
+            None => complaint.hint(format!("see: workshop mcp list {}", calling.server)),
+        });
+    }
+    let request = McpRequest::Tool { name: calling.tool.clone(), arguments };
+    let answer = match client.call(request, output::note) {
+        Ok(answer) => answer,
+        Err(failure) => return failed(&failure, calling.place.json),
+    };
+    if calling.place.json {
+        output::json(&serde_json::to_value(&answer).unwrap_or_default())?;
+        return Ok(Ending::Done);
+    }
+    match &answer.data {
+        Some(data) if answer.text.is_empty() => output::result(&data.to_string())?,
+        _ => output::result(&answer.text)?,
+    }
+    for (kind, base64) in &answer.images {
+        output::note(&format!("an image ({kind}, {} bytes in base64): see --json", base64.len()));
+    }
+    Ok(Ending::Done)
+}
+
+fn allow(allowing: &Allowing) -> Outcome {
+    let Chosen { server, place } = &allowing.chosen;
+    let here = Here::of(place)?;
+    let written = here.find(server)?;
+    let details = written.server.details();
+    if !allowing.yes && output::can_be_asked() {
+        let question =
+            format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, here.folder.display());
+        if !output::confirm(&question)? {
+            return Ok(Ending::Waiting);
+        }
+    }
+    let file = allow_server(&here.environment, &here.folder, &written.server)
+        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    if place.json {
+        output::json(&here.to_json(written))?;
+    } else {
+        output::result(&format!("allowed in {}; kept in {}:\n{details}", here.folder.display(), file.display()))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn forbid(chosen: &Chosen) -> Outcome {
+    let here = Here::of(&chosen.place)?;
+    forbid_server(&here.environment, &here.folder, &chosen.server)
+        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    if chosen.place.json {
+        output::json(&json!({ "name": chosen.server, "allowed": "no" }))?;
+    } else {
+        output::result(&format!("{} may not be used in {} any more", chosen.server, here.folder.display()))?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Prints why a server cannot be used.
+fn failed(failure: &McpFailure, json: bool) -> Outcome {
+    if json {
+        output::json(&json!({ "failure": failure }))?;
+        return Ok(ending_of(failure));
+    }
+    let complaint = Complaint { ending: ending_of(failure), ..Complaint::failed(&failure.what) };
+    Err(if failure.remedy.is_empty() { complaint } else { complaint.hint(&failure.remedy) })
+}
+
+fn ending_of(failure: &McpFailure) -> Ending {
+    if failure.fault == McpFault::NotAllowed { Ending::Waiting } else { Ending::Failed }
+}

@@ -1,0 +1,366 @@
+//! `workshop workflow`: lists and checks workflows, runs them without a window, goes on with them and shows how far they
+//! are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::asking::OnAsk;
+use super::goal::WorkflowGoal;
+use super::place::{self, Absent};
+use super::resuming::{chosen_run, resumed};
+use super::run::{self, parse_speed};
+use super::task::Task;
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::workflows::{self, Known, RunHead};
+use crate::base::Severity;
+use crate::base::text::nearest;
+use crate::orchestration::workflow::WorkflowCommand;
+use crate::orchestration::workflow::definition::{Doer, Workflow};
+use crate::orchestration::workflow::format::{self, WorkflowFile};
+use crate::orchestration::workflow::record;
+use crate::orchestration::workflow::starting::missing;
+use crate::schedule::Speed;
+use crate::workspace::layout::is_workspace;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the workflows of the workspace, and runs that are not done
+    List(Listing),
+    /// Say everything that is wrong with a workflow, or with all of them
+    Check(Checking),
+    /// Run a workflow, and print what it came to
+    Run(Box<Running>),
+    /// Go on with a run that failed, was stopped, or waits for you
+    Resume(Box<Resuming>),
+    /// Show how far a run is, step by step
+    Show(Showing),
+}
+
+#[derive(Args)]
+struct Listing {
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Checking {
+    /// The workflow's file, its name, or nothing for all
+    file: Option<String>,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print the problems as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Running {
+    /// The workflow's file, or its name
+    file: String,
+    /// What a {variable} of it is; asked on the terminal where absent
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_pair)]
+    variables: Vec<(String, String)>,
+    #[command(flatten)]
+    driving: Driving,
+}
+
+#[derive(Args)]
+struct Resuming {
+    /// The run, as `list` names it; its number is enough
+    run: String,
+    /// What you say to a step that asks you: STEP=yes, STEP=no, STEP.comment=WORD, STEP.FIELD=VALUE
+    #[arg(long = "answer", value_name = "STEP=VALUE", value_parser = parse_pair)]
+    answers: Vec<(String, String)>,
+    #[command(flatten)]
+    driving: Driving,
+}
+
+#[derive(Args)]
+struct Showing {
+    /// The run, as `list` names it; its number is enough
+    run: String,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print all of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a run is driven.
+#[derive(Args)]
+struct Driving {
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// The scene, by its file's name without .yaml
+    #[arg(long)]
+    scene: Option<String>,
+    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    #[arg(long)]
+    provider: Option<String>,
+    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    #[arg(long)]
+    model: Option<String>,
+    /// 1, 4, 16, or max
+    #[arg(long, default_value = "max", value_parser = parse_speed)]
+    speed: Speed,
+    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    #[arg(long, value_name = "WHAT")]
+    on_ask: Option<OnAsk>,
+    /// Let everybody else rest meanwhile: nobody else reads, talks or asks a model
+    #[arg(long)]
+    only: bool,
+    /// Let work go on that a person paused before the room was closed
+    #[arg(long)]
+    unpause: bool,
+    /// Write the result into a file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions
+    #[arg(long)]
+    json: bool,
+    /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    match name.trim() {
+        "" => Err("write NAME=VALUE".to_owned()),
+        name => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
+pub(super) fn workflow(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::List(listing) => list(listing),
+        Command::Check(checking) => check(checking),
+        Command::Run(running) => run_workflow(running),
+        Command::Resume(resuming) => resume(resuming),
+        Command::Show(showing) => show(showing),
+    }
+}
+
+/// The workspace that is meant: the one named, the one that the file lies in, or the usual one.
+fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Complaint> {
+    let around = || {
+        let path = Path::new(file?);
+        let folder = path.ancestors().find(|folder| folder.ends_with("workflows"))?.parent()?;
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        is_workspace(folder).then(|| folder.to_owned())
+    };
+    match named.map(Path::to_owned).or_else(around) {
+        Some(folder) => place::workspace(Some(&folder), Absent::Refuse),
+        None => place::workspace(None, Absent::Refuse),
+    }
+}
+
+/// The workflow that is meant by a path, by one of the workspace, or by a name.
+fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, Complaint> {
+    let inside = word.rfind("workflows/").map(|at| &word[at..]);
+    let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.there().workflow(word));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = known.workflows.keys().map(|path| format::stem(path)).collect();
+        let complaint = Complaint::usage(format!("there is no workflow {word:?}"));
+        match (nearest(word, names.iter().copied()), names.is_empty()) {
+            (Some(near), _) => complaint.hint(format!("did you mean {near:?}?")),
+            (None, true) => complaint.hint("make one with: workshop init --workflow chain"),
+            (None, false) => complaint.hint(format!("there are: {}", names.join(", "))),
+        }
+    })
+}
+
+fn list(listing: &Listing) -> Outcome {
+    let folder = place::workspace(listing.workspace.as_deref(), Absent::Refuse)?;
+    let known = Known::of(&folder);
+    let runs: Vec<RunHead> = workflows::runs(&folder).into_iter().filter(|run| run.status != "done").collect();
+    if listing.json {
+        let workflows: Vec<Value> = known.workflows.values().map(|file| to_json(&known, file)).collect();
+        let runs: Vec<Value> = runs.iter().map(run_to_json).collect();
+        output::json(&json!({ "workflows": workflows, "runs": runs }))?;
+        return Ok(Ending::Done);
+    }
+    if known.workflows.is_empty() && runs.is_empty() {
+        output::note("there are no workflows; make one with: workshop init --workflow chain");
+        return Ok(Ending::Done);
+    }
+    let mut lines: Vec<String> = known.workflows.values().map(|file| line(&known, file)).collect();
+    lines.extend(runs.iter().map(|run| format!("{}  {}: {}", run.key, run.name, run.status)));
+    output::result(&lines.join("\n"))?;
+    Ok(Ending::Done)
+}
+
+fn line(known: &Known, file: &WorkflowFile) -> String {
+    let workflow = &file.workflow;
+    let wrong = known.problems(file).iter().filter(|problem| problem.severity == Severity::Error).count();
+    let wrong = match wrong {
+        0 => String::new(),
+        1 => ", cannot run: 1 problem".to_owned(),
+        count => format!(", cannot run: {count} problems"),
+    };
+    let steps = if workflow.steps.len() == 1 { "1 step".to_owned() } else { format!("{} steps", workflow.steps.len()) };
+    format!("{}  {} ({steps}, {}{wrong})", workflow.path, workflow.name, workflow.trigger)
+}
+
+fn to_json(known: &Known, file: &WorkflowFile) -> Value {
+    let workflow = &file.workflow;
+    let steps = workflow.steps.iter().map(|step| {
+        let outputs: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
+        let agent = match &step.doer {
+            Doer::Agent { agent } => Some(agent),
+            _ => None,
+        };
+        json!({ "id": step.id, "agent": agent, "depends_on": step.depends_on, "outputs": outputs })
+    });
+    json!({
+        "file": workflow.path,
+        "name": workflow.name,
+        "description": workflow.description,
+        "trigger": workflow.trigger.to_string(),
+        "variables": workflow.variables,
+        "steps": steps.collect::<Vec<_>>(),
+        "problems": known.problems(file),
+    })
+}
+
+fn run_to_json(run: &RunHead) -> Value {
+    json!({ "run": run.key, "workflow": run.name, "status": run.status, "file": run.path })
+}
+
+fn check(checking: &Checking) -> Outcome {
+    let folder = workspace_of(checking.workspace.as_deref(), checking.file.as_deref())?;
+    let known = Known::of(&folder);
+    let chosen: Vec<&WorkflowFile> = match &checking.file {
+        Some(word) => vec![choose(&known, word)?],
+        None => known.workflows.values().collect(),
+    };
+    let problems: Vec<_> = chosen.iter().flat_map(|file| known.problems(file)).collect();
+    let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
+    if checking.json {
+        output::json(&json!({ "problems": problems }))?;
+    } else if problems.is_empty() {
+        output::note(match chosen.len() {
+            0 => "there are no workflows",
+            1 => "nothing is wrong with it",
+            _ => "nothing is wrong with them",
+        });
+    } else {
+        output::result(&problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(if has_errors { Ending::Failed } else { Ending::Done })
+}
+
+fn run_workflow(running: &Running) -> Outcome {
+    let folder = workspace_of(running.driving.workspace.as_deref(), Some(&running.file))?;
+    let known = Known::of(&folder);
+    let file = choose(&known, &running.file)?;
+    let workflow = &file.workflow;
+    let errors: Vec<String> = known
+        .problems(file)
+        .iter()
+        .filter(|problem| problem.severity == Severity::Error)
+        .map(ToString::to_string)
+        .collect();
+    if !errors.is_empty() {
+        return Err(Complaint::usage(format!("{} cannot run:\n{}", workflow.path, errors.join("\n"))));
+    }
+    let variables = variables(workflow, &running.variables)?;
+    let command = WorkflowCommand::Start { workflow: workflow.path.clone(), variables };
+    drive(&running.driving, &folder, None, WorkflowGoal::new(command, Vec::new()))
+}
+
+/// What the workflow is asked about: as it is given, and asked on the terminal for what is missing.
+fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap<String, String>, Complaint> {
+    let names: Vec<&str> = workflow.variables.iter().map(|variable| variable.name.as_str()).collect();
+    let mut variables = BTreeMap::new();
+    for (name, value) in given {
+        if !names.contains(&name.as_str()) {
+            let complaint = Complaint::usage(format!("{} has no variable {name:?}", workflow.path));
+            return Err(match (nearest(name, names.iter().copied()), names.is_empty()) {
+                (Some(near), _) => complaint.hint(format!("did you mean {near:?}?")),
+                (None, true) => complaint.hint("it has none"),
+                (None, false) => complaint.hint(format!("it has: {}", names.join(", "))),
+            });
+        }
+        variables.insert(name.clone(), value.clone());
+    }
+    for name in missing(workflow, &variables) {
+        if !output::can_be_asked() {
+            let complaint = Complaint::usage(format!("{} wants to know {{{name}}}", workflow.path));
+            return Err(complaint.hint(format!("say it with: --var {name}=…")));
+        }
+        let about = workflow.variables.iter().find(|one| one.name == *name).map(|one| one.description.as_str());
+        let about = about.filter(|about| !about.is_empty()).map(|about| format!(" ({about})")).unwrap_or_default();
+        let value = output::answer(&format!("{name}{about}: "))?;
+        variables.insert(name.to_owned(), value);
+    }
+    Ok(variables)
+}
+
+fn resume(resuming: &Resuming) -> Outcome {
+    let folder = workspace_of(resuming.driving.workspace.as_deref(), None)?;
+    let (goal, scene) = resumed(&folder, &resuming.run, &resuming.answers)?;
+    drive(&resuming.driving, &folder, Some(scene), goal)
+}
+
+/// Drives the room until the goal is reached.
+fn drive(driving: &Driving, folder: &Path, scene: Option<String>, goal: WorkflowGoal) -> Outcome {
+    let arguments = run::Arguments {
+        workspace: Some(folder.to_owned()),
+        scene: driving.scene.clone().or(scene),
+        provider: driving.provider.clone(),
+        model: driving.model.clone(),
+        speed: driving.speed,
+        on_ask: driving.on_ask,
+        unpause: driving.unpause,
+        out: driving.out.clone(),
+        events: driving.events.clone(),
+        json: driving.json,
+        quiet: driving.quiet,
+        ..run::Arguments::of_nothing()
+    };
+    run::run_for(&arguments, Some(Task::workflow(goal)), driving.only)
+}
+
+fn show(showing: &Showing) -> Outcome {
+    let folder = workspace_of(showing.workspace.as_deref(), None)?;
+    let head = chosen_run(&folder, &showing.run)?;
+    let (found, _) =
+        workflows::run(&head).map_err(|why| Complaint::failed(format!("{}: {why}", head.path.display())))?;
+    if showing.json {
+        output::json(&found.state)?;
+    } else {
+        output::result(&record::summary(&found.state))?;
+    }
+    Ok(Ending::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_on_the_command_line_is_read() {
+        assert_eq!(parse_pair("topic=a=b"), Ok(("topic".into(), "a=b".into())));
+        assert!(parse_pair("topic").is_err() && parse_pair("=x").is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! MCP servers that nobody here wrote, over standard input and output and over HTTP, as the program uses them.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agent_workshop::agent::{McpServer, mcp_server};
+use agent_workshop::gateway::Environment;
+use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpOffer, McpRequest, McpSettings, allow_server};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::peers::{is_ignored, mcp_servers};
+use crate::program::folder;
+
+pub fn trials() -> Vec<Trial> {
+    let cases = cases![
+        the_server_that_has_everything_is_understood,
+        the_same_over_http,
+        files_are_read_and_written_by_a_server,
+        a_server_remembers,
+        a_server_of_another_language_tells_the_time,
+    ];
+    let ignored = is_ignored("the cases of MCP servers that nobody here wrote", mcp_servers().err());
+    cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
+}
+
+/// A workspace in which servers run, and what a person keeps elsewhere.
+struct Place {
+    folder: tempfile::TempDir,
+    config: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: folder(), config: folder() }
+    }
+
+    fn connect(&self, definition: Value) -> Result<(McpClient, McpOffer), McpFailure> {
+        let server: McpServer =
+            mcp_server::read(&json!({ "peer": definition })).defined().next().expect("a server is defined");
+        let environment = Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path());
+        allow_server(&environment, self.folder.path(), &server).expect("it can be kept");
+        McpClient::connect(server, McpSettings::default().terms(), &environment)
+    }
+}
+
+fn packages() -> &'static Path {
+    mcp_servers().expect("they are there")
+}
+
+/// The script of a server of the protocol's own.
+fn script(name: &str) -> String {
+    packages().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js")).display().to_string()
+}
+
+fn tool(name: &str, arguments: Value) -> McpRequest {
+    McpRequest::Tool { name: name.to_owned(), arguments: arguments.as_object().cloned().unwrap_or_default() }
+}
+
+fn understood(client: &mut McpClient, offer: &McpOffer) {
+    let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert!(names.len() >= 10 && names.contains(&"echo"), "{names:?}");
+    assert!(!offer.resources.is_empty() && !offer.prompts.is_empty(), "{offer:?}");
+    let echo = client.call(tool("echo", json!({ "message": "grüße 🙂" })), |_| {}).expect("it echoes");
+    assert!(echo.text.contains("grüße 🙂"), "{echo:?}");
+    assert!(client.call(tool("echo", json!({})), |_| {}).is_err(), "arguments that do not fit are refused");
+    let uri = offer.resources[0].name.clone();
+    let read = client.call(McpRequest::Resource { uri }, |_| {}).expect("it can be read");
+    assert!(!read.text.is_empty());
+    let plain = offer.prompts.iter().find(|prompt| prompt.arguments.is_empty()).expect("one needs nothing");
+    let request = McpRequest::Prompt { name: plain.name.clone(), arguments: serde_json::Map::new() };
+    assert!(client.call(request, |_| {}).expect("it has it ready").text.starts_with("user: "));
+    let image = names.iter().find(|name| name.contains("image") || name.contains("Image"));
+    if let Some(image) = image {
+        let answer = client.call(tool(image, json!({})), |_| {}).expect("it has one");
+        assert!(!answer.images.is_empty(), "{answer:?}");
+    }
+}
+
+fn the_server_that_has_everything_is_understood() {
+    let place = Place::new();
+    let (mut client, offer) =
+        place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it works");
+    understood(&mut client, &offer);
+}
+
+/// A server over HTTP that ends when dropped.
+struct Listening(Child);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn the_same_over_http() {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("one is free").port();
+    let mut command = Command::new("node");
+    command.args([script("everything").as_str(), "streamableHttp"]).env("PORT", port.to_string());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let _listening = Listening(child);
+    let until = Instant::now() + Duration::from_secs(30);
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < until, "it never listened");
+        std::thread::yield_now();
+    }
+    let place = Place::new();
+    let (mut client, offer) =
+        place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it works");
+    understood(&mut client, &offer);
+}
+
+fn files_are_read_and_written_by_a_server() {
+    let place = Place::new();
+    let root = place.folder.path().canonicalize().expect("it is there");
+    let (mut client, offer) = place
+        .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
+        .expect("it works");
+    assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
+    let note = root.join("note.txt").display().to_string();
+    client.call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {}).expect("it writes");
+    assert_eq!(std::fs::read_to_string(root.join("note.txt")).expect("it is there"), "written");
+    let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("it reads");
+    assert!(read.text.contains("written"), "{read:?}");
+    let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("it has it").hints;
+    assert!(hints("read_text_file").read_only && hints("write_file").destructive);
+    assert!(client.call(tool("read_text_file", json!({ "path": "/etc/hostname" })), |_| {}).is_err());
+}
+
+fn a_server_remembers() {
+    let place = Place::new();
+    let file = place.folder.path().join("memory.jsonl").display().to_string();
+    let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
+    let (mut client, _) = place.connect(definition.clone()).expect("it works");
+    let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });
+    client.call(tool("create_entities", ada), |_| {}).expect("it notes");
+    drop(client);
+    let (mut client, _) = place.connect(definition).expect("it works again");
+    let found = client.call(tool("search_nodes", json!({ "query": "Ada" })), |_| {}).expect("it finds");
+    assert!(found.text.contains("counts"), "{found:?}");
+}
+
+fn a_server_of_another_language_tells_the_time() {
+    let place = Place::new();
+    let python = packages().join("python").display().to_string();
+    let definition = json!({
+        "command": "python3",
+        "args": ["-m", "mcp_server_time", "--local-timezone", "Europe/Oslo"],
+        "env": { "PYTHONPATH": python },
+    });
+    let (mut client, offer) = place.connect(definition).expect("it works");
+    assert_eq!(offer.tools.len(), 2);
+    let now = client.call(tool("get_current_time", json!({ "timezone": "UTC" })), |_| {}).expect("it tells");
+    assert!(now.text.contains("UTC"), "{now:?}");
+}

@@ -1,0 +1,416 @@
+//! MCP servers, good and bad: what agents and persons have of them, what is asked before they run, and that nothing of
+//! them stays.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use agent_workshop::agent::{McpServer, mcp_server};
+use agent_workshop::base::Seq;
+use agent_workshop::gateway::confine::watch_with;
+use agent_workshop::gateway::mcp::{
+    McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, allow_server,
+};
+use agent_workshop::gateway::{Environment, Surroundings};
+use agent_workshop::kernel::Kernel;
+use agent_workshop::schedule::InputJournal;
+use agent_workshop::simulation::TaskCommand;
+use agent_workshop::workspace::Problems;
+use libtest_mimic::Trial;
+use serde_json::{Map, Value, json};
+
+use crate::cases;
+use crate::peers::is_ignored;
+use crate::program::{folder, succeed};
+use crate::workshop::{Setup, Workshop};
+
+pub fn trials() -> Vec<Trial> {
+    let cases = cases![
+        a_server_is_connected_listed_called_and_gone,
+        nothing_runs_that_no_person_allowed_exactly_so,
+        servers_that_misbehave_are_told_in_time_and_leave_nothing,
+        a_server_says_how_far_it_is_and_may_be_stopped,
+        a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
+        nothing_of_a_server_stays_however_often_it_is_killed,
+        an_agent_has_the_tools_of_its_server_under_the_gate,
+        a_run_with_calls_of_servers_replays_without_them,
+        a_description_that_changes_is_told,
+        the_command_line_lists_allows_checks_and_calls,
+        little_is_added_to_what_a_server_takes_itself,
+    ];
+    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
+    let ignored = is_ignored("the cases of MCP servers", missing);
+    cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
+}
+
+/// The script of the odd server, where it can be started from.
+fn script() -> &'static Path {
+    static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
+    SCRIPT.get_or_init(|| {
+        let place = std::env::temp_dir().join("agent-workshop-tests");
+        std::fs::create_dir_all(&place).expect("folders can be made");
+        let file = place.join(format!("odd_server-{}.py", std::process::id()));
+        std::fs::write(&file, include_str!("odd_server.py")).expect("files can be written");
+        file
+    })
+}
+
+fn odd(mode: &str) -> McpServer {
+    let command = json!({ "odd": { "command": "python3", "args": [script(), mode], "network": true } });
+    mcp_server::read(&command).defined().next().expect("a server is defined")
+}
+
+fn terms() -> McpTerms {
+    McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(3), ..McpSettings::default().terms() }
+}
+
+/// A workspace, and what a person keeps elsewhere.
+struct Place {
+    folder: tempfile::TempDir,
+    config: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: folder(), config: folder() }
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path())
+    }
+
+    fn allow(&self, server: &McpServer) {
+        allow_server(&self.environment(), self.folder.path(), server).expect("it can be kept");
+    }
+
+    fn connect(&self, server: McpServer) -> Result<(McpClient, McpOffer), McpFailure> {
+        McpClient::connect(server, terms(), &self.environment())
+    }
+
+    fn allowed(&self, mode: &str) -> Result<(McpClient, McpOffer), McpFailure> {
+        self.allow(&odd(mode));
+        self.connect(odd(mode))
+    }
+}
+
+fn tool(name: &str, arguments: Value) -> McpRequest {
+    let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
+    McpRequest::Tool { name: name.to_owned(), arguments }
+}
+
+/// The processes that have this word on their command line, by their numbers.
+fn processes(word: &str) -> Vec<String> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let has_it = |entry: &std::fs::DirEntry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ").contains(word)
+    };
+    all.filter(has_it).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Whether no process of the odd server in this mode is left, given a moment.
+fn is_gone(mode: &str) -> bool {
+    let word = format!("{} {mode}", script().display());
+    let until = Instant::now() + Duration::from_secs(5);
+    while !processes(&word).is_empty() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+fn a_server_is_connected_listed_called_and_gone() {
+    let place = Place::new();
+    let (mut client, offer) = place.allowed("good").expect("it works");
+    assert_eq!(offer.server, "odd 1");
+    let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["add", "log.all", "picture", "slow", "environment"]);
+    assert!(offer.tools[0].hints.read_only && offer.tools[1].hints.destructive);
+    let sum = client.call(tool("add", json!({ "a": 2, "b": 3 })), |_| {}).expect("it adds");
+    assert_eq!((sum.text.as_str(), sum.data), ("The sum is 5.", Some(json!({ "sum": 5 }))));
+    let picture = client.call(tool("picture", json!({})), |_| {}).expect("it has one");
+    assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
+    let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
+    assert_eq!(noted.text, "noted");
+    assert!(place.folder.path().join("noted.txt").is_file(), "it runs in the workspace");
+    let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
+    assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
+    drop(client);
+    assert!(is_gone("good"));
+}
+
+fn nothing_runs_that_no_person_allowed_exactly_so() {
+    let place = Place::new();
+    let refused = |outcome: Result<(McpClient, McpOffer), McpFailure>| {
+        let failure = outcome.err().expect("it is not allowed");
+        assert_eq!(failure.fault, McpFault::NotAllowed, "{failure:?}");
+        failure
+    };
+    let failure = refused(place.connect(odd("trusted")));
+    assert!(failure.remedy.contains("workshop mcp allow odd --workspace"), "{failure:?}");
+    assert!(processes(&format!("{} trusted", script().display())).is_empty());
+    place.allow(&odd("trusted"));
+    drop(place.connect(odd("trusted")).expect("it is allowed"));
+    let failure = refused(place.connect(odd("good")));
+    assert!(failure.what.contains("changed since you allowed it"), "{failure:?}");
+    let elsewhere = Place { folder: folder(), config: Place::new().config };
+    refused(elsewhere.connect(odd("trusted")));
+}
+
+fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
+    let place = Place::new();
+    let begun = Instant::now();
+    for (mode, fault) in
+        [("silent", McpFault::Timeout), ("garbage", McpFault::Timeout), ("wrong-id", McpFault::Protocol)]
+    {
+        let failure = place.allowed(mode).err().expect("it does not work");
+        assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
+        assert!(is_gone(mode), "{mode} stays");
+    }
+    for (mode, fault) in [("huge", McpFault::Protocol), ("dies", McpFault::Gone), ("mute", McpFault::Timeout)] {
+        let (mut client, _) = place.allowed(mode).expect("it greets");
+        let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it does not answer");
+        assert_eq!(failure.fault, fault, "{mode}: {failure:?}");
+        drop(client);
+        assert!(is_gone(mode), "{mode} stays");
+    }
+    let (mut client, _) = place.allowed("flood").expect("it greets while it floods");
+    assert!(client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).is_ok());
+    drop(client);
+    let (client, offer) = place.allowed("many").expect("it has many");
+    assert_eq!((offer.tools.len(), offer.left_out.len()), (100, 1));
+    drop(client);
+    let (client, offer) = place.allowed("sly").expect("it greets");
+    assert_eq!((offer.tools.len(), offer.left_out.len()), (1, 2), "{:?}", offer.left_out);
+    assert!(!offer.tools[0].description.contains('\u{1b}'));
+    drop(client);
+    let (client, _) = place.allowed("stays").expect("it greets");
+    drop(client);
+    for mode in ["flood", "many", "sly", "stays"] {
+        assert!(is_gone(mode), "{mode} stays");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+fn a_server_says_how_far_it_is_and_may_be_stopped() {
+    let place = Place::new();
+    let (mut client, _) = place.allowed("progress").expect("it greets");
+    let mut steps = Vec::new();
+    let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
+    assert_eq!(answer.text, "done at last");
+    assert_eq!(steps, ["25 %", "50 %", "75 %"]);
+}
+
+/// Answers every request over HTTP with this, from a thread that ends with the process.
+fn http(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
+    let place = Place::new();
+    for (answer, fault) in [
+        (
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            McpFault::Setup,
+        ),
+        (
+            "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            McpFault::Credentials,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi",
+            McpFault::Protocol,
+        ),
+    ] {
+        let server = mcp_server::read(&json!({ "far": { "url": http(answer) } })).defined().next().expect("it is one");
+        place.allow(&server);
+        let failure = place.connect(server).err().expect("it does not work");
+        assert_eq!(failure.fault, fault, "{failure:?}");
+    }
+}
+
+fn nothing_of_a_server_stays_however_often_it_is_killed() {
+    let place = Place::new();
+    place.allow(&odd("killed"));
+    let times = std::env::var("WORKSHOP_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(6);
+    let word = format!("{} killed", script().display());
+    for time in 0..times {
+        let (client, _) = place.connect(odd("killed")).expect("it greets");
+        if time % 2 == 0 {
+            // It is killed by somebody else first.
+            let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
+        }
+        drop(client);
+    }
+    assert!(is_gone("killed"));
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
+
+fn script_of_two_calls() -> String {
+    "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } } ]\n    - text: It is five.\n"
+        .to_owned()
+}
+
+/// A room whose agent has the odd server, which is allowed.
+fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
+    place.allow(&odd(mode));
+    let settings = format!(
+        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
+        script().display().to_string()
+    );
+    let mut room = Setup::scene(SCENE)
+        .profile("lead", LEAD)
+        .file("settings.yaml", &settings)
+        .script(&script_of_two_calls())
+        .open();
+    room.world().insert_resource(Surroundings(place.environment()));
+    room.push(TaskCommand { agent: "lead".into(), text: "What is two and three?".into() });
+    room
+}
+
+fn results(room: &Workshop) -> Vec<&Value> {
+    room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
+}
+
+fn an_agent_has_the_tools_of_its_server_under_the_gate() {
+    let place = Place::new();
+    let mut room = room(&place, "gated", "");
+    let asked = room.until(60.0, "approval_requested", |_| true);
+    assert_eq!(asked["data"]["tool"], "mcp__odd__add", "{asked}");
+    assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("call mcp:odd:add")), "{asked}");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    room.push(approval.decide(true));
+    room.until(60.0, "complete", |_| true);
+    let call = room.events("tool_call")[0].clone();
+    assert_eq!(call["data"]["touches"][0]["kind"], "mcp.call", "{call}");
+    assert!(results(&room)[0].to_string().contains("The sum is 5."), "{:?}", results(&room));
+    drop(room);
+    assert!(is_gone("gated"));
+}
+
+fn a_run_with_calls_of_servers_replays_without_them() {
+    let place = Place::new();
+    let mut live = room(&place, "replayed", "gate:\n  mcp: { \"mcp:odd:*(read-only)\": allow }\n");
+    live.until(60.0, "complete", |_| true);
+    assert!(live.events("approval_requested").is_empty(), "a rule allows what says that it only reads");
+    let ticks = live.now();
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    while again.now() < ticks {
+        again.tick();
+    }
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(results(&again), results(&live));
+    drop(live);
+    assert!(is_gone("replayed"));
+}
+
+fn a_description_that_changes_is_told() {
+    let place = Place::new();
+    let mut room = room(&place, "changing", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
+    let told = room.until(60.0, "warning", |event| event["data"]["what"].to_string().contains("otherwise than when"));
+    assert!(told["data"]["what"].to_string().contains("add"), "{told}");
+    let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
+    assert!(problems.iter().any(|problem| problem.contains("MCP server odd")), "{problems:?}");
+}
+
+fn the_command_line_lists_allows_checks_and_calls() {
+    let (workspace, config) = (folder(), folder());
+    let place = workspace.path().join("w");
+    std::fs::create_dir(&place).expect("folders can be made");
+    succeed(&place, &["init", "--bare", "."]);
+    let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"] } } });
+    std::fs::write(place.join(".mcp.json"), file.to_string()).expect("files can be written");
+    let run = |arguments: &[&str]| {
+        let mut command = crate::program::workshop(&place, arguments);
+        let output = command.env("WORKSHOP_CONFIG_DIR", config.path()).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), text)
+    };
+    let (code, listed) = run(&["mcp", "list"]);
+    assert!(code == Some(0) && listed.contains("not allowed yet; .mcp.json"), "{listed}");
+    let (code, checked) = run(&["mcp", "check"]);
+    assert!(code == Some(4) && checked.contains("workshop mcp allow odd"), "{checked}");
+    let (code, told) = run(&["mcp", "allow", "odd"]);
+    assert!(code == Some(0) && told.contains("allowed in"), "{told}");
+    let (code, checked) = run(&["mcp", "check", "--json"]);
+    let checked: Value = serde_json::from_str(checked.trim()).unwrap_or_else(|error| panic!("{error}: {checked}"));
+    assert!(code == Some(0) && checked["servers"][0]["works"] == true, "{checked}");
+    let (code, sum) = run(&["mcp", "call", "odd", "add", r#"{"a": 2, "b": 3}"#]);
+    assert_eq!((code, sum.trim()), (Some(0), "The sum is 5."));
+    let (code, told) = run(&["mcp", "call", "odd", "ad"]);
+    assert!(code == Some(2) && told.contains("did you mean add?"), "{told}");
+    let (code, told) = run(&["doctor"]);
+    assert!(told.contains("MCP server odd") && told.contains("confinement"), "{code:?} {told}");
+    assert_eq!(run(&["mcp", "forbid", "odd"]).0, Some(0));
+    assert_eq!(run(&["mcp", "call", "odd", "add"]).0, Some(4));
+    assert!(is_gone("typed"));
+}
+
+/// How long the server itself takes, spoken to over bare pipes: to be there with its list, and for each of some calls.
+fn bare(calls: u32) -> (Duration, Duration) {
+    let begun = Instant::now();
+    let mut child = Command::new("python3")
+        .arg(script())
+        .arg("bare")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut ask = |message: Value| {
+        writeln!(stdin, "{message}").expect("it listens");
+        lines.next().expect("it answers").expect("in text")
+    };
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
+    ask(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    let there = begun.elapsed();
+    let begun = Instant::now();
+    for id in 0..calls {
+        let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+        ask(json!({ "jsonrpc": "2.0", "id": id + 3, "method": "tools/call", "params": params }));
+    }
+    let each = begun.elapsed() / calls;
+    let _ = child.kill();
+    let _ = child.wait();
+    (there, each)
+}
+
+fn little_is_added_to_what_a_server_takes_itself() {
+    const CALLS: u32 = 200;
+    let place = Place::new();
+    place.allow(&odd("timed"));
+    let (own_there, own_each) = bare(CALLS);
+    let begun = Instant::now();
+    let (mut client, _) = place.connect(odd("timed")).expect("it greets");
+    let there = begun.elapsed();
+    let begun = Instant::now();
+    for _ in 0..CALLS {
+        client.call(tool("add", json!({ "a": 1, "b": 2 })), |_| {}).expect("it adds");
+    }
+    let each = begun.elapsed() / CALLS;
+    eprintln!("server: there after {own_there:?}, each call {own_each:?}; ours: {there:?}, {each:?}");
+    // As built for tests and beside other tests; the figures hold for a release.
+    assert!(there < own_there * 4 + Duration::from_secs(2), "{there:?} over {own_there:?}");
+    assert!(each < own_each * 10 + Duration::from_millis(30), "{each:?} over {own_each:?}");
+}

@@ -1,0 +1,471 @@
+//! Workflows in a room: steps follow each other, are killed and go on, and whatever happens to agents and files is told.
+
+use std::collections::BTreeMap;
+
+use agent_workshop::agent::AgentCommand;
+use agent_workshop::base::Seq;
+use agent_workshop::kernel::{Kernel, KernelCommand};
+use agent_workshop::orchestration::workflow::{
+    PersonAnswer, Run, RunStatus, StepStatus, WorkflowCommand, WorkflowRuns,
+};
+use agent_workshop::schedule::InputJournal;
+use agent_workshop::workspace::FileChanged;
+use agent_workshop::workspace::files::FileContent;
+use agent_workshop::workspace::workflow_templates;
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::cases;
+use crate::workshop::{Setup, Workshop};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_pipeline_hands_on_what_its_steps_give,
+        agents_of_the_room_do_the_steps_and_others_come_into_it,
+        a_room_that_is_killed_at_every_step_ends_the_same,
+        a_run_with_a_workflow_replays,
+        an_edit_of_the_file_never_changes_a_run_that_goes_on,
+        an_agent_that_leaves_or_is_renamed_fails_its_step_with_words,
+        a_step_that_does_not_give_what_it_must_is_asked_once_more,
+        a_review_is_repeated_until_it_is_approved,
+        a_person_answers_a_step,
+        a_person_stops_all_work_and_a_run_goes_on_later,
+        what_is_missing_or_wrong_is_told_before_anything_runs,
+        workflows_begin_by_themselves_and_not_without_end,
+        a_workflow_within_another_is_done,
+        every_template_runs_to_its_end_with_the_offline_brain,
+        every_template_runs_to_its_end_with_a_script,
+        a_workflow_runs_from_the_command_line_and_leaves_one_result,
+        what_is_cut_off_on_disk_goes_on_from_its_file,
+    ]
+}
+
+const SCENE: &str =
+    "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: researcher-1, profile: researcher, position: [0, 0] }\n";
+
+pub const PIPELINE: &str = "---
+name: Research Pipeline
+description: Multi-stage research with review
+trigger: manual
+steps:
+  - id: research
+    agent: researcher
+    prompt: \"Research {topic} thoroughly\"
+    outputs: [findings]
+
+  - id: review
+    agent: reviewer
+    depends_on: [research]
+    prompt: \"Review these findings for accuracy: {research.findings}\"
+    outputs: [review_report]
+
+  - id: synthesize
+    agent: writer
+    depends_on: [research, review]
+    prompt: \"Write a final report incorporating: {research.findings} and addressing: {review.review_report}\"
+---
+
+# Research Pipeline
+";
+
+const SCRIPT: &str = "latency: 0.2
+agents:
+  researcher:
+    - when: { contains: \"Research tea\" }
+      repeat: true
+      tools: [ { name: give_output, arguments: { name: findings, value: it is hot } } ]
+    - { when: { contains: \"Noted: findings\" }, repeat: true, text: I looked at it. }
+  reviewer:
+    - { when: { contains: \"accuracy: it is hot\" }, repeat: true, text: \"Fine.\\n```outputs\\nreview_report: all true\\n```\" }
+  writer:
+    - { when: { contains: \"addressing: all true\" }, repeat: true, text: Tea is hot. }
+default:
+  - text: I do not know.
+";
+
+fn setup(script: &str) -> Setup {
+    let setup = Setup::scene(SCENE).script(script).file("workflows/research-pipeline.md", PIPELINE);
+    ["researcher", "reviewer", "writer"].iter().fold(setup, |setup, id| setup.profile(id, "You work.\n"))
+}
+
+fn vars(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn start(room: &mut Workshop, workflow: &str, variables: &[(&str, &str)]) {
+    room.push(WorkflowCommand::Start { workflow: workflow.into(), variables: vars(variables) });
+}
+
+fn run(room: &mut Workshop) -> Run {
+    room.world().resource::<WorkflowRuns>().iter().last().expect("it began").clone()
+}
+
+/// Lets time pass until the newest run is over.
+fn over(room: &mut Workshop) -> Run {
+    for _ in 0..6_000 {
+        room.tick();
+        if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_going_on()) {
+            return run(room);
+        }
+    }
+    panic!("it does not end: {:#?}", steps(room));
+}
+
+fn status(run: &Run, step: &str) -> (StepStatus, String) {
+    let state = &run.steps[run.plan.places[step]];
+    (state.status, state.why.clone())
+}
+
+/// What became of steps, in short.
+fn steps(room: &Workshop) -> Vec<String> {
+    let told = |event: &&serde_json::Value| {
+        let data = &event["data"];
+        let why = data["why"].as_str().map(|why| format!(": {why}")).unwrap_or_default();
+        format!("{} {}{why}", data["step"].as_str().unwrap_or_default(), data["to"].as_str().unwrap_or_default())
+    };
+    room.events("workflow_step").iter().map(told).collect()
+}
+
+fn a_pipeline_hands_on_what_its_steps_give() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "workflows/research-pipeline.md", &[("topic", "tea")]);
+    let run = over(&mut room);
+    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+    assert_eq!(
+        steps(&room),
+        [
+            " started",
+            "research running",
+            "research done",
+            "review running",
+            "review done",
+            "synthesize running",
+            "synthesize done",
+            " done"
+        ]
+    );
+    assert_eq!(room.events("activation").len(), 3);
+    assert_eq!(room.events("complete").len(), 3);
+    assert!(room.events("warning").is_empty() && room.events("error").is_empty(), "{:#?}", room.events("warning"));
+    // Everything comes from the beginning of the run.
+    let began = room.events("workflow_step")[0]["seq"].clone();
+    assert!(room.events("activation").iter().all(|event| event["cause"] == began));
+    for _ in 0..5 {
+        room.tick();
+    }
+    assert!(room.world().resource::<Kernel>().threads().next().is_none(), "no session is kept for nobody");
+    assert!(
+        run.result
+            .or(self::run(&mut room).result)
+            .is_some_and(|path| path.starts_with("artifacts/research-pipeline-wf-1"))
+    );
+}
+
+fn agents_of_the_room_do_the_steps_and_others_come_into_it() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    over(&mut room);
+    let by: Vec<&str> = room.events("activation").iter().map(|event| event["agent"].as_str().unwrap()).collect();
+    assert_eq!(by, ["researcher-1", "reviewer", "writer"]);
+    let came: Vec<&str> = room.events("agent_added").iter().map(|event| event["agent"].as_str().unwrap()).collect();
+    assert_eq!(came, ["researcher-1", "reviewer", "writer"]);
+}
+
+fn a_room_that_is_killed_at_every_step_ends_the_same() {
+    let mut whole = setup(SCRIPT).open();
+    start(&mut whole, "research-pipeline", &[("topic", "tea")]);
+    let run = over(&mut whole);
+    let ticks = whole.now();
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    let mut told = Vec::new();
+    for _ in 0..ticks {
+        room.tick();
+        told.extend(steps(&room));
+        // Whoever opens the room has what was saved of it, and nothing else.
+        room = room.reopened();
+    }
+    assert_eq!(told, steps(&whole));
+    assert_eq!(self::run(&mut room), run);
+    assert_eq!(told.iter().filter(|told| told.ends_with("done")).count(), 4, "nothing was done twice");
+}
+
+fn a_run_with_a_workflow_replays() {
+    let mut live = setup(SCRIPT).open();
+    start(&mut live, "research-pipeline", &[("topic", "tea")]);
+    live.advance(60.0);
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    again.advance(60.0);
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len());
+}
+
+fn an_edit_of_the_file_never_changes_a_run_that_goes_on() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review");
+    room.edit("workflows/research-pipeline.md", "---\nsteps:\n  - { id: other, agent: writer, prompt: no }\n---\n");
+    assert_eq!(over(&mut room).words(), "Tea is hot.");
+    room.push(FileChanged::new("workflows/research-pipeline.md", FileContent::Removed));
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.tick();
+    assert!(room.events("warning").iter().any(|event| event["data"]["what"].as_str().unwrap().contains("no workflow")));
+}
+
+fn an_agent_that_leaves_or_is_renamed_fails_its_step_with_words() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.until(30.0, "workflow_step", |event| event["data"]["step"] == "research" && event["data"]["to"] == "running");
+    room.push(AgentCommand::Remove { agent: "researcher-1".into() });
+    let run = over(&mut room);
+    assert_eq!(status(&run, "research"), (StepStatus::Failed, "the agent left the room".into()));
+    assert_eq!(status(&run, "synthesize").0, StepStatus::Skipped);
+
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.until(30.0, "workflow_step", |event| event["data"]["step"] == "research" && event["data"]["to"] == "running");
+    room.push(FileChanged::new("agents/reviewer.md", FileContent::Removed));
+    room.edit("agents/examiner.md", "You work otherwise.\n");
+    let run = over(&mut room);
+    let (reviewed, why) = status(&run, "review");
+    assert!(reviewed == StepStatus::Failed && why.contains("no agent and no profile \"reviewer\""), "{why}");
+    assert_eq!(status(&run, "research").0, StepStatus::Done, "what was done is kept");
+    // A person puts it right, and the run goes on with what is left.
+    room.edit("agents/reviewer.md", "You work.\n");
+    room.push(WorkflowCommand::Resume { run: run.key, state: None });
+    room.tick();
+    assert_eq!(over(&mut room).words(), "Tea is hot.");
+    assert_eq!(room.events("activation").iter().filter(|event| event["agent"] == "researcher-1").count(), 1);
+}
+
+fn a_step_that_does_not_give_what_it_must_is_asked_once_more() {
+    let script = "latency: 0.1\nagents:\n  researcher:\n    - text: I looked.\n    - { when: { contains: findings is missing }, text: \"findings: it is hot\" }\n  reviewer: [ { text: Hm., repeat: true } ]\n";
+    let mut room = setup(script).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    let run = over(&mut room);
+    assert_eq!(status(&run, "research").0, StepStatus::Done);
+    let (reviewed, why) = status(&run, "review");
+    assert!(reviewed == StepStatus::Failed && why.contains("review_report is missing"), "{why}");
+    assert_eq!(room.events("activation").len(), 4, "each is asked once more: {:#?}", steps(&room));
+    assert_eq!((run.status, run.why.as_str()), (RunStatus::Failed, "step review failed"));
+}
+
+const LOOP: &str = "---
+steps:
+  - id: draft
+    agent: writer
+    prompt: \"Draft {round}: {review.notes}\"
+    outputs: [text]
+    repeat_until: {review.approved} at most 3
+  - id: review
+    agent: reviewer
+    prompt: \"Review {draft.text}\"
+    depends_on: [draft]
+    outputs: [approved, notes]
+---
+";
+
+fn a_review_is_repeated_until_it_is_approved() {
+    let script = "latency: 0.1\nagents:\n  writer:\n    - { when: { contains: \"draft 1:\" }, text: \"text: short\" }\n    - { when: { contains: \"draft 2: longer\" }, text: \"text: a long one\" }\n  reviewer:\n    - { when: { contains: review short }, text: \"approved: no\\nnotes: longer\" }\n    - { when: { contains: review a long one }, text: \"approved: yes\\nnotes: good\" }\n";
+    let mut room = setup(script).file("workflows/loop.md", LOOP).open();
+    start(&mut room, "loop", &[]);
+    let run = over(&mut room);
+    assert_eq!(run.status, RunStatus::Done, "{:#?}", steps(&room));
+    assert_eq!(run.steps[0].round, 2);
+    assert_eq!(room.events("activation").len(), 4);
+}
+
+fn a_person_answers_a_step() {
+    let workflow = "---\nsteps:\n  - { id: ok, person: approval, prompt: \"Is {topic} good?\" }\n  - { id: write, agent: writer, prompt: \"Write: {ok.comment}\", depends_on: [ok] }\n---\n";
+    let script = "latency: 0.1\nagents:\n  writer:\n    - { when: { contains: \"write: short\" }, text: Done. }\n";
+    let mut room = setup(script).file("workflows/ask.md", workflow).open();
+    start(&mut room, "ask", &[("topic", "tea")]);
+    room.advance(5.0);
+    let asked = run(&mut room);
+    assert_eq!(status(&asked, "ok").0, StepStatus::Asked);
+    assert!(steps(&room).contains(&"ok asked: Is tea good?".to_owned()), "{:#?}", steps(&room));
+    let answer = PersonAnswer::approval(true, "short");
+    room.push(WorkflowCommand::Answer { run: asked.key, step: "ok".into(), answer: answer.clone() });
+    room.push(WorkflowCommand::Answer { run: asked.key, step: "ok".into(), answer });
+    assert_eq!(over(&mut room).words(), "Done.");
+    assert_eq!(room.events("warning").len(), 1, "the second answer is one too many");
+}
+
+fn a_person_stops_all_work_and_a_run_goes_on_later() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    room.until(30.0, "workflow_step", |event| event["data"]["step"] == "review" && event["data"]["to"] == "running");
+    room.push(KernelCommand::KillAll);
+    room.advance(2.0);
+    let stopped = run(&mut room);
+    assert_eq!(stopped.status, RunStatus::Stopped, "{:#?}", steps(&room));
+    assert!(room.world().resource::<Kernel>().is_idle());
+    room.push(KernelCommand::Resume);
+    room.advance(2.0);
+    assert_eq!(run(&mut room).status, RunStatus::Stopped, "it waits for a person's word");
+    room.push(WorkflowCommand::Resume { run: stopped.key, state: None });
+    room.tick();
+    let run = over(&mut room);
+    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+}
+
+fn what_is_missing_or_wrong_is_told_before_anything_runs() {
+    let circle = "---\nsteps:\n  - { id: a, agent: writer, prompt: x, depends_on: [b] }\n  - { id: b, agent: writer, prompt: x, depends_on: [a] }\n---\n";
+    let itself = "---\nsteps:\n  - { id: a, workflow: itself }\n---\n";
+    let setup = setup(SCRIPT).file("workflows/circle.md", circle).file("workflows/itself.md", itself);
+    let mut room = setup.open();
+    for (workflow, part) in [
+        ("research-pipeline", "it is not said what topic is"),
+        ("circle", "in a circle: "),
+        ("itself", "a part of itself: workflows/itself.md → workflows/itself.md"),
+        ("nowhere", "there is no workflow \"nowhere\""),
+    ] {
+        start(&mut room, workflow, &[]);
+        room.tick();
+        let told: Vec<&str> =
+            room.events("warning").iter().map(|event| event["data"]["what"].as_str().unwrap()).collect();
+        assert!(told.iter().any(|told| told.contains(part)), "{part} in {told:?}");
+    }
+    room.advance(1.0);
+    assert!(room.events("activation").is_empty() && room.events("workflow_step").is_empty());
+}
+
+fn workflows_begin_by_themselves_and_not_without_end() {
+    let every = "---\ntrigger: every 5s\nsteps:\n  - { id: a, agent: writer, prompt: look }\n---\n";
+    let change = "---\ntrigger: on change of boards/*.md\nsteps:\n  - { id: a, agent: reviewer, prompt: look }\n---\n";
+    let script = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
+    let settings = "workflow: { triggered_per_hour: 3 }\n";
+    let setup = setup(script).file("workflows/every.md", every).file("workflows/change.md", change);
+    let mut room = setup.file("settings.yaml", settings).open();
+    room.advance(12.0);
+    let began = |room: &mut Workshop, file: &str| {
+        room.world().resource::<WorkflowRuns>().iter().filter(|run| run.file == file).count()
+    };
+    assert_eq!(began(&mut room, "workflows/every.md"), 2);
+    assert_eq!(began(&mut room, "workflows/change.md"), 0);
+    room.edit("boards/a.md", "x");
+    room.advance(2.0);
+    assert_eq!(began(&mut room, "workflows/change.md"), 1);
+    assert!(run(&mut room).by.contains("boards/a.md changed"));
+    room.advance(60.0);
+    assert_eq!(began(&mut room, "workflows/every.md"), 3);
+    let told: Vec<&str> = room.events("warning").iter().map(|event| event["data"]["what"].as_str().unwrap()).collect();
+    assert_eq!(told.iter().filter(|told| told.contains("3 times in an hour")).count(), 1, "{told:?}");
+}
+
+fn a_workflow_within_another_is_done() {
+    let outer = "---\nsteps:\n  - { id: all, workflow: research-pipeline, with: { topic: \"{what}\" }, outputs: [findings] }\n  - { id: end, agent: writer, prompt: \"addressing: all true {all.findings}\", depends_on: [all] }\n---\n";
+    let mut room = setup(SCRIPT).file("workflows/outer.md", outer).open();
+    start(&mut room, "outer", &[("what", "tea")]);
+    let run = over(&mut room);
+    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
+    assert!(steps(&room).contains(&"all/review done".to_owned()), "{:#?}", steps(&room));
+}
+
+fn templates_run(setup: impl Fn() -> Setup) -> BTreeMap<&'static str, Run> {
+    let runs = workflow_templates::all().into_iter().map(|template| {
+        let mut room = setup().file(&template.path(), template.text).open_scene("newsroom");
+        start(&mut room, template.name, &[("topic", "the night market"), ("question", "Should the market stay?")]);
+        let run = over(&mut room);
+        assert_eq!(run.status, RunStatus::Done, "{}: {} {:#?}", template.name, run.why, steps(&room));
+        assert!(run.steps.iter().all(|state| state.status == StepStatus::Done), "{}", template.name);
+        (template.name, run)
+    });
+    runs.collect()
+}
+
+fn every_template_runs_to_its_end_with_the_offline_brain() {
+    let runs = templates_run(|| Setup::starter_kit().provider("offline"));
+    let review = &runs["review-loop"];
+    assert_eq!(review.steps[0].round, 2, "what is looked at for the first time can be better");
+    let parts = runs["fan-out"].steps[1].parts.len();
+    assert!(parts > 1, "it is done for each of {parts}");
+}
+
+fn every_template_runs_to_its_end_with_a_script() {
+    let script = "latency: 0.1\ndefault:\n  - text: |\n      Done.\n      ```outputs\n      findings: f\n      text: t\n      parts: [one, two]\n      report: r\n      case: c\n      answer: a\n      verdict: v\n      why: w\n      approved: yes\n      comments: fine\n      ```\n";
+    let runs = templates_run(|| Setup::starter_kit().script(script));
+    assert_eq!(runs["review-loop"].steps[0].round, 1);
+    assert_eq!(runs["fan-out"].steps[1].parts.len(), 2);
+}
+
+/// A workspace on disk with the pipeline in it.
+fn on_disk() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let agents = ["researcher", "reviewer", "writer"].map(|id| (format!("agents/{id}.md"), "You work.\n"));
+    let files = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("workflows/research-pipeline.md", PIPELINE)];
+    let files = files.map(|(path, text)| (path.to_owned(), text)).into_iter().chain(agents);
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let provider = format!("scripted:{}", crate::workshop::script_file(SCRIPT).display());
+    (folder, provider)
+}
+
+fn workshop(folder: &std::path::Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_workshop"));
+    let output = command.args(arguments).current_dir(folder).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+fn a_workflow_runs_from_the_command_line_and_leaves_one_result() {
+    let (folder, provider) = on_disk();
+    let workshop = |arguments: &[&str]| self::workshop(folder.path(), arguments);
+    let (code, told, _) = workshop(&["workflow", "list"]);
+    assert_eq!((code, told.as_str()), (0, "workflows/research-pipeline.md  Research Pipeline (3 steps, manual)\n"));
+    assert_eq!(workshop(&["workflow", "check"]).0, 0);
+    let run = ["workflow", "run", "research-pipeline", "--provider", &provider];
+    let (code, _, why) = workshop(&run);
+    assert!(code == 2 && why.contains("--var topic=…"), "{why}");
+    let (code, told, why) = workshop(&[&run[..], &["--var", "topic=tea", "--json"]].concat());
+    assert_eq!(code, 0, "{why}");
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((report["ended"].as_str(), report["result"].as_str()), (Some("done"), Some("Tea is hot.")), "{report}");
+    let files = report["files_changed"].as_array().unwrap();
+    let result = files.iter().find_map(|file| file["path"].as_str().filter(|path| path.starts_with("artifacts/")));
+    let text = std::fs::read_to_string(folder.path().join(result.expect("there is a result"))).unwrap();
+    for part in ["# Research Pipeline", "- topic: tea", "## research", "it is hot", "## synthesize", "Tea is hot."] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let (code, told, _) = workshop(&["workflow", "show", "1"]);
+    assert!(code == 0 && told.contains("Research Pipeline") && told.contains("done     review"), "{told}");
+    std::fs::write(
+        folder.path().join("workflows/broken.md"),
+        "---\nsteps:\n  - { id: a, agent: nobody, prompt: x }\n---\n",
+    )
+    .unwrap();
+    let (code, told, _) = workshop(&["workflow", "check", "workflows/broken.md"]);
+    assert!(code == 1 && told.starts_with("workflows/broken.md:3: step \"a\": there is no agent \"nobody\""), "{told}");
+    assert_eq!(workshop(&["workflow", "run", "broken"]).0, 2);
+    assert_eq!(workshop(&["init", "--workflow", "chain"]).0, 0);
+    assert!(folder.path().join("agents/editor.md").exists());
+}
+
+fn what_is_cut_off_on_disk_goes_on_from_its_file() {
+    let (folder, provider) = on_disk();
+    // Nobody answers for the reviewer: its step fails.
+    std::fs::remove_file(folder.path().join("agents/reviewer.md")).unwrap();
+    std::fs::write(folder.path().join("agents/reviewer-2.md"), "---\nid: reviewer\nmodel: nobody:nothing\n---\nx\n")
+        .unwrap();
+    let workshop = |arguments: &[&str]| self::workshop(folder.path(), arguments);
+    let script = crate::workshop::script_file(
+        "latency: 0.1\nagents:\n  researcher: [ { text: \"findings: it is hot\" } ]\ndefault: [ { text: Hm. } ]\n",
+    );
+    let poor = format!("scripted:{}", script.display());
+    let (code, _, why) = workshop(&["workflow", "run", "research-pipeline", "--var", "topic=tea", "--provider", &poor]);
+    assert!(
+        code == 1 && why.contains("review_report is missing") && why.contains("workshop workflow resume wf-1-"),
+        "{why}"
+    );
+    let (_, told, _) = workshop(&["status"]);
+    assert!(told.contains("workflow Research Pipeline: failed"), "{told}");
+    // Everything that may be deleted is gone, and what was done is not lost.
+    std::fs::remove_dir_all(folder.path().join(".workshop")).unwrap();
+    let (code, told, why) = workshop(&["workflow", "resume", "1", "--provider", &provider]);
+    assert_eq!((code, told.as_str()), (0, "Tea is hot.\n"), "{why}");
+    assert_eq!(workshop(&["workflow", "resume", "1"]).0, 2, "nothing is left of it");
+}

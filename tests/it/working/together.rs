@@ -1,0 +1,338 @@
+//! Agents that work together: what one says in a channel the others hear once, values stand on the blackboard of their run,
+//! and a task that is handed over comes back.
+
+use agent_workshop::kernel::Kernel;
+use agent_workshop::orchestration::{Blackboards, Channels, TogetherCommand};
+use agent_workshop::schedule::{Door, InputJournal};
+use agent_workshop::simulation::{Position, State, TaskCommand};
+use agent_workshop::{agent::Roster, base::Seq};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::working::Studio;
+use crate::workshop::{Setup, Workshop};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        whoever_listens_and_has_done_its_part_is_woken_by_what_is_said,
+        whoever_has_no_work_is_called_in_the_room_and_hears_it_when_it_works,
+        what_was_said_while_the_room_was_closed_and_opened_again_is_heard_once,
+        a_channel_that_is_full_refuses_and_whoever_says_it_is_told,
+        of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays,
+        a_person_writes_on_the_blackboard_and_speaks_in_channels,
+        a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for,
+        nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there,
+        a_message_board_shows_the_channel_that_it_names,
+        a_run_in_which_agents_work_together_replays,
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0], behaviour: stationary }\n  - { id: writer, profile: writer, position: [90, 0], behaviour: stationary }\n  - { id: researcher, profile: researcher, position: [300, 0], behaviour: stationary }\n";
+
+const FILES: [(&str, &str); 3] = [
+    ("scenes/test.yaml", SCENE),
+    ("agents/writer.md", "---\nname: Wanda\n---\nYou write.\n"),
+    ("agents/researcher.md", "---\nname: Rolf\n---\nYou find out.\n"),
+];
+
+fn call(name: &str, arguments: Value) -> String {
+    format!("{{ name: {name}, arguments: {arguments} }}")
+}
+
+fn start(name: &str, task: &str) -> String {
+    call("spawn_agent", json!({ "filename": name, "task": task }))
+}
+
+fn studio(script: &str) -> Studio {
+    Studio::new(script, &FILES)
+}
+
+fn with_files(script: &str, files: &[(&str, &str)]) -> Studio {
+    let all: Vec<(&str, &str)> = FILES.iter().chain(files).copied().collect();
+    Studio::new(script, &all)
+}
+
+fn push(studio: &mut Studio, command: TogetherCommand) {
+    studio.world().resource_mut::<Door<TogetherCommand>>().push(command);
+    studio.tick();
+}
+
+fn of<'a>(studio: &'a Studio, kind: &str, agent: &str) -> Vec<&'a Value> {
+    studio.all(kind).into_iter().filter(|event| event["agent"] == agent).collect()
+}
+
+/// A lead who starts both; the writer listens and ends its turn before the researcher says something.
+fn findings() -> String {
+    format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {} ]\n    - text: I wait.\n  writer:\n    - tools: [ {} ]\n    - text: I listen.\n    - text: Written.\n  researcher:\n    - tools: [ {} ]\n      text: I look.\n    - tools: [ {} ]\n    - text: Found.\n      latency: 1.0\ndefault: [ {{ text: Noted. }} ]\n",
+        start("writer", "Write down what is found."),
+        start("researcher", "Count the chairs."),
+        call("subscribe", json!({ "channel": "findings" })),
+        call("blackboard_read", json!({})),
+        call("publish", json!({ "channel": "#Findings", "message": "12 chairs" })),
+    )
+}
+
+fn whoever_listens_and_has_done_its_part_is_woken_by_what_is_said() {
+    let mut studio = studio(&findings());
+    studio.task("lead", "Count.");
+    studio.idle();
+    let log = studio.log();
+    assert_eq!((studio.all("publish").len(), studio.all("subscribe").len()), (1, 1), "{log:#?}");
+    let said = studio.all("publish")[0];
+    assert_eq!((&said["data"]["to"], &said["data"]["subscribers"]), (&json!(["writer"]), &json!(1)));
+    let heard = of(&studio, "deliver", "writer");
+    assert_eq!(heard.len(), 1, "{log:#?}");
+    assert_eq!((&heard[0]["data"]["messages"], &heard[0]["data"]["woke"]), (&json!(1), &json!(true)));
+    assert_eq!(heard[0]["cause"], said["seq"], "it is heard because it was said");
+    assert!(of(&studio, "complete", "writer").iter().any(|end| end["data"]["text"] == "Written."), "{log:#?}");
+    assert!(studio.results().iter().any(|text| text.starts_with("You listen to 'findings' now.")));
+    assert!(
+        studio
+            .results()
+            .contains(&"Published in 'findings' (message 1): 1 agent hears it with its next turn.".to_owned()),
+        "{:#?}",
+        studio.results()
+    );
+    let session = std::fs::read_dir(studio.folder.path().join("sessions")).unwrap();
+    let texts = session.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let told: usize = texts.map(|text| text.matches("[1] researcher: 12 chairs").count()).sum();
+    assert!(told >= 1, "it stands in the writer's session");
+}
+
+fn whoever_has_no_work_is_called_in_the_room_and_hears_it_when_it_works() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  writer:\n    - tools: [ {} ]\n    - text: I listen.\n    - text: Aha.\n    - text: Written.\n  researcher:\n    - tools: [ {} ]\n    - text: Found.\ndefault: [ {{ text: Noted. }} ]\n",
+        call("subscribe", json!({ "channel": "findings" })),
+        call("publish", json!({ "channel": "findings", "message": "12 chairs" })),
+    );
+    let mut studio = studio(&script);
+    studio.task("writer", "Listen.");
+    studio.idle();
+    studio.task("researcher", "Count.");
+    studio.idle();
+    assert!(of(&studio, "deliver", "writer").is_empty(), "it has no session to hear it in");
+    studio.until("it turns to the channel", |studio| {
+        of(studio, "action_queued", "writer").iter().any(|event| event["data"]["action"] == "channel")
+    });
+    for _ in 0..300 {
+        studio.tick();
+    }
+    let calls = of(&studio, "action_queued", "writer").iter().filter(|one| one["data"]["action"] == "channel").count();
+    assert_eq!(calls, 1, "it is called once");
+    studio.task("writer", "Write.");
+    studio.until("it heard", |studio| !of(studio, "deliver", "writer").is_empty());
+    studio.idle();
+    assert_eq!(of(&studio, "deliver", "writer").len(), 1, "and hears it once");
+}
+
+fn what_was_said_while_the_room_was_closed_and_opened_again_is_heard_once() {
+    for ticks in [0, 1, 2, 3, 5, 8, 13, 21, 34, 40] {
+        let mut studio = studio(&findings());
+        studio.task("lead", "Count.");
+        studio.until("the writer listens", |studio| !studio.all("subscribe").is_empty());
+        for _ in 0..ticks {
+            studio.tick();
+        }
+        studio.close();
+        studio.open();
+        studio.idle();
+        let heard: u64 =
+            of(&studio, "deliver", "writer").iter().filter_map(|one| one["data"]["messages"].as_u64()).sum();
+        assert_eq!((studio.all("publish").len(), heard), (1, 1), "{ticks} ticks: {:#?}", studio.log());
+    }
+}
+
+fn a_channel_that_is_full_refuses_and_whoever_says_it_is_told() {
+    let say = |number: u32| call("publish", json!({ "channel": "findings", "message": format!("chair {number}") }));
+    let script = format!(
+        "latency: 0.1\nagents:\n  researcher:\n    - tools: [ {}, {}, {} ]\n    - text: Two of three.\ndefault: [ {{ text: Noted. }} ]\n",
+        say(1),
+        say(2),
+        say(3)
+    );
+    let mut studio = with_files(&script, &[("settings.yaml", "channels: { messages_at_most: 2 }\n")]);
+    let listens = TogetherCommand::Listen { channel: "findings".into(), agent: "writer".into(), listens: true };
+    push(&mut studio, listens);
+    studio.task("researcher", "Count.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[2].contains("channel 'findings' is full: 2 messages wait, for writer the longest"), "{results:#?}");
+    let channels = studio.world().resource::<Channels>();
+    assert_eq!(channels.get("findings").unwrap().counts(), (0, 1), "it is counted");
+}
+
+fn of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - tools: [ {}, {} ]\n    - text: I wait.\n  writer:\n    - tools: [ {}, {} ]\n    - text: Done.\n",
+        call("blackboard_write", json!({ "key": "plan", "value": { "chairs": 12 }, "is_new": true, "shared": true })),
+        call("blackboard_write", json!({ "key": "draft", "value": "x" })),
+        start("writer", "Look at the plan."),
+        call("blackboard_write", json!({ "key": "plan", "value": "other", "expected": { "chairs": 99 } })),
+        call("blackboard_read", json!({})),
+        call("blackboard_read", json!({ "key": "plan", "history": true })),
+        call("blackboard_write", json!({ "key": "plan", "value": { "chairs": 13 }, "expected": { "chairs": 12 } })),
+    );
+    let mut studio = studio(&script);
+    studio.task("lead", "Plan.");
+    let run = {
+        let kernel = studio.world().resource::<Kernel>();
+        kernel.threads().next().unwrap().1.root
+    };
+    studio.idle();
+    let results = studio.results();
+    assert!(
+        results.iter().any(|text| text.contains("says {\"chairs\":12} now (version 1, written by lead)")
+            || text.contains("says {\"chairs\":13} now (version 2, written by writer)")),
+        "{results:#?}"
+    );
+    assert!(results.iter().any(|text| text.starts_with("'plan' (version 1, by lead")), "{results:#?}");
+    assert_eq!(studio.all("blackboard").len(), 3);
+    studio.until("what is shared is kept", |studio| studio.exists(&format!("memory/knowledge/blackboard/{run}.yaml")));
+    let kept = studio.read(&format!("memory/knowledge/blackboard/{run}.yaml"));
+    assert!(kept.contains("key: plan") && kept.contains("chairs: 13") && !kept.contains("draft"), "{kept}");
+    let board = studio.world().resource::<Blackboards>().get(run).unwrap();
+    assert!(board.ended().is_some(), "it can still be looked at");
+}
+
+fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {} ]\n    - tools: [ {} ]\n      latency: 3\n    - text: Done.\n",
+        call("subscribe", json!({ "channel": "words" })),
+        call("blackboard_write", json!({ "key": "plan", "value": 1 })),
+        call("blackboard_read", json!({ "key": "plan" })),
+    );
+    let mut studio = studio(&script);
+    studio.task("lead", "Plan.");
+    studio.until("it wrote", |studio| !studio.all("blackboard").is_empty());
+    let run = studio.world().resource::<Kernel>().threads().next().unwrap().1.root;
+    let write = |seen, value: &str| TogetherCommand::Write {
+        run,
+        key: "plan".into(),
+        value: Some(value.to_owned()),
+        shared: None,
+        seen,
+    };
+    push(&mut studio, write(Some(7), "3"));
+    assert!(studio.log().iter().any(|line| line.contains("has changed meanwhile")), "{:#?}", studio.log());
+    push(&mut studio, write(Some(1), "{\"chairs\": 2}"));
+    push(&mut studio, TogetherCommand::Publish { channel: "words".into(), message: "Hurry.".into() });
+    studio.idle();
+    assert!(studio.results().iter().any(|text| text.contains("{\"chairs\":2}")), "{:#?}", studio.results());
+    assert_eq!(of(&studio, "deliver", "lead").len(), 1);
+    assert_eq!(studio.all("publish")[0]["data"]["by"], "user");
+}
+
+fn counting(answers: &str) -> String {
+    format!(
+        "latency: 0.2\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: I wait.\n    - text: Done.\n  researcher:\n{answers}default: [ {{ text: Noted. }} ]\n",
+        call(
+            "delegate",
+            json!({ "agent": "Rolf", "task": "Count the chairs.", "context": "The hall is open.", "priority": "high",
+                    "deadline_cycles": 6, "expected_format": "chairs, tables" })
+        )
+    )
+}
+
+fn a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for() {
+    let answers = "    - text: Twelve and three.\n      latency: 8\n    - text: '{\"chairs\": 12, \"tables\": 3}'\n";
+    let mut studio = studio(&counting(answers));
+    let place = |studio: &mut Studio, agent: &str| {
+        let world = studio.world();
+        let roster = world.resource::<Roster>();
+        let entity = roster.key(agent).and_then(|key| roster.entity(key)).unwrap();
+        world.get::<Position>(entity).unwrap().0
+    };
+    studio.tick();
+    let before = place(&mut studio, "researcher").distance(place(&mut studio, "lead"));
+    studio.task("lead", "Count.");
+    studio.until("it works", |studio| studio.state("researcher") == State::Working);
+    for _ in 0..200 {
+        studio.tick();
+    }
+    let after = place(&mut studio, "researcher").distance(place(&mut studio, "lead"));
+    assert!(after < 80.0 && before > 250.0, "it goes over to whoever hands it the task: {before} then {after}");
+    studio.idle();
+    let log = studio.log();
+    let handed = of(&studio, "hand_over", "lead");
+    assert_eq!((handed.len(), &handed[0]["data"]["to"]), (1, &json!("researcher")), "{log:#?}");
+    assert_eq!((&handed[0]["data"]["deadline_turns"], &handed[0]["data"]["priority"]), (&json!(6), &json!("high")));
+    let back = of(&studio, "hand_back", "researcher");
+    assert_eq!(back.len(), 1, "{log:#?}");
+    assert_eq!(
+        (&back[0]["data"]["ok"], &back[0]["data"]["result"]),
+        (&json!(true), &json!("{\"chairs\":12,\"tables\":3}"))
+    );
+    assert!(log.iter().any(|line| line.contains("its result was sent back")), "{log:#?}");
+    let signals = of(&studio, "signal", "researcher");
+    assert!(
+        signals[0]["data"]["message"].as_str().unwrap().starts_with("result of what you handed over"),
+        "{signals:#?}"
+    );
+    assert!(
+        studio.results()[0].starts_with("Handed over to 'researcher'. It takes this up now"),
+        "{:#?}",
+        studio.results()
+    );
+}
+
+fn nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there() {
+    let delegate = |agent: &str| call("delegate", json!({ "agent": agent, "task": "Do it." }));
+    let answers = format!(
+        "    - tools: [ {}, {}, {} ]\n    - text: Nobody can.\n",
+        delegate("lead"),
+        delegate("ralf"),
+        delegate("Rolf")
+    );
+    let mut studio = studio(&counting(&answers));
+    studio.task("lead", "Count.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[1].contains("this would go round in a circle: lead → researcher → lead"), "{results:#?}");
+    assert!(results[2].starts_with("Error: there is no agent 'ralf' in the room. There are ["), "{results:#?}");
+    assert!(results[3].starts_with("Error: 'Rolf' is you"), "{results:#?}");
+    let back = of(&studio, "hand_back", "researcher");
+    assert_eq!(back[0]["data"]["ok"], false, "plain words are not what was asked for");
+    assert!(back[0]["data"]["result"].as_str().unwrap().contains("there is no JSON in it"), "{back:#?}");
+}
+
+fn a_message_board_shows_the_channel_that_it_names() {
+    let scene = "name: Test\nseed: 3\nelements:\n  - { id: news, kind: messageboard, label: News, position: [0, 300], channel: findings }\nagents:\n  - { id: researcher, profile: researcher, position: [0, 0], behaviour: stationary }\n";
+    let script = format!(
+        "latency: 0.1\nagents:\n  researcher:\n    - tools: [ {} ]\n    - text: Found.\ndefault: [ {{ text: Noted. }} ]\n",
+        call("publish", json!({ "channel": "findings", "message": "12 chairs" })),
+    );
+    let mut studio = with_files(&script, &[("scenes/test.yaml", scene)]);
+    studio.task("researcher", "Count.");
+    studio.until("the board changed", |studio| {
+        studio
+            .all("element_changed")
+            .iter()
+            .any(|one| one["data"]["element"] == "news" && one["data"]["change"] == "text_set")
+    });
+    studio.idle();
+    studio.close();
+    let scene = studio.read("scenes/test.yaml");
+    assert!(scene.contains("#findings") && scene.contains("Rolf: 12 chairs"), "{scene}");
+}
+
+fn a_run_in_which_agents_work_together_replays() {
+    let mut setup = Setup::scene(SCENE).script(&findings());
+    for (path, text) in FILES.iter().skip(1) {
+        setup = setup.file(path, text);
+    }
+    let mut live: Workshop = setup.profile("lead", "You lead.\n").open();
+    live.push(TaskCommand { agent: "lead".into(), text: "Count.".into() });
+    live.until(30.0, "deliver", |_| true);
+    live.push(TogetherCommand::Publish { channel: "findings".into(), message: "13 chairs".into() });
+    live.advance(10.0);
+    let ticks = live.now();
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    while again.now() < ticks {
+        again.tick();
+    }
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+}
