@@ -11,7 +11,7 @@ use crate::app::servers::servers_of;
 use crate::app::{self, opening::state_folder};
 use crate::base::{Problem, Seq, Severity};
 use crate::gateway::aliases::unknown_models;
-use crate::gateway::confine::Confinement;
+use crate::gateway::confine::{Confinement, Level};
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{Consent, consent_of};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
@@ -104,7 +104,7 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     findings.extend(key_problems(&environment).into_iter().map(Finding::of));
     findings.push(Finding::good("prices", price_source().to_string()));
     findings.extend(providers(&settings, &environment));
-    findings.push(Finding::good("confinement", Confinement::of_this_computer().level().words()));
+    findings.push(confinement());
     if is_workspace(&folder) {
         findings.extend(servers(&folder, &environment));
     }
@@ -126,6 +126,18 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
         }
     });
     chosen.err().map(Finding::of).into_iter().chain(status).collect()
+}
+
+/// What keeps commands and MCP servers in.
+fn confinement() -> Finding {
+    let found = Confinement::of_this_computer();
+    match found.level() {
+        Level::None if cfg!(target_os = "linux") => {
+            let remedy = "install bubblewrap, and see that the system lets it make user namespaces";
+            Finding::bad(State::Note, "confinement", found.words(), remedy)
+        }
+        _ => Finding::good("confinement", found.words()),
+    }
 }
 
 /// The MCP servers of the workspace, and whether they may be used. None is started.

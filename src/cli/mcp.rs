@@ -10,11 +10,11 @@ use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
 use crate::base::text::nearest;
-use crate::gateway::Environment;
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{
     Consent, McpClient, McpFailure, McpFault, McpOffer, McpRequest, allow_server, consent_of, forbid_server,
 };
+use crate::gateway::{Environment, server_words};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -167,14 +167,9 @@ fn list(place: &In) -> Outcome {
         return Ok(Ending::Done);
     }
     for written in &here.all.servers {
-        let allowed = match here.consent(written) {
-            Consent::Given => "allowed",
-            Consent::None => "not allowed yet",
-            Consent::OfAnother => "changed since you allowed it",
-        };
-        let of = written.of.as_ref().map(|agent| format!(", of {agent}")).unwrap_or_default();
-        let (name, what, place) = (&written.server.name, written.server.shown(), &written.place);
-        output::result(&format!("{name}  {what}\n    {allowed}; {place}{of}"))?;
+        let (allowed, place) = (server_words::consent(here.consent(written)), server_words::place(written));
+        let (name, what) = (&written.server.name, written.server.shown());
+        output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
     if here.all.servers.is_empty() {
         output::note("no MCP server is written down here");
@@ -195,10 +190,9 @@ fn offer(server: &str, place: &In) -> Outcome {
     }
     output::result(&offer.server)?;
     for tool in &offer.tools {
-        let hint = match tool.hints {
-            hints if hints.read_only => " (says that it changes nothing)",
-            hints if hints.destructive => "",
-            _ => " (says that it destroys nothing)",
+        let hint = match server_words::hints(tool.hints) {
+            "" => String::new(),
+            hint => format!(" ({hint})"),
         };
         output::result(&format!("tool {}{hint}\n    {}", tool.name, tool.description.replace('\n', "\n    ")))?;
     }
@@ -230,7 +224,7 @@ fn check(checking: &Checking) -> Outcome {
         let mut line = here.to_json(written);
         let (words, more) = match &outcome {
             Ok(offer) => {
-                let words = format!("works: {}, {} tools, {took_ms} ms", offer.server, offer.tools.len());
+                let words = format!("works: {}, {took_ms} ms", server_words::offer(offer));
                 (words, json!({ "works": true, "tools": offer.tools.len(), "took_ms": took_ms }))
             }
             Err(failure) => {

@@ -4,6 +4,7 @@ servers misbehave."""
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -63,6 +64,19 @@ def call(name, arguments, meta):
         return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
     if name == "environment":
         return {"content": [{"type": "text", "text": " ".join(sorted(os.environ))}]}
+    if name == "write":
+        try:
+            with open(arguments["path"], "w", encoding="utf-8") as file:
+                file.write("written")
+            return {"content": [{"type": "text", "text": "written"}]}
+        except OSError as error:
+            return {"content": [{"type": "text", "text": f"refused: {error}"}]}
+    if name == "reach":
+        try:
+            socket.create_connection(("127.0.0.1", arguments["port"]), timeout=2).close()
+            return {"content": [{"type": "text", "text": "reached"}]}
+        except OSError as error:
+            return {"content": [{"type": "text", "text": f"refused: {error}"}]}
     if name == "slow":
         token = (meta or {}).get("progressToken")
         for step in range(1, 4):

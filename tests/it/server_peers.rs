@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
     let cases = cases![
         the_server_that_has_everything_is_understood,
         the_same_over_http,
+        the_same_over_the_older_http_with_events,
         files_are_read_and_written_by_a_server,
         a_server_remembers,
         a_server_of_another_language_tells_the_time,
@@ -97,20 +98,34 @@ impl Drop for Listening {
     }
 }
 
-fn the_same_over_http() {
+/// The server that has everything, over HTTP in this mode, once it listens.
+fn listening(mode: &str) -> (Listening, u16) {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("one is free").port();
     let mut command = Command::new("node");
-    command.args([script("everything").as_str(), "streamableHttp"]).env("PORT", port.to_string());
+    command.args([script("everything").as_str(), mode]).env("PORT", port.to_string());
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let _listening = Listening(child);
+    let listening = Listening(child);
     let until = Instant::now() + Duration::from_secs(30);
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(Instant::now() < until, "it never listened");
         std::thread::yield_now();
     }
+    (listening, port)
+}
+
+fn the_same_over_http() {
+    let (_listening, port) = listening("streamableHttp");
     let place = Place::new();
     let (mut client, offer) =
         place.connect(json!({ "url": format!("http://127.0.0.1:{port}/mcp") })).expect("it works");
+    understood(&mut client, &offer);
+}
+
+fn the_same_over_the_older_http_with_events() {
+    let (_listening, port) = listening("sse");
+    let place = Place::new();
+    let definition = json!({ "type": "sse", "url": format!("http://127.0.0.1:{port}/sse") });
+    let (mut client, offer) = place.connect(definition).expect("it works");
     understood(&mut client, &offer);
 }
 

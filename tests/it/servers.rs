@@ -5,16 +5,17 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
-use agent_workshop::gateway::confine::watch_with;
+use agent_workshop::gateway::confine::{Confinement, Level, WATCH_WORD, watch_with};
 use agent_workshop::gateway::mcp::{
-    McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, allow_server,
+    McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, allow_server, forbid_server,
 };
-use agent_workshop::gateway::{Environment, Surroundings};
+use agent_workshop::gateway::{Environment, McpServers, McpStanding, McpTry, Surroundings};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::TaskCommand;
@@ -31,13 +32,20 @@ pub fn trials() -> Vec<Trial> {
     let cases = cases![
         a_server_is_connected_listed_called_and_gone,
         nothing_runs_that_no_person_allowed_exactly_so,
+        a_server_that_is_forbidden_while_it_runs_is_ended,
+        a_server_that_works_is_tried_again_and_says_so,
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_says_how_far_it_is_and_may_be_stopped,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
+        an_answer_over_http_without_end_is_cut,
+        a_stream_of_events_that_misbehaves_is_told,
         nothing_of_a_server_stays_however_often_it_is_killed,
         an_agent_has_the_tools_of_its_server_under_the_gate,
         a_run_with_calls_of_servers_replays_without_them,
+        what_a_server_gives_beside_words_stands_in_the_session_file,
         a_description_that_changes_is_told,
+        a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
+        what_watches_over_a_program_can_keep_it_in_by_itself,
         the_command_line_lists_allows_checks_and_calls,
         little_is_added_to_what_a_server_takes_itself,
     ];
@@ -51,8 +59,8 @@ pub fn trials() -> Vec<Trial> {
 fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
-        let place = std::env::temp_dir().join("agent-workshop-tests");
-        std::fs::create_dir_all(&place).expect("folders can be made");
+        // Confined servers have a folder of their own for passing files.
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let file = place.join(format!("odd_server-{}.py", std::process::id()));
         std::fs::write(&file, include_str!("odd_server.py")).expect("files can be written");
         file
@@ -65,7 +73,7 @@ fn odd(mode: &str) -> McpServer {
 }
 
 fn terms() -> McpTerms {
-    McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(3), ..McpSettings::default().terms() }
+    McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
 }
 
 /// A workspace, and what a person keeps elsewhere.
@@ -163,6 +171,37 @@ fn nothing_runs_that_no_person_allowed_exactly_so() {
     refused(elsewhere.connect(odd("trusted")));
 }
 
+fn a_server_that_is_forbidden_while_it_runs_is_ended() {
+    let place = Place::new();
+    let (mut client, _) = place.allowed("forbidden").expect("it works");
+    client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
+    forbid_server(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
+    assert!(is_gone("forbidden"));
+    let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
+    assert!(matches!(failure.fault, McpFault::NotAllowed | McpFault::Gone), "{failure:?}");
+}
+
+fn a_server_that_works_is_tried_again_and_says_so() {
+    let place = Place::new();
+    let mut room = room(&place, "tried", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
+    room.until(60.0, "complete", |_| true);
+    let key = room.world().resource::<McpServers>().written()[0].key.clone();
+    let stands = |room: &mut Workshop| room.world().resource::<McpServers>().standing(&key).clone();
+    for _ in 0..2 {
+        room.push(McpTry { key: key.clone() });
+        room.tick();
+        assert_eq!(stands(&mut room), McpStanding::Connecting);
+        let until = Instant::now() + Duration::from_secs(20);
+        while !matches!(stands(&mut room), McpStanding::Ready(_)) {
+            assert!(Instant::now() < until, "it never said so: {:?}", stands(&mut room));
+            room.tick();
+            std::thread::yield_now();
+        }
+    }
+    drop(room);
+    assert!(is_gone("tried"));
+}
+
 fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
     let place = Place::new();
     let begun = Instant::now();
@@ -243,6 +282,67 @@ fn a_server_that_sends_elsewhere_or_asks_for_credentials_is_told() {
     }
 }
 
+/// Answers every request over HTTP with this head and then with words without end, and counts them.
+fn endless(head: &'static str) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = sent.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 8192]);
+            let _ = stream.write_all(head.as_bytes());
+            let words = [b'x'; 64 * 1024];
+            // A hundred MiB, unless whoever reads goes away before.
+            for _ in 0..1_600 {
+                if stream.write_all(&words).is_err() {
+                    break;
+                }
+                count.fetch_add(words.len(), Ordering::Relaxed);
+            }
+        }
+    });
+    (url, sent)
+}
+
+fn an_answer_over_http_without_end_is_cut() {
+    let place = Place::new();
+    let json_head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"x\":\"";
+    let events_head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ";
+    for (kind, head) in [("http", json_head), ("http", events_head), ("sse", events_head)] {
+        let (url, sent) = endless(head);
+        let defined = json!({ "far": { "type": kind, "url": url } });
+        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        place.allow(&server);
+        let failure = place.connect(server).err().expect("it does not work");
+        assert!(matches!(failure.fault, McpFault::Protocol | McpFault::Timeout), "{kind}: {failure:?}");
+        // What lies in the buffers of two sockets is sent as well.
+        let sent = sent.load(Ordering::Relaxed);
+        assert!(sent < 40 * 1024 * 1024, "{kind}: {sent} bytes were taken: {failure:?}");
+    }
+}
+
+fn a_stream_of_events_that_misbehaves_is_told() {
+    let place = Place::new();
+    let fails = |answer: &'static str| {
+        let defined = json!({ "far": { "type": "sse", "url": http(answer) } });
+        let server = mcp_server::read(&defined).defined().next().expect("it is one");
+        place.allow(&server);
+        place.connect(server).err().expect("it does not work")
+    };
+    let elsewhere = fails(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nevent: endpoint\r\ndata: http://127.0.0.1:9/steal\r\n\r\n",
+    );
+    assert!(elsewhere.what.contains("another server"), "{elsewhere:?}");
+    let nowhere =
+        fails("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\r\n\r\n");
+    assert!(nowhere.what.contains("where messages go"), "{nowhere:?}");
+    let page = fails("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi");
+    assert!(page.what.contains("stream of events"), "{page:?}");
+    let refused = fails("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    assert_eq!(refused.fault, McpFault::Credentials, "{refused:?}");
+}
+
 fn nothing_of_a_server_stays_however_often_it_is_killed() {
     let place = Place::new();
     place.allow(&odd("killed"));
@@ -320,6 +420,115 @@ fn a_run_with_calls_of_servers_replays_without_them() {
     assert_eq!(results(&again), results(&live));
     drop(live);
     assert!(is_gone("replayed"));
+}
+
+/// A workspace on disk whose agent has the odd server in this mode, allowed for a person with this config folder.
+fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
+    let (workspace, config) = (folder(), folder());
+    let place = workspace.path().join("w");
+    std::fs::create_dir(&place).expect("folders can be made");
+    succeed(&place, &["init", "--bare", "."]);
+    let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
+    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+    for (path, text) in
+        [("agents/lead.md", LEAD), (".mcp.json", &file.to_string()), ("settings.yaml", &format!("{settings}\n{gate}"))]
+    {
+        std::fs::create_dir_all(place.join(path).parent().expect("it has a folder")).expect("folders can be made");
+        std::fs::write(place.join(path), text).expect("files can be written");
+    }
+    let allowed = run_in(&place, config.path(), &["mcp", "allow", "odd", "--yes"]);
+    assert_eq!(allowed.0, Some(0), "{}", allowed.1);
+    (workspace, config, place)
+}
+
+/// Runs the program; its exit code, and all that it said.
+fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = crate::program::workshop(place, arguments);
+    let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), text)
+}
+
+fn what_a_server_gives_beside_words_stands_in_the_session_file() {
+    let (_workspace, config, place) = workspace_on_disk("kept", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
+    let script = crate::workshop::script_file(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } }, { name: mcp__odd__picture, arguments: {} } ]\n    - text: It is five.\n",
+    );
+    let provider = format!("scripted:{}", script.display());
+    let (code, told) = run_in(
+        &place,
+        config.path(),
+        &["run", "--agent", "lead", "--task", "What is it?", "--provider", &provider, "--until", "idle"],
+    );
+    assert_eq!(code, Some(0), "{told}");
+    let file =
+        std::fs::read_dir(place.join("sessions")).expect("there are some").flatten().next().expect("there is one");
+    let text = std::fs::read_to_string(file.path()).expect("it can be read");
+    let session: Value = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["by"] == "tool");
+    let results: Vec<&Value> = results.collect();
+    assert_eq!(results[0]["data"], json!({ "sum": 5 }), "{text}");
+    assert_eq!(results[1]["images"], json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]), "{text}");
+    assert!(is_gone("kept"));
+}
+
+/// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.
+fn elsewhere() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made")
+}
+
+fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may() {
+    let found = Confinement::of_this_computer();
+    if found.level() == Level::None {
+        eprintln!("not proved here: {}", found.words());
+        return;
+    }
+    let (place, elsewhere) = (Place::new(), elsewhere());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let server = |network: bool| {
+        let command = json!({ "odd": { "command": "python3", "args": [script(), "confined"], "network": network } });
+        let server = mcp_server::read(&command).defined().next().expect("a server is defined");
+        place.allow(&server);
+        place.connect(server).expect("it greets").0
+    };
+    let says = |client: &mut McpClient, name: &str, arguments: Value| {
+        client.call(tool(name, arguments), |_| {}).expect("it answers").text
+    };
+    let mut client = server(false);
+    let inside = place.folder.path().join("inside.txt");
+    assert_eq!(says(&mut client, "write", json!({ "path": inside })), "written");
+    assert!(inside.is_file());
+    let kept = (found.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
+    for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept) {
+        let before = std::fs::read_to_string(&outside).ok();
+        says(&mut client, "write", json!({ "path": outside }));
+        assert_eq!(std::fs::read_to_string(&outside).ok(), before, "{:?}: {}", found.level(), outside.display());
+    }
+    let refused = says(&mut client, "reach", json!({ "port": port }));
+    assert!(refused.starts_with("refused: "), "{:?}: {refused}", found.level());
+    drop(client);
+    let mut client = server(true);
+    assert_eq!(says(&mut client, "reach", json!({ "port": port })), "reached", "{:?}", found.level());
+    drop(client);
+    assert!(is_gone("confined"));
+}
+
+fn what_watches_over_a_program_can_keep_it_in_by_itself() {
+    let (place, elsewhere) = (Place::new(), elsewhere());
+    let writes = |file: &Path| {
+        let mut watcher = Command::new(env!("CARGO_BIN_EXE_workshop"));
+        watcher.arg(WATCH_WORD).arg("--write").arg(place.folder.path()).args(["--no-network", "--", "touch"]).arg(file);
+        let output = watcher.stdin(Stdio::null()).output().expect("it starts");
+        (output.status.code(), file.is_file())
+    };
+    let inside = writes(&place.folder.path().join("inside.txt"));
+    if inside.0 == Some(127) {
+        eprintln!("not proved here: this system has no Landlock");
+        return;
+    }
+    assert_eq!(inside, (Some(0), true));
+    assert_eq!(writes(&elsewhere.path().join("outside.txt")), (Some(1), false));
 }
 
 fn a_description_that_changes_is_told() {

@@ -156,6 +156,9 @@ pub fn perform(
         | Command::StopTrial
         | Command::EndStandIn
         | Command::SetSettings(_)
+        | Command::TestServer(_)
+        | Command::AllowServer(_)
+        | Command::ForbidServer(_)
         | Command::Screenshot(_)
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {

@@ -1,10 +1,11 @@
-//! Commands about settings: who answers, and what the workspace's settings say.
+//! Commands about settings: who answers, what the workspace's settings say, and trying an MCP server.
 
 use serde_json::json;
 
 use super::open_room::OpenRoom;
-use crate::gateway::StandIn;
+use crate::base::Id;
 use crate::gateway::settings::parse_spec;
+use crate::gateway::{McpTry, StandIn};
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
 use crate::ui::state::Place;
@@ -56,6 +57,11 @@ pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut U
     for (setting, how) in told {
         tell_setting(model, state, &[&setting], format!("{setting} {how}."));
     }
+}
+
+/// Connects an MCP server now.
+pub(super) fn test_server(room: &mut OpenRoom, key: Id) {
+    push(room, McpTry { key });
 }
 
 /// Says that a setting was written down, or that the scene has the last word on it.

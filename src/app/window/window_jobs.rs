@@ -1,15 +1,18 @@
 //! Jobs of the window itself that take too long for a frame: writing down what is to be remembered, looking which
-//! providers are set up, keeping a key, finding fonts, and drawing pictures of the window.
+//! providers are set up, keeping a key, allowing MCP servers, finding fonts, and drawing pictures of the window.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
 use super::screenshot::Seen;
 use super::window_state::{Remembered, WindowStateFile};
-use crate::base::{Problem, numbered};
+use crate::agent::McpServer;
+use crate::base::{Id, Problem, numbered};
 use crate::gateway::key_keeping::keep_key;
 use crate::gateway::keys::Secret;
+use crate::gateway::mcp::{Consent, allow_server, consent_of, forbid_server};
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
 use crate::ui::panes::editor::Draft;
 use crate::view::raster::write_png;
@@ -45,6 +48,20 @@ pub(super) enum WindowJob {
         /// Where the person's files are.
         environment: Environment,
     },
+    /// Look which MCP servers the person allowed.
+    ServerConsents {
+        /// These servers, by their keys.
+        servers: Vec<(Id, McpServer)>,
+        /// Where the person's files are.
+        environment: Environment,
+    },
+    /// Keep that the person allowed an MCP server, or took it back.
+    Consent {
+        /// What was said.
+        said: ServerConsent,
+        /// Where the person's files are.
+        environment: Environment,
+    },
     /// Look which fonts of the system have what is shown and cannot be read.
     Fonts(Wanted),
     /// Draw the window.
@@ -60,12 +77,25 @@ pub(super) enum WindowJob {
     },
 }
 
+/// What a person says of an MCP server.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum ServerConsent {
+    /// Exactly this one may be used.
+    Allow(Box<McpServer>),
+    /// Those of this name may not be used any more.
+    Forbid(String),
+}
+
 /// What came of it.
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
     Providers(Vec<ProviderStatus>),
     /// A key was kept in this file, or could not be.
     Key(&'static str, Result<PathBuf, Problem>),
+    /// What the person said of MCP servers, by their keys.
+    ServerConsents(BTreeMap<Id, Consent>),
+    /// What the person said now is kept in this file, or could not be.
+    Consent(ServerConsent, Result<PathBuf, Problem>),
     /// Fonts that were found.
     Fonts(Found),
     /// Something could not be written down.
@@ -113,6 +143,18 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
         WindowJob::Key { name, key, environment } => Some(WindowJobDone::Key(name, keep_key(&environment, name, &key))),
         WindowJob::Providers { settings, environment } => {
             Some(WindowJobDone::Providers(provider_status(&settings, &environment)))
+        }
+        WindowJob::ServerConsents { servers, environment } => {
+            let said = servers.into_iter().map(|(key, server)| (key, consent_of(&environment, &server)));
+            Some(WindowJobDone::ServerConsents(said.collect()))
+        }
+        WindowJob::Consent { said, environment } => {
+            let workspace = environment.workspace().map(Path::to_owned).unwrap_or_default();
+            let kept = match &said {
+                ServerConsent::Allow(server) => allow_server(&environment, &workspace, server),
+                ServerConsent::Forbid(name) => forbid_server(&environment, &workspace, name),
+            };
+            Some(WindowJobDone::Consent(said, kept))
         }
         WindowJob::Picture { seen, file, folder, name } => {
             let file = file.unwrap_or_else(|| picture_file(&folder, &name));

@@ -12,8 +12,9 @@ use super::open_room::OpenRoom;
 use super::provider_trials::{self, RunningTrial};
 use super::screenshot::Seen;
 use super::settings_commands;
-use super::window_jobs::{self, WindowJob, WindowJobDone, WindowJobs};
+use super::window_jobs::{self, ServerConsent, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
+use crate::base::Problem;
 use crate::gateway::{GatewaySettings, Surroundings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::Place;
@@ -62,6 +63,8 @@ pub struct WindowServices {
     pub size: Option<(u32, u32)>,
     /// When providers were looked at last, in seconds since the window opened.
     looked_secs: Option<f64>,
+    /// The same of MCP servers.
+    servers_looked_secs: Option<f64>,
     pictures_under_way: usize,
     /// Fonts of the system that nobody took yet.
     found_fonts: Option<Found>,
@@ -126,6 +129,7 @@ impl WindowServices {
         let added = std::mem::take(&mut panes.added);
         *panes = PaneStates { added, ..PaneStates::default() };
         state.texts = FileTexts::default();
+        state.server_consents.clear();
         state.selection.choose_file(None);
         state.dock.close_files();
         self.restore(state, panes);
@@ -159,6 +163,7 @@ impl WindowServices {
             }
         }
         let looks_at_providers = state.texts.is_wanted(&Want::Providers);
+        let looks_at_servers = state.texts.is_wanted(&Want::ServerConsents);
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
             tell_refused(refused, model, state);
@@ -169,6 +174,11 @@ impl WindowServices {
         if (looks_at_providers || self.looked_secs.is_none()) && is_due {
             self.looked_secs = Some(state.time.now_secs);
             self.look_at_providers(room);
+        }
+        let is_due = self.servers_looked_secs.is_none_or(|last| state.time.now_secs - last >= LOOK_SECS);
+        if looks_at_servers && is_due {
+            self.servers_looked_secs = Some(state.time.now_secs);
+            self.look_at_servers(room, model);
         }
     }
 
@@ -255,6 +265,9 @@ impl WindowServices {
             }
             Command::SetProvider(spec) => settings_commands::choose_provider(room, model, state, &spec),
             Command::EndStandIn => settings_commands::end_stand_in(room, state),
+            Command::TestServer(key) => settings_commands::test_server(room, key),
+            Command::AllowServer(server) => self.say_of_server(room, state, ServerConsent::Allow(server)),
+            Command::ForbidServer(name) => self.say_of_server(room, state, ServerConsent::Forbid(name)),
             Command::SetSettings(edit) => settings_commands::set_settings(room, model, state, edit),
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
@@ -316,6 +329,11 @@ impl WindowServices {
                         }
                     }
                 }
+                WindowJobDone::ServerConsents(said) => state.server_consents = said,
+                WindowJobDone::Consent(said, kept) => {
+                    self.servers_looked_secs = None;
+                    tell_consent(state, &said, kept);
+                }
                 WindowJobDone::NotRemembered(problem) => {
                     if !room.notices.contains(&problem) {
                         room.notices.push(problem);
@@ -336,12 +354,44 @@ impl WindowServices {
         }
     }
 
+    fn look_at_servers(&mut self, room: &mut OpenRoom, model: &RoomModel) {
+        let Some(world) = room.world() else { return };
+        let environment = world.resource::<Surroundings>().0.clone();
+        let written = model.servers.iter().map(|server| &server.written);
+        let servers = written.map(|written| (written.key.clone(), written.server.clone())).collect();
+        // Where too much waits, the next look will do.
+        self.push(WindowJob::ServerConsents { servers, environment });
+    }
+
+    fn say_of_server(&mut self, room: &mut OpenRoom, state: &mut UiState, said: ServerConsent) {
+        let Some(world) = room.world() else { return };
+        let environment = world.resource::<Surroundings>().0.clone();
+        if !self.push(WindowJob::Consent { said, environment }) {
+            state.tell("This was not kept: too much is under way. Try again.", false);
+        }
+    }
+
     fn look_at_providers(&mut self, room: &mut OpenRoom) {
         let Some(world) = room.world() else { return };
         let settings = Box::new(world.resource::<GatewaySettings>().clone());
         let environment = world.resource::<Surroundings>().0.clone();
         // Where too much waits, the next look will do.
         self.push(WindowJob::Providers { settings, environment });
+    }
+}
+
+/// Says that what the person said of an MCP server is kept, or why not.
+fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
+    match (kept, said) {
+        (Err(problem), _) => {
+            state.tell(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
+        }
+        (Ok(file), ServerConsent::Allow(server)) => {
+            state.tell(format!("The MCP server {} is allowed here. Kept in {}.", server.name, file.display()), true);
+        }
+        (Ok(file), ServerConsent::Forbid(name)) => {
+            state.tell(format!("The MCP server {name} is not allowed here. Kept in {}.", file.display()), true);
+        }
     }
 }
 

@@ -46,12 +46,16 @@ pub struct Rights<'a> {
     pub folder: &'a Path,
     /// Whether it may use the network.
     pub network: bool,
+    /// A folder that it is not to see, where that can be kept from it: where the person keeps keys.
+    pub hidden: Option<&'a Path>,
 }
 
 /// What this computer has to keep programs in.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     level: Level,
+    /// Whether bubblewrap is installed and may not do here what it is there for.
+    is_bubblewrap_forbidden: bool,
     bubblewrap: PathBuf,
     /// This program, where it can watch over others.
     watcher: Option<PathBuf>,
@@ -66,8 +70,12 @@ impl Confinement {
 
     /// None, but that programs are watched over where that can be done.
     pub(super) fn none() -> &'static Self {
-        static NONE: LazyLock<Confinement> =
-            LazyLock::new(|| Confinement { level: Level::None, bubblewrap: PathBuf::new(), watcher: watcher() });
+        static NONE: LazyLock<Confinement> = LazyLock::new(|| Confinement {
+            level: Level::None,
+            is_bubblewrap_forbidden: false,
+            bubblewrap: PathBuf::new(),
+            watcher: watcher(),
+        });
         &NONE
     }
 
@@ -79,12 +87,22 @@ impl Confinement {
             (_, Some(_)) if super::watch_over::landlock_works() => Level::Landlock,
             _ => Level::None,
         };
-        Self { level, bubblewrap: bubblewrap.unwrap_or_default(), watcher }
+        let is_bubblewrap_forbidden = bubblewrap.is_some() && level != Level::Bubblewrap;
+        Self { level, is_bubblewrap_forbidden, bubblewrap: bubblewrap.unwrap_or_default(), watcher }
     }
 
     /// What keeps programs in.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// What keeps programs in, and why nothing better does, in words for a person.
+    pub fn words(&self) -> String {
+        let words = self.level.words();
+        match self.is_bubblewrap_forbidden {
+            true => format!("{words} (bubblewrap is installed, but this system forbids it to make user namespaces)"),
+            false => words.to_owned(),
+        }
     }
 
     /// The words that start a program confined, and whether somebody watches over it.
@@ -113,10 +131,14 @@ impl Confinement {
         let mut add = |more: &[&dyn AsRef<std::ffi::OsStr>]| words.extend(more.iter().map(|word| word.as_ref().into()));
         add(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc", &"--tmpfs", &"/tmp"]);
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        for folder in SECRET_FOLDERS.map(|folder| home.join(folder)).iter().filter(|folder| folder.is_dir()) {
-            add(&[&"--tmpfs", folder]);
-        }
+        let secret =
+            SECRET_FOLDERS.map(|folder| home.join(folder)).into_iter().chain(rights.hidden.map(Path::to_owned));
+        let (within, beside): (Vec<PathBuf>, Vec<PathBuf>) =
+            secret.filter(|folder| folder.is_dir()).partition(|folder| folder.starts_with(rights.folder));
+        // Each covers what was said before it of the same place.
+        beside.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
         add(&[&"--bind", &rights.folder, &rights.folder]);
+        within.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
         add(&[&"--unshare-all", &"--die-with-parent", &"--new-session"]);
         if rights.network {
             add(&[&"--share-net"]);
@@ -164,8 +186,13 @@ mod tests {
     use super::*;
 
     fn wrapped(level: Level, watcher: Option<&str>, network: bool) -> Vec<String> {
-        let confinement = Confinement { level, bubblewrap: "/bwrap".into(), watcher: watcher.map(PathBuf::from) };
-        let rights = Rights { folder: Path::new("/w"), network };
+        let confinement = Confinement {
+            level,
+            is_bubblewrap_forbidden: false,
+            bubblewrap: "/bwrap".into(),
+            watcher: watcher.map(PathBuf::from),
+        };
+        let rights = Rights { folder: Path::new("/w"), network, hidden: Some(Path::new("/")) };
         let (words, _) = confinement.wrap(vec!["git".into(), "--all".into()], &rights);
         words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
@@ -180,6 +207,7 @@ mod tests {
         let words = wrapped(Level::Bubblewrap, None, true).join(" ");
         assert!(words.starts_with("/bwrap --ro-bind / /") && words.ends_with("-- git --all"), "{words}");
         assert!(words.contains("--bind /w /w") && words.contains("--share-net"), "{words}");
+        assert!(words.contains("--tmpfs / --bind /w"), "what is hidden lies below what may be used: {words}");
         assert!(!wrapped(Level::Bubblewrap, None, false).join(" ").contains("--share-net"));
     }
 }

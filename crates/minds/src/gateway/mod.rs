@@ -42,6 +42,7 @@ pub mod retry;
 mod saved;
 pub mod scripted;
 mod server_traffic;
+pub mod server_words;
 pub mod servers;
 pub mod settings;
 pub mod steering;

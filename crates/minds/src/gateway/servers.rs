@@ -16,7 +16,7 @@ use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, McpOffer, 
 use crate::agent::{McpServer, ProfileChanged, Profiles};
 use crate::base::{Id, Problem, text};
 use crate::schedule::{Door, Input, InputJournal, Section, SimClock, ticks};
-use crate::workspace::layout::{MCP_FILE, SETTINGS_FILE};
+use crate::workspace::layout::MCP_FILE;
 use crate::workspace::{KnownFiles, ProblemReport};
 
 /// Tools whose descriptions are remembered, of all servers together.
@@ -226,8 +226,7 @@ pub(super) fn read(
     if !(files.is_changed() || section.is_changed() || !changed.is_empty()) {
         return;
     }
-    let text = files.text(MCP_FILE);
-    let hash = crate::base::hash::content_hash(text.unwrap_or("\0").as_bytes());
+    let hash = crate::base::hash::content_hash(files.text(MCP_FILE).unwrap_or("\0").as_bytes());
     let is_news = last.replace(hash) != Some(hash);
     if !(is_news || section.is_changed() || !changed.is_empty()) {
         return;
@@ -235,7 +234,7 @@ pub(super) fn read(
     changed.clear();
     let defined = profiles.iter().filter(|(id, _)| profiles.is_defined(id));
     let agents = defined.map(|(id, profile)| (id, profile, profiles.path(id).unwrap_or_default()));
-    let now = written(&section.0, files.text(SETTINGS_FILE).unwrap_or_default(), text, agents);
+    let now = written(&section.0, |path| files.text(path), agents);
     if now == servers.written {
         return;
     }
@@ -310,7 +309,11 @@ pub(super) fn dispatch(
     }
     let tried: BTreeSet<Id> = tries.read().map(|one| one.key.clone()).collect();
     if !servers.wanted.is_empty() || !servers.needed.is_empty() || !tried.is_empty() {
-        settle(&mut servers, &tried, now, ticks(settings.idle_secs.clamp(0.0, 86_400.0)));
+        // Who looks at servers only when something changed is not woken by every tick.
+        let idle_ticks = ticks(settings.idle_secs.clamp(0.0, 86_400.0));
+        if settle(servers.bypass_change_detection(), &tried, now, idle_ticks) {
+            servers.set_changed();
+        }
     }
     if journal.is_replaying() {
         calls.due.clear();
@@ -350,16 +353,21 @@ pub(super) fn dispatch(
 }
 
 /// Which servers are needed, now that these are wanted: one that is written down no more goes at once, one that nobody
-/// wants after a while.
-fn settle(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) {
+/// wants after a while. Whether anything that others see of them changed.
+fn settle(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) -> bool {
     let McpServers { written, needed, wanted, .. } = servers;
+    let count = needed.len();
+    let mut is_changed = false;
     for key in wanted.iter().chain(tried).filter(|key| written.get(key).is_some()) {
         let one = needed.entry(key.clone()).or_default();
         if tried.contains(key) || one.standing == McpStanding::Off {
             one.standing = McpStanding::Connecting;
+            is_changed = true;
         }
         one.idle_since = (!wanted.contains(key)).then_some(now);
     }
+    is_changed |= needed.len() != count;
+    let count = needed.len();
     needed.retain(|key, one| {
         if written.get(key).is_none() {
             return false;
@@ -370,6 +378,7 @@ fn settle(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: 
         }
         true
     });
+    is_changed || needed.len() != count
 }
 
 #[cfg(test)]
@@ -379,6 +388,7 @@ mod tests {
     use super::*;
     use crate::agent::mcp_server;
     use crate::gateway::mcp::McpTool;
+    use crate::workspace::layout::SETTINGS_FILE;
 
     fn servers() -> (McpServers, Id) {
         let server = mcp_server::read(&json!({ "git": { "command": "git-server" } })).defined().next();
@@ -396,8 +406,9 @@ mod tests {
         settle(&mut servers, &none, 1, 30);
         assert_eq!(servers.standing(&key), &McpStanding::Off);
         servers.wanted.insert(key.clone());
-        settle(&mut servers, &none, 2, 30);
+        assert!(settle(&mut servers, &none, 2, 30));
         assert_eq!(servers.standing(&key), &McpStanding::Connecting);
+        assert!(!settle(&mut servers, &none, 3, 30), "a tick in which nothing happens changes nothing");
         assert!(servers.are_awaited([&*key]));
         servers.wanted.clear();
         for (tick, is_needed) in [(10, true), (39, true), (40, false)] {

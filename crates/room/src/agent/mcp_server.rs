@@ -67,6 +67,14 @@ pub enum McpTransport {
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
+    /// A server at an address, over the older HTTP with a stream of events.
+    Sse {
+        /// The address of the stream.
+        url: String,
+        /// Headers that go with every request.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
 }
 
 /// A server that an agent's file names, or defines.
@@ -106,7 +114,7 @@ impl McpServer {
             McpTransport::Stdio { command, args, .. } => {
                 join(std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)))
             }
-            McpTransport::Http { url, .. } => text::hide_user_info(url),
+            McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => text::hide_user_info(url),
         }
     }
 
@@ -127,7 +135,7 @@ impl McpServer {
                     line("may use the network".to_owned());
                 }
             }
-            McpTransport::Http { headers, .. } => {
+            McpTransport::Http { headers, .. } | McpTransport::Sse { headers, .. } => {
                 headers.iter().for_each(|(name, set)| line(format!("{name}: {}", value(set))));
             }
         }
@@ -139,7 +147,9 @@ impl McpServer {
         let mut names = BTreeSet::new();
         let texts: Vec<&String> = match &self.transport {
             McpTransport::Stdio { args, env, .. } => args.iter().chain(env.values()).collect(),
-            McpTransport::Http { url, headers } => std::iter::once(url).chain(headers.values()).collect(),
+            McpTransport::Http { url, headers } | McpTransport::Sse { url, headers } => {
+                std::iter::once(url).chain(headers.values()).collect()
+            }
         };
         for text in texts {
             names.extend(text.split("${").skip(1).filter_map(|rest| rest.split(['}', ':']).next()));
@@ -333,16 +343,21 @@ fn transport(keys: &mut Keys) -> Result<McpTransport, Wrong> {
     let url = keys.text("url").or_else(|| keys.text("serverurl")).or_else(|| keys.text("httpurl"));
     let folded = said.as_deref().map(fold);
     match folded.as_deref() {
-        None if url.is_some() => http(keys, url),
+        None if url.is_some() => http(keys, url).map(|(url, headers)| McpTransport::Http { url, headers }),
         None | Some("stdio" | "local" | "command") => stdio(keys),
-        Some("http" | "sse" | "streamablehttp" | "remote") => http(keys, url),
+        Some("http" | "streamablehttp" | "remote") => {
+            http(keys, url).map(|(url, headers)| McpTransport::Http { url, headers })
+        }
+        Some("sse") => http(keys, url).map(|(url, headers)| McpTransport::Sse { url, headers }),
         Some(_) => {
-            wrong(format!("is reached by {:?}, which is not known", said.unwrap_or_default()), "write stdio or http")
+            let what = format!("is reached by {:?}, which is not known", said.unwrap_or_default());
+            wrong(what, "write stdio, http or sse")
         }
     }
 }
 
-fn http(keys: &mut Keys, url: Option<String>) -> Result<McpTransport, Wrong> {
+/// The address and the headers of a server that is reached over HTTP.
+fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String, String>), Wrong> {
     let Some(url) = url.map(|url| url.trim().to_owned()).filter(|url| !url.is_empty()) else {
         return wrong("has no url", "write url: https://…");
     };
@@ -364,7 +379,7 @@ fn http(keys: &mut Keys, url: Option<String>) -> Result<McpTransport, Wrong> {
             "correct its name and value",
         );
     }
-    Ok(McpTransport::Http { url, headers })
+    Ok((url, headers))
 }
 
 fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {

@@ -40,7 +40,11 @@ fn every_common_shape_comes_down_to_one() {
         database.transport,
         McpTransport::Http { url: "http://localhost:3001".into(), headers: BTreeMap::new() }
     );
-    for spelling in ["sse", "streamable-http", "streamableHttp", "streamable_http", "remote", "HTTP"] {
+    assert_eq!(
+        defined(json!({ "db": { "type": "sse", "url": "http://localhost:3001" } })).transport,
+        McpTransport::Sse { url: "http://localhost:3001".into(), headers: BTreeMap::new() }
+    );
+    for spelling in ["streamable-http", "streamableHttp", "streamable_http", "remote", "HTTP"] {
         let same = defined(json!({ "db": { "type": spelling, "serverUrl": "http://localhost:3001" } }));
         assert_eq!(same, database, "{spelling}");
     }
@@ -66,7 +70,7 @@ fn an_agent_may_name_a_server_that_stands_elsewhere() {
 fn what_cannot_be_used_is_named_with_what_to_do() {
     assert!(why(json!({ "command": "" })).contains("has no command"));
     assert!(why(json!({ "command": "a | sh" })).contains("only a shell"));
-    assert!(why(json!({ "type": "pigeon", "command": "a" })).contains("stdio or http"));
+    assert!(why(json!({ "type": "pigeon", "command": "a" })).contains("stdio, http or sse"));
     assert!(why(json!({ "url": "file:///etc/passwd" })).contains("no web address"));
     assert!(why(json!({ "type": "http" })).contains("has no url"));
     assert!(why(json!({ "command": "a", "args": "b" })).contains("args: [one, two]"));

@@ -13,7 +13,8 @@ use super::workflows::WorkflowsView;
 use crate::agent::AgentProfile;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::gateway::ledger::Tally;
-use crate::gateway::{BudgetSettings, ProviderFault};
+use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::{BudgetSettings, McpStanding, ProviderFault};
 use crate::log::AddedEvents;
 use crate::memory::Memory;
 use crate::mind::Prompt;
@@ -76,6 +77,8 @@ pub struct RoomModel {
     pub files: Arc<Vec<String>>,
     /// What the settings say.
     pub settings: SettingsView,
+    /// The MCP servers that are written down, the workspace's own first.
+    pub servers: Arc<Vec<ServerView>>,
     /// What agents do in earnest.
     pub work: WorkView,
     /// What those who work together have in common.
@@ -107,6 +110,15 @@ pub struct SettingsView {
     pub outside: Tally,
     /// Settings that the open scene makes itself, so that the workspace's do not count: `budget.calls_per_run`.
     pub of_scene: Vec<String>,
+}
+
+/// An MCP server that is written down, and how it stands.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ServerView {
+    /// It, with where it is written down.
+    pub written: WrittenServer,
+    /// How it stands.
+    pub standing: McpStanding,
 }
 
 impl RoomModel {

@@ -12,8 +12,8 @@ pub use super::closer::Wanted;
 use super::closer::{Closer, told_choice};
 use super::crowd::Crowd;
 use super::model::{
-    AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, SettingsView, TalkView,
-    TieView, look_of,
+    AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, ServerView,
+    SettingsView, TalkView, TieView, look_of,
 };
 use super::together::TogetherView;
 use super::work::WorkView;
@@ -21,7 +21,8 @@ use super::workflows::WorkflowsView;
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, Held, Mail};
-use crate::gateway::{BudgetSettings, GatewaySettings, ProviderFault, ProviderHealth, RequestQueue};
+use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::{BudgetSettings, GatewaySettings, McpServers, ProviderFault, ProviderHealth, RequestQueue};
 use crate::log::AddedEvents;
 use crate::orchestration::workflow::{WorkflowRuns, Workflows};
 use crate::orchestration::{Blackboards, Channels};
@@ -42,6 +43,7 @@ pub struct RoomReader {
     problems: Shared<Vec<Problem>>,
     files: Shared<Vec<String>>,
     faults: Shared<Vec<ProviderFault>>,
+    servers: Shared<Vec<ServerView>>,
     together: Shared<TogetherView, [ChangeTick; 2]>,
     workflows: Shared<WorkflowsView, [ChangeTick; 2]>,
 }
@@ -84,6 +86,7 @@ impl RoomReader {
             cap_reached: questions.run_cap_reached().map(str::to_owned),
             cap_name: questions.reached_cap().map(|cap| cap.name.clone()),
             settings: settings_view(world),
+            servers: self.servers(world),
             provider,
             talk_on: talk_is_on(world),
             spawn_above: world.get_resource::<AgentSettings>().and_then(AgentSettings::spawn_margin),
@@ -180,6 +183,17 @@ impl RoomReader {
     fn provider_faults(&mut self, world: &World) -> Arc<Vec<ProviderFault>> {
         let Some(health) = world.get_resource_ref::<ProviderHealth>() else { return Arc::default() };
         shared(&mut self.faults, health.last_changed(), || health.faults())
+    }
+
+    fn servers(&mut self, world: &World) -> Arc<Vec<ServerView>> {
+        let Some(servers) = world.get_resource_ref::<McpServers>() else { return Arc::default() };
+        shared(&mut self.servers, servers.last_changed(), || {
+            let view = |written: &WrittenServer| ServerView {
+                written: written.clone(),
+                standing: servers.standing(&written.key).clone(),
+            };
+            servers.written().iter().map(view).collect()
+        })
     }
 
     fn workflows(&mut self, world: &World) -> Arc<WorkflowsView> {

@@ -1,11 +1,11 @@
 //! One piece of work for one agent, from the queue to its end: plain data.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use super::handed::{Given, Handed};
-use super::notes::{MessageNote, ReplyNote};
+use super::notes::{Attached, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::Question;
 use crate::base::hash::content_hash;
@@ -55,6 +55,9 @@ pub struct Call {
     /// What a person is asked about it, from when that is asked until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<Question>>,
+    /// What its result holds beside words, from when it is answered until the turn is closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Box<Attached>>,
 }
 
 impl Call {
@@ -69,6 +72,7 @@ impl Call {
             order: None,
             plan: None,
             question: None,
+            attached: None,
         }
     }
 }
@@ -343,6 +347,9 @@ pub struct Thread {
     /// What the model took for what it said last, until that is among the messages.
     #[serde(default)]
     pub unnoted: Option<ReplyNote>,
+    /// What results hold beside words, by the places of their messages, until it is among the notes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unnoted_attached: BTreeMap<usize, Box<Attached>>,
     /// The pieces of work of it that are over, the oldest first.
     #[serde(default)]
     pub earlier: Vec<ActivationKey>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
 use super::handed::given;
-use super::notes::{MessageNote, ReplyNote};
+use super::notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::Grant;
 use super::settings::KernelSettings;
@@ -190,6 +190,7 @@ impl Thread {
             messages: Vec::new(),
             notes: Vec::new(),
             unnoted: None,
+            unnoted_attached: BTreeMap::new(),
             earlier: Vec::new(),
             starters: Vec::new(),
             is_stopped: false,
@@ -431,7 +432,8 @@ impl Kernel {
             let messages = live.map_or(&thread.messages, |one| &one.messages);
             for message in messages.iter().skip(thread.notes.len()) {
                 let reply = if message.role == Role::Assistant { thread.unnoted.take() } else { None };
-                thread.notes.push(MessageNote { tick: now, reply });
+                let attached = thread.unnoted_attached.remove(&thread.notes.len());
+                thread.notes.push(MessageNote { tick: now, reply, attached });
             }
         }
     }
@@ -447,6 +449,13 @@ impl Kernel {
             ..reply
         };
         thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
+    }
+
+    /// How much more of results beside their words the session of this piece of work may hold, in bytes.
+    pub(super) fn room_for_attached(&self, key: ActivationKey) -> usize {
+        let thread = self.activation(key).and_then(|one| self.thread(one.thread));
+        let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));
+        ATTACHED_BYTES_AT_MOST.saturating_sub(noted.map(|attached| attached.bytes()).sum())
     }
 
     /// The sessions that are to be written down now; they count as written down. The first time at once, then

@@ -4,6 +4,7 @@
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Effect, Kernel};
+use super::notes::Attached;
 use super::outbox::Outbox;
 use super::question::Question;
 use super::session;
@@ -285,6 +286,7 @@ impl RoomAccess<'_, '_> {
             }
             ToolNews::Done { output } => {
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
+                kernel.attach(at, Attached::of(output, kernel.room_for_attached(key)));
                 let text = match &plan.work {
                     Work::Spawn { path, content, task } => {
                         let agent = self.child_of(path, content);

@@ -1,6 +1,16 @@
 //! What is known of a session's messages beside their words.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::tools::{ToolImage, ToolOutput};
+
+/// Data of one result that is kept with its session, in bytes.
+const DATA_BYTES_AT_MOST: usize = 64 * 1024;
+/// What is kept of one result beside its words, in bytes: a session is written whole each time.
+const RESULT_BYTES_AT_MOST: usize = 1024 * 1024;
+/// What is kept of all results of a session beside their words, in bytes.
+pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
 /// What is known of a message beside its words: when it came, and what it took.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -11,6 +21,58 @@ pub struct MessageNote {
     /// What the model took for it, where it is a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyNote>,
+    /// What a tool gave beside its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Box<Attached>>,
+}
+
+/// What a tool gave beside words, as far as it is kept with the session.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Attached {
+    /// The result as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// Images.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ToolImage>,
+    /// What is not kept, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+impl Attached {
+    /// What is kept of a result with its session; nothing where there is nothing beside words. `room_bytes` is how much
+    /// more the session may hold.
+    pub fn of(output: &ToolOutput, room_bytes: usize) -> Option<Box<Self>> {
+        let mut attached = Self::default();
+        let mut room = room_bytes.min(RESULT_BYTES_AT_MOST);
+        if let Some(data) = &output.data {
+            let bytes = data.to_string().len();
+            if bytes <= room.min(DATA_BYTES_AT_MOST) {
+                room -= bytes;
+                attached.data = Some(data.clone());
+            } else {
+                attached.left_out.push(format!("data of {bytes} bytes"));
+            }
+        }
+        for image in &output.images {
+            let bytes = image.base64.len();
+            if bytes <= room {
+                room -= bytes;
+                attached.images.push(image.clone());
+            } else {
+                attached.left_out.push(format!("an image ({}) of {bytes} bytes in base64", image.media_type));
+            }
+        }
+        (attached != Self::default()).then(|| Box::new(attached))
+    }
+
+    /// How much of a session it takes.
+    pub fn bytes(&self) -> usize {
+        let data = self.data.as_ref().map_or(0, |data| data.to_string().len());
+        data + self.images.iter().map(|image| image.base64.len()).sum::<usize>()
+    }
 }
 
 /// What a model took for its replies.
@@ -51,5 +113,32 @@ impl ReplyNote {
     /// The money, where all of it is known.
     pub(super) fn cost_usd(&self) -> Option<f64> {
         (self.unpriced_tokens == 0).then(|| self.cost_micro_usd as f64 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn image(bytes: usize) -> ToolImage {
+        ToolImage { media_type: "image/png".into(), base64: "x".repeat(bytes) }
+    }
+
+    #[test]
+    fn what_is_beside_the_words_is_kept_as_far_as_there_is_room_and_the_rest_is_named() {
+        assert_eq!(Attached::of(&ToolOutput { text: "words".into(), ..ToolOutput::default() }, 1_000), None);
+        let output = ToolOutput {
+            data: Some(json!({ "sum": 5 })),
+            images: vec![image(100), image(2_000), image(100)],
+            ..ToolOutput::default()
+        };
+        let kept = Attached::of(&output, 1_000).expect("there is something");
+        assert_eq!((kept.data.as_ref(), kept.images.len()), (output.data.as_ref(), 2));
+        assert_eq!(kept.left_out, ["an image (image/png) of 2000 bytes in base64"]);
+        assert_eq!(kept.bytes(), 200 + "{\"sum\":5}".len());
+        let long = ToolOutput { data: Some("x".repeat(DATA_BYTES_AT_MOST).into()), ..ToolOutput::default() };
+        assert!(Attached::of(&long, usize::MAX).is_some_and(|kept| kept.data.is_none() && kept.left_out.len() == 1));
     }
 }

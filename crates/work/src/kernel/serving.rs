@@ -2,42 +2,96 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bevy::ecs::change_detection::DetectChanges;
+
 use super::access::RoomAccess;
 use super::core::Kernel;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::gateway::McpWanted;
 
+/// Which servers work needs, as it was found out last. What work may do is worked out anew only where something that it
+/// depends on changed. Nobody's to save.
+#[derive(Default)]
+pub(super) struct ServersNeeded {
+    /// The work that was looked at, each with how many tools it was lent.
+    work: Vec<(ActivationKey, usize)>,
+    /// The servers that it needs.
+    wanted: BTreeSet<Id>,
+    /// The work that waits, with the names of the servers for which it does.
+    waiting: BTreeMap<ActivationKey, Vec<String>>,
+    /// The work of which it was said that it waits.
+    told: BTreeSet<ActivationKey>,
+}
+
+impl ServersNeeded {
+    /// Notes the work that there is now; whether it is other work than before.
+    fn note_work(&mut self, work: Vec<(ActivationKey, usize)>) -> bool {
+        let is_other = self.work != work;
+        self.work = work;
+        is_other
+    }
+}
+
 impl RoomAccess<'_, '_> {
     /// Says which servers work needs, where that is news, and gives the agents whose work waits for one of them.
-    /// `told` remembers of which work that was said.
-    pub(super) fn servers_needed(&mut self, kernel: &Kernel, told: &mut BTreeSet<ActivationKey>) -> BTreeSet<AgentKey> {
+    pub(super) fn servers_needed(&mut self, kernel: &Kernel, known: &mut ServersNeeded) -> BTreeSet<AgentKey> {
         if self.servers.written().is_empty() && self.servers.wanted().is_empty() {
             return BTreeSet::new();
         }
-        let mut wanted: BTreeSet<Id> = BTreeSet::new();
-        let mut waiting: BTreeMap<ActivationKey, Vec<String>> = BTreeMap::new();
+        let lent = |thread| kernel.thread(thread).map_or(0, |thread| thread.terms.tools.len());
+        let is_other_work = known.note_work(kernel.activations().map(|one| (one.key, lent(one.thread))).collect());
+        let is_other_room = self.servers.is_changed() || self.profiles.is_changed() || self.tools.is_changed();
+        if is_other_work || is_other_room {
+            self.look_at_servers(kernel, known);
+        }
+        if known.wanted != *self.servers.wanted() {
+            self.servers_wanted.write(McpWanted(known.wanted.clone()));
+        }
+        let mut held = BTreeSet::new();
+        for (key, names) in &known.waiting {
+            let Some(one) = kernel.activation(*key) else { continue };
+            held.extend(one.agent_key);
+            if one.activity.is_some() && known.told.insert(*key) {
+                self.explain(one, format!("connecting to {}", names.join(", ")), false, one.cause);
+            }
+        }
+        held
+    }
+
+    /// Works out which servers each piece of work needs, and which of them have not said yet whether they are there.
+    fn look_at_servers(&self, kernel: &Kernel, known: &mut ServersNeeded) {
+        known.wanted.clear();
+        known.waiting.clear();
         for one in kernel.activations() {
             let bounds = self.bounds_of(kernel, one);
             let keys: Vec<&str> = bounds.servers().into_iter().filter(|key| self.servers.get(key).is_some()).collect();
             let awaited = keys.iter().filter(|key| self.servers.are_awaited([**key]));
             let names = awaited.filter_map(|key| Some(self.servers.get(key)?.name.clone())).collect::<Vec<_>>();
             if !names.is_empty() {
-                waiting.insert(one.key, names);
+                known.waiting.insert(one.key, names);
             }
-            wanted.extend(keys.into_iter().map(Id::from));
+            known.wanted.extend(keys.into_iter().map(Id::from));
         }
-        if wanted != *self.servers.wanted() {
-            self.servers_wanted.write(McpWanted(wanted));
-        }
-        let mut held = BTreeSet::new();
-        for (key, names) in &waiting {
-            let Some(one) = kernel.activation(*key).cloned() else { continue };
-            held.extend(one.agent_key);
-            if one.activity.is_some() && told.insert(*key) {
-                self.explain(&one, format!("connecting to {}", names.join(", ")), false, one.cause);
-            }
-        }
+        let ServersNeeded { waiting, told, .. } = known;
         told.retain(|key| waiting.contains_key(key));
-        held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::RunTag;
+
+    #[test]
+    fn servers_are_looked_for_again_only_where_there_is_other_work() {
+        let key = |number| ActivationKey::new(number, RunTag::of("r-1"));
+        let mut known = ServersNeeded::default();
+        let mut is_news = |work: &[(ActivationKey, usize)]| known.note_work(work.to_vec());
+        assert!(!is_news(&[]));
+        assert!(is_news(&[(key(1), 0)]));
+        assert!(!is_news(&[(key(1), 0)]));
+        assert!(is_news(&[(key(1), 1)]), "it was lent a tool");
+        assert!(is_news(&[(key(1), 1), (key(2), 0)]));
+        assert!(is_news(&[(key(2), 0)]));
     }
 }

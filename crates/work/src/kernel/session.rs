@@ -9,6 +9,7 @@ use super::notes::{MessageNote, ReplyNote};
 use crate::base::ActivationKey;
 use crate::mind::{Ending, PromptMessage, Role};
 use crate::schedule::TICKS_PER_SEC;
+use crate::tools::ToolImage;
 use crate::workspace::vfs::records::records_of;
 
 /// What stands in `sessions/<agent>.<thread>.session.yaml`: everything that one agent did in a run, in however many
@@ -60,6 +61,12 @@ struct Line<'a> {
     calls: Vec<CallLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a serde_json::Value>,
+    #[serde(skip_serializing_if = "<[ToolImage]>::is_empty")]
+    images: &'a [ToolImage],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    left_out: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -126,6 +133,7 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>) -> Line<'
     let reply = note.and_then(|note| note.reply.as_ref());
     let time = reply.and_then(|reply| reply.at_ms).map(|ms| UNIX_EPOCH + Duration::from_millis(ms));
     let calls = message.tool_calls.iter();
+    let attached = note.and_then(|note| note.attached.as_deref());
     Line {
         by: match message.role {
             Role::User => "room",
@@ -142,6 +150,9 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>) -> Line<'
         text: &message.text,
         calls: calls.map(|call| CallLine { id: &call.id, tool: &call.name, arguments: &call.arguments }).collect(),
         answers: message.answers.as_deref(),
+        data: attached.and_then(|attached| attached.data.as_ref()),
+        images: attached.map_or(&[], |attached| &attached.images),
+        left_out: attached.map_or(&[], |attached| &attached.left_out),
     }
 }
 

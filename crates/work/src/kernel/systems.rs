@@ -1,7 +1,5 @@
 //! The systems of the kernel: what happened is told to it, and what it says is carried out.
 
-use std::collections::BTreeSet;
-
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
@@ -14,10 +12,11 @@ use super::news::WorkNews;
 use super::notes::ReplyNote;
 use super::outbox::Outbox;
 use super::recording::SESSION_ORDERS;
+use super::serving::ServersNeeded;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
+use crate::base::Author;
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, Author};
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
@@ -213,7 +212,7 @@ pub(super) fn work(
     (mut came, mut news): (MessageReader<CameToWork>, MessageReader<WorkNews>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
-    mut told: Local<BTreeSet<ActivationKey>>,
+    mut needed: Local<ServersNeeded>,
 ) {
     for came in came.read() {
         if kernel.activation(came.activation).is_some() {
@@ -231,7 +230,7 @@ pub(super) fn work(
             kernel.present(&agent, key);
         }
     }
-    let connecting = room.servers_needed(&kernel, &mut told);
+    let connecting = room.servers_needed(&kernel, &mut needed);
     let goes_on = standstill.is_none_or(|standstill| !standstill.holds());
     let now = room.clock.tick();
     let settings: KernelSettings = (*room.settings).clone();

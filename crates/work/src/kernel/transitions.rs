@@ -3,6 +3,7 @@
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::core::{Effect, Kernel, NoReply};
 use super::hand_over::Judged;
+use super::notes::Attached;
 use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
@@ -274,6 +275,13 @@ impl Kernel {
         true
     }
 
+    /// What the result of a call that is being carried out holds beside words.
+    pub(super) fn attach(&mut self, (key, turn, index): (ActivationKey, u32, usize), attached: Option<Box<Attached>>) {
+        if let Some(call) = self.running_call_mut(key, turn, index) {
+            call.attached = attached;
+        }
+    }
+
     /// Every call of a turn was answered: the session has the results, and whether they brought anything is judged.
     fn close_turn(&mut self, key: ActivationKey, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
@@ -291,6 +299,9 @@ impl Kernel {
         for call in &calls {
             let Some(text) = answered(call) else { continue };
             is_progress |= activation.note_outcome(call, &text, most);
+            if let (Some(attached), Some(thread)) = (&call.attached, self.threads.get_mut(&activation.thread)) {
+                thread.unnoted_attached.insert(activation.messages.len() + results.len(), attached.clone());
+            }
             results.push(PromptMessage::result(&call.call, text));
         }
         activation.messages.extend(results);

@@ -1,10 +1,10 @@
 //! One connection to an MCP server: the greeting, its lists, calls, and the end.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use reqwest::header::HeaderMap;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequest,
     GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ResourceContents,
@@ -27,6 +27,7 @@ use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
 use super::process::{Place, Process, start};
 use super::settings::McpTerms;
+use super::sse::SseTransport;
 use super::variables::expanded;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
@@ -96,7 +97,22 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
             }
         }
         McpTransport::Http { url, headers } => {
-            let (transport, redactor) = http(url, headers, terms, place)?;
+            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let transport = streamable(client, url, headers);
+            match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
+                Ok(Ok(service)) => Ok(connection(service, None, redactor)),
+                Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
+                Err(_) => Err(silent(&redactor, terms.connect, "")),
+            }
+        }
+        McpTransport::Sse { url, headers } => {
+            let Reached { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
+            let transport = match timeout(terms.connect, opening).await {
+                Ok(Ok(transport)) => transport,
+                Ok(Err(error)) => return Err(not_spoken(&redactor, &error_text(&error), "")),
+                Err(_) => return Err(silent(&redactor, terms.connect, "")),
+            };
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_greeted(&redactor, &error, "")),
@@ -106,18 +122,24 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
     }
 }
 
-type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
+/// What a server at an address is reached with.
+struct Reached {
+    client: reqwest::Client,
+    url: String,
+    headers: HeaderMap,
+    redactor: Redactor,
+}
 
-fn http(
+fn reach(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
     terms: &McpTerms,
     place: &Place<'_>,
-) -> Result<(HttpTransport, Redactor), McpFailure> {
+) -> Result<Reached, McpFailure> {
     let mut secrets = Vec::new();
     let mut put_in = |text: &str| expanded(text, &|name| (place.variable)(name), &mut secrets);
     let url = put_in(url)?;
-    let mut sent = HashMap::new();
+    let mut sent = HeaderMap::new();
     for (name, value) in headers {
         let value = put_in(value)?;
         let pair = (name.parse::<reqwest::header::HeaderName>(), value.parse::<reqwest::header::HeaderValue>());
@@ -135,14 +157,31 @@ fn http(
         .pool_max_idle_per_host(0)
         .build()
         .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network cannot be used: {error}"), ""))?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
+    Ok(Reached { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
+}
+
+/// A connection over streamable HTTP, in which nothing is longer than is allowed.
+fn streamable(
+    client: reqwest::Client,
+    url: String,
+    headers: HeaderMap,
+) -> StreamableHttpClientTransport<reqwest::Client> {
+    let headers = headers.into_iter().filter_map(|(name, value)| Some((name?, value))).collect();
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
     config.max_sse_event_size = MESSAGE_BYTES_AT_MOST;
-    Ok((StreamableHttpClientTransport::with_client(client, config), Redactor::of(secrets.iter().map(String::as_str))))
+    config.max_json_response_size = MESSAGE_BYTES_AT_MOST;
+    StreamableHttpClientTransport::with_client(client, config)
 }
 
 fn not_greeted(redactor: &Redactor, error: &ClientInitializeError, words: &str) -> McpFailure {
-    let text = redactor.all(&plain(&error_text(error), 600));
-    if error.is_authorization_required() || text.contains("HTTP 401") || text.contains("HTTP 403") {
+    let text = if error.is_authorization_required() { "HTTP 401".to_owned() } else { error_text(error) };
+    not_spoken(redactor, &text, words)
+}
+
+/// Why a server cannot be spoken to, by what was said of it; `words` are its own.
+fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
+    let text = redactor.all(&plain(text, 600));
+    if text.contains("HTTP 401") || text.contains("HTTP 403") {
         let remedy = "give it what it asks for as a header from a variable: headers_from_env: { Authorization: NAME }";
         return McpFailure::new(McpFault::Credentials, "it wants to know who asks", remedy);
     }

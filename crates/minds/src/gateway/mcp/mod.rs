@@ -12,14 +12,17 @@ pub mod answer;
 mod client;
 mod connection;
 mod consent;
+mod event_stream;
 pub mod failure;
 mod handler;
 mod limited;
+mod literal_secrets;
 pub mod messages;
 pub mod offer;
 mod pool;
 mod process;
 pub mod settings;
+mod sse;
 mod variables;
 pub mod written;
 

@@ -245,7 +245,8 @@ impl Keeper {
         let confinement = self.terms.confined.then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let place = Place { folder: &workspace, confinement, variable: &variable };
+        let hidden = self.place.config.as_deref();
+        let place = Place { folder: &workspace, hidden, confinement, variable: &variable };
         let connection = connect(&self.server, &self.terms, &place).await?;
         match connection.offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),
@@ -293,12 +294,18 @@ impl Keeper {
         let heard: Arc<Mutex<HashMap<Id, Arc<Notify>>>> = Arc::default();
         let changed = connection.changed.clone();
         let mut look = interval(LOOK);
+        let mut stamp = consent::stamp(self.place.config.as_deref());
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
                 order = self.orders.recv() => match order {
                     None => break None,
-                    Some(Order::Again(terms)) => self.terms = Arc::from(terms),
+                    Some(Order::Again(terms)) => {
+                        self.terms = Arc::from(terms);
+                        // Whoever asked waits for an answer, whether or not it is the same as before.
+                        self.told = None;
+                        changed.notify_one();
+                    }
                     Some(Order::Call(call)) => self.begin(&connection, call, &heard),
                 },
                 Some(progress) = connection.progress.recv() => {
@@ -322,11 +329,20 @@ impl Keeper {
                     match connection.offer(&terms).await {
                         Ok(offer) => self.tell(McpNews::Ready { offer: Box::new(offer) }),
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
+                        Err(failure) if self.told.is_none() => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.name, failure.sentence()),
                     }
                 }
-                _ = look.tick() => if connection.is_closed() {
-                    break Some(connection.why_gone());
+                _ = look.tick() => {
+                    if connection.is_closed() {
+                        break Some(connection.why_gone());
+                    }
+                    let now = consent::stamp(self.place.config.as_deref());
+                    if std::mem::replace(&mut stamp, now) != now
+                        && let Err(failure) = self.allowed()
+                    {
+                        break Some(failure);
+                    }
                 }
             }
         };

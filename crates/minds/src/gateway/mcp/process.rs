@@ -69,6 +69,8 @@ pub(super) struct Process {
 pub(super) struct Place<'a> {
     /// The workspace.
     pub(super) folder: &'a Path,
+    /// A folder that it is not to see.
+    pub(super) hidden: Option<&'a Path>,
     /// How it is confined; not at all where absent.
     pub(super) confinement: Option<&'a Confinement>,
     /// A variable of the person's.
@@ -90,7 +92,7 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
     let program = found(&program, &folder)?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
-    let rights = Rights { folder: place.folder, network: *network };
+    let rights = Rights { folder: place.folder, network: *network, hidden: place.hidden };
     let (words, is_watched_over) = match place.confinement {
         Some(confinement) => confinement.wrap(words, &rights),
         None => Confinement::none().wrap(words, &rights),

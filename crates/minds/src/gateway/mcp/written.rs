@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::literal_secrets;
 use crate::agent::mcp_server::{self, line_of_server};
 use crate::agent::{AgentProfile, McpEntry, McpServer};
 use crate::base::{Id, Problem};
@@ -31,13 +32,14 @@ pub struct WrittenServers {
     pub problems: Vec<Problem>,
 }
 
-/// What is written down: the section of the settings, the texts of the two files, and the agents by id with their files.
+/// What is written down: the section of the settings, the texts of the files by their paths, and the agents by id with
+/// theirs.
 pub fn written<'a>(
     section: &BTreeMap<String, Value>,
-    settings_text: &str,
-    mcp_file: Option<&str>,
+    file: impl Fn(&str) -> Option<&'a str>,
     profiles: impl Iterator<Item = (&'a Id, &'a AgentProfile, &'a str)>,
 ) -> WrittenServers {
+    let (settings_text, mcp_file) = (file(SETTINGS_FILE).unwrap_or_default(), file(MCP_FILE));
     let section: Map<String, Value> = section.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let found = mcp_server::read(&Value::Object(section));
     let mut problems = found.problems(SETTINGS_FILE, settings_text);
@@ -79,7 +81,11 @@ pub fn written<'a>(
             }
         }
     }
-    WrittenServers { servers: of_workspace.into_values().chain(own).collect(), problems }
+    let servers: Vec<WrittenServer> = of_workspace.into_values().chain(own).collect();
+    for one in &servers {
+        problems.extend(literal_secrets::problems(&one.server, &one.place, file(&one.place).unwrap_or_default()));
+    }
+    WrittenServers { servers, problems }
 }
 
 fn of(server: McpServer, place: &str, of: Option<Id>) -> WrittenServer {
@@ -115,7 +121,12 @@ mod tests {
         let ada = markdown::read("agents/ada.md", text).profile;
         let id: Id = "ada".into();
         let settings = "mcp_servers:\n  git: { command: git-server }\n  odd:\n";
-        let all = written(&section, settings, Some(file), [(&id, &ada, "agents/ada.md")].into_iter());
+        let file_of = |path: &str| match path {
+            SETTINGS_FILE => Some(settings),
+            MCP_FILE => Some(file),
+            _ => None,
+        };
+        let all = written(&section, file_of, [(&id, &ada, "agents/ada.md")].into_iter());
         let shown: Vec<String> =
             all.servers.iter().map(|one| format!("{} {}", one.place, one.server.shown())).collect();
         assert_eq!(shown, ["settings.yaml git-server", ".mcp.json time-server", "agents/ada.md vault-server"]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 
 use super::job::Job;
-use crate::agent::AgentCommand;
+use crate::agent::{AgentCommand, McpServer};
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
@@ -269,6 +269,12 @@ pub enum Command {
     EndStandIn,
     /// Changes settings of the workspace.
     SetSettings(SettingsEdit),
+    /// Connects an MCP server now, whether or not it is needed: by its key.
+    TestServer(Id),
+    /// Allows this workspace to use exactly this MCP server.
+    AllowServer(Box<McpServer>),
+    /// Takes back what was allowed to MCP servers of this name.
+    ForbidServer(String),
     /// Opens a file of the workspace in a tab, at a line where one is named.
     OpenFile(String, Option<usize>),
     /// Opens a file of the workspace in the program that the person's system has for it.

@@ -13,6 +13,7 @@ pub mod pane_states;
 pub mod provider;
 mod provider_notices;
 pub mod run_bar;
+pub mod server_settings;
 pub mod settings;
 pub mod top_bar;
 pub mod window_commands;

@@ -1,4 +1,4 @@
-//! The settings: who answers, what may be spent, who may talk, and how the window looks. What belongs to the
+//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks. What belongs to the
 //! workspace is written into its `settings.yaml`; how the window looks is the person's own.
 
 use std::collections::BTreeMap;
@@ -10,9 +10,10 @@ use crate::gateway::BudgetSettings;
 use crate::simulation::ConversationCommand;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::shell::provider::{ProviderChoice, provider_ui};
+use crate::ui::shell::server_settings::servers_ui;
 use crate::ui::state::{FrontPanel, Light};
 use crate::ui::widgets::dialog::{DialogFrame, scrolled};
-use crate::ui::widgets::{self, menu, words};
+use crate::ui::widgets::{self, group, menu, words};
 use crate::ui::{Command, ViewerContext};
 use crate::view::dates::DateLanguage;
 use crate::view::model::{RoomModel, SettingsView};
@@ -179,6 +180,7 @@ pub fn settings_ui(
             commands.extend(number_row(ui, cx, &QUESTIONS_AT_ONCE, now, own));
             talking(ui, cx, own, &mut commands);
             caps(ui, cx, own, &mut commands);
+            servers_ui(ui, cx, &mut commands);
             looks(ui, cx, &mut commands);
             ui.add_space(SPACE[2]);
         });
@@ -187,13 +189,6 @@ pub fn settings_ui(
         commands.push(WindowCommand::Close(FrontPanel::Settings).into());
     }
     commands
-}
-
-fn group(ui: &mut Ui, title: &str, about: &str, theme: &Theme) {
-    ui.add_space(SPACE[2]);
-    ui.label(RichText::new(title).size(TYPE[2]).color(theme.accent));
-    ui.add(egui::Label::new(widgets::small(about, theme)).wrap());
-    ui.add_space(SPACE[0]);
 }
 
 /// Says where the open scene has the last word.

@@ -27,6 +27,8 @@ pub enum Want {
     Session(Id),
     /// Which providers can be asked. Looked at again and again while somebody does.
     Providers,
+    /// Which MCP servers the person allowed. Looked at again and again while somebody does.
+    ServerConsents,
     /// The prompt of a call of a model, by the record of the call.
     Prompt(Seq),
 }

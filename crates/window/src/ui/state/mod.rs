@@ -14,7 +14,7 @@ pub mod room_view;
 pub mod selection;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use self::appearance::{Appearance, Light, Look};
@@ -29,6 +29,7 @@ use self::file_texts::FileTexts;
 use self::jobs::RunningJob;
 use crate::base::Id;
 use crate::gateway::ProviderStatus;
+use crate::gateway::mcp::Consent;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
@@ -57,6 +58,8 @@ pub struct UiState {
     pub time: FrameTime,
     /// What is known of providers.
     pub providers: Providers,
+    /// What the person said of MCP servers, by their keys, as far as was found out.
+    pub server_consents: BTreeMap<Id, Consent>,
     /// Slow work that is under way and takes long enough to be shown.
     pub jobs: Vec<RunningJob>,
     /// What was given and opened before.

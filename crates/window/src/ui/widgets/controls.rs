@@ -83,6 +83,14 @@ pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
     ui.label(RichText::new(title).heading().size(TYPE[1]).color(theme.accent));
 }
 
+/// Opens a group of settings: a title, and what it is about.
+pub fn group(ui: &mut Ui, title: &str, about: &str, theme: &Theme) {
+    ui.add_space(SPACE[2]);
+    ui.label(RichText::new(title).size(TYPE[2]).color(theme.accent));
+    ui.add(egui::Label::new(small(about, theme)).wrap());
+    ui.add_space(SPACE[0]);
+}
+
 /// Gives a widget the name that a screen reader says.
 pub fn name(response: &Response, name: impl Into<String>) {
     let name = name.into();

@@ -1,0 +1,162 @@
+//! The older way to a server over HTTP: what it says comes as events over one stream that stays open, what it is told is
+//! posted to an address of the same server, which the first event names.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::{Client, Response, StatusCode, Url};
+use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::event_stream::{Event, EventParser, TooLong};
+
+/// Messages of a server that may wait to be heard; what comes then waits in the connection.
+const MESSAGES_WAITING: usize = 64;
+/// How long a server may take to take in what it is told.
+const POST: Duration = Duration::from_secs(30);
+
+/// Why a server cannot be spoken to so.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SseError {
+    #[error("the request failed: {0}")]
+    Request(#[from] reqwest::Error),
+    /// As the transport over streamable HTTP says it.
+    #[error("HTTP {}", .0.as_u16())]
+    Status(StatusCode),
+    #[error("it answers with {0:?} and not with a stream of events")]
+    NoEvents(String),
+    #[error("it does not say where messages go")]
+    NoEndpoint,
+    #[error("it wants messages sent to another server, which nobody has allowed")]
+    Elsewhere,
+    #[error("an event is longer than any honest one")]
+    TooLong,
+    #[error("a message cannot be written: {0}")]
+    Unwritable(#[from] serde_json::Error),
+}
+
+/// A connection to a server.
+pub(super) struct SseTransport {
+    client: Client,
+    headers: HeaderMap,
+    endpoint: Url,
+    heard: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+    listening: JoinHandle<()>,
+}
+
+/// What comes from a server.
+struct Stream {
+    response: Response,
+    parser: EventParser,
+    waiting: std::collections::VecDeque<Event>,
+}
+
+impl Stream {
+    /// The next event; nothing where there is no more.
+    async fn next(&mut self) -> Result<Option<Event>, SseError> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(bytes) = self.response.chunk().await? else { return Ok(None) };
+            self.waiting.extend(self.parser.push(&bytes).map_err(|TooLong| SseError::TooLong)?);
+        }
+    }
+}
+
+impl SseTransport {
+    /// Opens the stream and waits until the server has said where messages go. `is_over` tells later whether it said
+    /// more at once than is allowed.
+    pub(super) async fn open(
+        client: Client,
+        url: &str,
+        headers: HeaderMap,
+        bytes_at_most: usize,
+        is_over: Arc<AtomicBool>,
+    ) -> Result<Self, SseError> {
+        let request = client.get(url).headers(headers.clone()).header(ACCEPT, "text/event-stream");
+        let response = request.send().await?;
+        if response.status() != StatusCode::OK {
+            return Err(SseError::Status(response.status()));
+        }
+        let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+        let kind = kind.unwrap_or_default().to_ascii_lowercase();
+        if !kind.starts_with("text/event-stream") {
+            return Err(SseError::NoEvents(kind.chars().take(100).collect()));
+        }
+        let base = response.url().clone();
+        let mut stream = Stream { response, parser: EventParser::new(bytes_at_most), waiting: Default::default() };
+        let endpoint = loop {
+            match stream.next().await? {
+                Some(Event { kind, data }) if kind == "endpoint" => break base.join(data.trim()),
+                Some(_) => {}
+                None => return Err(SseError::NoEndpoint),
+            }
+        };
+        let endpoint = endpoint.map_err(|_| SseError::NoEndpoint)?;
+        if endpoint.origin() != base.origin() {
+            return Err(SseError::Elsewhere);
+        }
+        let (sender, heard) = mpsc::channel(MESSAGES_WAITING);
+        let listening = tokio::spawn(listen(stream, sender, is_over));
+        Ok(Self { client, headers, endpoint, heard, listening })
+    }
+}
+
+/// Hands on what the server says until it says no more.
+async fn listen(mut stream: Stream, sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>, is_over: Arc<AtomicBool>) {
+    loop {
+        match stream.next().await {
+            Ok(Some(Event { kind, data })) if kind == "message" => match serde_json::from_str(&data) {
+                Ok(message) => {
+                    if sender.send(message).await.is_err() {
+                        return;
+                    }
+                }
+                Err(error) => tracing::debug!("an MCP server says what is no message: {error}"),
+            },
+            Ok(Some(_)) => {}
+            Ok(None) => return,
+            Err(error) => {
+                is_over.store(matches!(error, SseError::TooLong), Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+}
+
+impl Transport<RoleClient> for SseTransport {
+    type Error = SseError;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let request = self.client.post(self.endpoint.clone()).headers(self.headers.clone()).timeout(POST);
+        async move {
+            let body = serde_json::to_vec(&message)?;
+            let response = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
+            // What the server has to say comes over the stream; what it says here is not read.
+            if response.status().is_success() { Ok(()) } else { Err(SseError::Status(response.status())) }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        self.heard.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.listening.abort();
+        Ok(())
+    }
+}
+
+impl Drop for SseTransport {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}

@@ -1,0 +1,202 @@
+//! The settings' list of MCP servers: how each stands, what it offers, whether the person allowed it, and a test.
+
+use egui::{CollapsingHeader, Label, RichText, Ui};
+
+use crate::gateway::mcp::{Consent, McpOffer};
+use crate::gateway::{McpStanding, server_words};
+use crate::ui::state::file_texts::Want;
+use crate::ui::widgets;
+use crate::ui::{Command, ViewerContext};
+use crate::view::model::ServerView;
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// Draws the list.
+pub(super) fn servers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, ui: state, .. } = *cx;
+    let about = "Programs and addresses whose tools agents use. Written under mcp_servers in settings.yaml, in \
+                 .mcp.json, or in an agent's file. None is used before you allow it.";
+    widgets::group(ui, "MCP servers", about, theme);
+    if room.servers.is_empty() {
+        ui.label(widgets::soft("No MCP server is written down in this workspace.", theme));
+        return;
+    }
+    state.texts.want(Want::ServerConsents);
+    for server in room.servers.iter() {
+        let consent = state.server_consents.get(&server.written.key).copied();
+        widgets::in_card(ui, theme, |ui| server_ui(ui, server, consent, theme, commands));
+        ui.add_space(SPACE[0]);
+    }
+}
+
+fn server_ui(
+    ui: &mut Ui,
+    ServerView { written, standing }: &ServerView,
+    consent: Option<Consent>,
+    theme: &Theme,
+    commands: &mut Vec<Command>,
+) {
+    let (server, name) = (&written.server, &written.server.name);
+    let left = |ui: &mut Ui| {
+        ui.label(RichText::new(name).strong());
+        widgets::badge(ui, server_words::standing(standing), colour(standing, theme), theme);
+    };
+    widgets::line(ui, left, |ui| {
+        let is_connecting = *standing == McpStanding::Connecting;
+        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
+        widgets::name(&test, format!("Test {name}"));
+        let about = "Connects it now and lists what it offers.";
+        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
+            commands.push(Command::TestServer(written.key.clone()));
+        }
+        if consent == Some(Consent::Given) {
+            let forbid = ui.button("Forbid");
+            widgets::name(&forbid, format!("Forbid {name}"));
+            if forbid.on_hover_text("Ends it. No agent can use it until you allow it again.").clicked() {
+                commands.push(Command::ForbidServer(name.clone()));
+            }
+        } else if consent.is_some() {
+            let allow = ui.button("Allow");
+            widgets::name(&allow, format!("Allow {name}"));
+            let about = "Allows exactly what is shown below, in this workspace. A change asks again.";
+            if allow.on_hover_text(about).clicked() {
+                commands.push(Command::AllowServer(Box::new(server.clone())));
+            }
+        }
+    });
+    ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());
+    let said = consent.map(|consent| format!("{}; ", server_words::consent(consent))).unwrap_or_default();
+    let place = widgets::words::capitalised(&format!("{said}{}", server_words::place(written)));
+    ui.add(Label::new(widgets::small(place, theme)).wrap());
+    match standing {
+        McpStanding::Failed(failure) => {
+            let text = widgets::words::capitalised(&format!("{}.", failure.sentence()));
+            ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.bad)).wrap());
+        }
+        McpStanding::Ready(offer) => offer_ui(ui, &written.key, offer, theme),
+        McpStanding::Off | McpStanding::Connecting => {}
+    }
+}
+
+/// What a server offers, by name; what each is stands behind the pointer.
+fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
+    let title = widgets::small(server_words::offer(offer), theme);
+    CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {
+        for tool in &offer.tools {
+            let hints = server_words::hints(tool.hints);
+            let hints = if hints.is_empty() { String::new() } else { format!(" ({hints})") };
+            let line = ui.add(Label::new(widgets::small(format!("{}{hints}", tool.name), theme)).wrap());
+            if !tool.description.is_empty() {
+                line.on_hover_text(&tool.description);
+            }
+        }
+        for (kind, listed) in [("resource", &offer.resources), ("prompt", &offer.prompts)] {
+            for one in listed {
+                ui.add(Label::new(widgets::small(format!("{kind} {}", one.name), theme)).wrap());
+            }
+        }
+        for left_out in &offer.left_out {
+            ui.add(Label::new(RichText::new(format!("left out: {left_out}")).size(TYPE[0]).color(theme.warn)).wrap());
+        }
+    });
+}
+
+fn colour(standing: &McpStanding, theme: &Theme) -> egui::Color32 {
+    match standing {
+        McpStanding::Off => theme.text_soft,
+        McpStanding::Connecting => theme.warn,
+        McpStanding::Ready(_) => theme.good,
+        McpStanding::Failed(_) => theme.bad,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::mcp_server;
+    use crate::gateway::mcp::written::WrittenServer;
+    use crate::gateway::mcp::{McpFailure, McpFault, McpHints, McpTool};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+
+    fn server(name: &str, standing: McpStanding) -> ServerView {
+        let defined = json!({ name: { "command": format!("{name}-server"), "args": ["--all"] } });
+        let server = mcp_server::read(&defined).defined().next().expect("a server is defined");
+        let written = WrittenServer { key: server.key(), server, place: "settings.yaml".into(), of: None };
+        ServerView { written, standing }
+    }
+
+    fn ready() -> ServerView {
+        let tool = McpTool {
+            name: "status".into(),
+            description: "Says how it is.".into(),
+            parameters: json!({ "type": "object" }),
+            hints: McpHints { read_only: true, destructive: false },
+        };
+        let offer = McpOffer { server: "git 1.0".into(), tools: vec![tool], ..McpOffer::default() };
+        server("git", McpStanding::Ready(Arc::new(offer)))
+    }
+
+    fn list(servers: Vec<ServerView>, consents: &[Option<Consent>]) -> Harness<'static, Stage> {
+        let mut state = UiState::default();
+        for (server, consent) in servers.iter().zip(consents) {
+            consent.map(|consent| state.server_consents.insert(server.written.key.clone(), consent));
+        }
+        let room = crate::view::model::RoomModel { servers: Arc::new(servers), ..sample_room() };
+        let mut window = pane_of(Stage::new(room, state), |ui, cx, _| {
+            let mut commands = Vec::new();
+            servers_ui(ui, cx, &mut commands);
+            commands
+        });
+        window.run_steps(3);
+        window
+    }
+
+    #[test]
+    fn a_server_that_works_shows_its_tools_and_is_tested_or_forbidden() {
+        let mut window = list(vec![ready()], &[Some(Consent::Given)]);
+        for label in ["git", "Ready", "git-server --all", "Allowed; settings.yaml"] {
+            assert!(window.query_by_label(label).is_some(), "{label}");
+        }
+        assert!(window.query_by_label("Allow git").is_none());
+        window.get_by_label("git 1.0, 1 tool").click();
+        window.run_steps(12);
+        assert!(window.query_by_label("status (says that it changes nothing)").is_some());
+        window.get_by_label("Test git").click();
+        window.run_steps(2);
+        window.get_by_label("Forbid git").click();
+        window.run_steps(2);
+        let key = ready().written.key;
+        assert_eq!(window.state().commands, [Command::TestServer(key), Command::ForbidServer("git".into())]);
+    }
+
+    #[test]
+    fn a_server_that_failed_says_why_and_one_that_is_not_allowed_can_be() {
+        let failure = McpFailure::new(McpFault::NotAllowed, "git-server waits for you to allow it", "allow it");
+        let waiting = server("git", McpStanding::Failed(failure));
+        let mut window = list(vec![waiting.clone()], &[Some(Consent::OfAnother)]);
+        for label in
+            ["Failed", "Git-server waits for you to allow it; allow it.", "Changed since you allowed it; settings.yaml"]
+        {
+            assert!(window.query_by_label(label).is_some(), "{label}");
+        }
+        window.get_by_label("Test git").click();
+        window.get_by_label("Allow git").click();
+        window.run_steps(2);
+        let server = Box::new(waiting.written.server);
+        assert_eq!(window.state().commands, [Command::AllowServer(server)], "what is not allowed is not tested");
+    }
+
+    #[test]
+    fn nothing_is_offered_before_it_is_known_what_the_person_said() {
+        let window = list(vec![server("git", McpStanding::Off)], &[None]);
+        assert!(window.query_by_label("Allow git").is_none() && window.query_by_label("Forbid git").is_none());
+        let window = list(Vec::new(), &[]);
+        assert!(window.query_by_label("No MCP server is written down in this workspace.").is_some());
+    }
+}
