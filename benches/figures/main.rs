@@ -56,6 +56,7 @@ const GROUPS: &[Group] = &[
     ("wild agents", work::wild_collections),
     ("channel", together::channel),
     ("workflow", workflows::thousand_steps),
+    ("long workflow", workflows::ten_thousand_steps),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agent_workshop::base::{AgentKey, Id, Seq};
+use agent_workshop::base::{AgentKey, Id, RunTag, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
+use agent_workshop::orchestration::workflow::{RunKey, RunStatus, StepStatus};
 use agent_workshop::simulation::State;
 use agent_workshop::ui::commands::files_meant::FilesMeant;
 use agent_workshop::ui::commands::table::CommandTable;
@@ -28,6 +29,7 @@ use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel
 use agent_workshop::view::pick::Thing;
 use agent_workshop::view::recent::Recent;
 use agent_workshop::view::theme::LIGHT;
+use agent_workshop::view::workflows::{RunView, StepView, WorkflowView, WorkflowsView};
 use agent_workshop::workspace::vfs::FileInfo;
 use agent_workshop::workspace::vfs::path::FileKind;
 use bevy::math::Vec2;
@@ -52,7 +54,7 @@ type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
 
 /// Every pane in turn.
 pub fn panes() -> Vec<Figure> {
-    let panes: [(&str, egui::Vec2, Draw); 10] = [
+    let panes: [(&str, egui::Vec2, Draw); 12] = [
         ("top bar", vec2(1920.0, 80.0), |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider)),
         ("run bar", vec2(1920.0, 80.0), |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)),
         ("shelf", vec2(260.0, 1000.0), |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf)),
@@ -69,17 +71,26 @@ pub fn panes() -> Vec<Figure> {
         ("conversations", vec2(360.0, 1000.0), |ui, cx, panes| {
             conversations::sidebar_ui(ui, cx, &mut panes.conversations)
         }),
+        ("workflow of 10,000 steps", vec2(1200.0, 1000.0), |ui, cx, panes| graph::graph_ui(ui, cx, &mut panes.graph)),
+        ("workflow of 10,000 steps, from afar", vec2(1200.0, 1000.0), |ui, cx, panes| {
+            graph::graph_ui(ui, cx, &mut panes.graph)
+        }),
     ];
     panes.into_iter().map(|(name, size, draw)| pane(name, size, draw)).collect()
 }
 
 fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
-    let (room, mut recent, mut state) = (room(), log(), UiState::default());
+    let (mut room, mut recent, mut state) = (room(), log(), UiState::default());
     state.texts.files = Some(Ok(files()));
     if name == "inspector, an agent" {
         state.selection.select([Thing::Agent("agent-7".into())]);
     }
     let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
+    let is_workflow = name.starts_with("workflow");
+    if is_workflow {
+        room.workflows = workflow();
+        panes.graph.show_workflow(None, false);
+    }
     let context = Context::default();
     agent_workshop::view::text::fonts::install(&context);
     let mut seq = RECORDS;
@@ -91,6 +102,15 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         let mut events = vec![Event::PointerMoved(Pos2::new(size.x / 2.0, 200.0 + (number % 50) as f32))];
         if name.ends_with("filtered") {
             events = typing(number);
+        }
+        if name.ends_with("from afar") {
+            let delta = vec2(0.0, -60.0);
+            events.push(Event::MouseWheel {
+                unit: egui::MouseWheelUnit::Point,
+                delta,
+                phase: egui::TouchPhase::Move,
+                modifiers: egui::Modifiers::NONE,
+            });
         }
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
@@ -308,4 +328,31 @@ fn record(seq: u64) -> EventRecord {
     };
     let draft = draft.activation(&activation);
     EventRecord { seq: Seq(seq), tick: seq, time_ms: 1_700_000_000_000 + seq, run: "r-1".into(), draft }
+}
+
+/// A workflow of ten thousand steps, ten wide, in the middle of a run.
+fn workflow() -> Arc<WorkflowsView> {
+    const STEPS: usize = 10_000;
+    let id = |at: usize| format!("s{at}");
+    let step = |at: usize| StepView {
+        id: id(at),
+        who: "agent-7".into(),
+        agent: "agent-7".into(),
+        before: at.checked_sub(10).into_iter().collect(),
+        ..StepView::default()
+    };
+    let path = "workflows/many.md".to_owned();
+    let steps = (0..STEPS).map(step).collect();
+    let file = WorkflowView { path: path.clone(), name: "Many".into(), steps, ..WorkflowView::default() };
+    let state = |at: usize| (id(at), if at < 30 { StepStatus::Done } else { StepStatus::Waiting }, String::new(), None);
+    let run = RunView {
+        key: RunKey::new(1, RunTag::of("r-1")),
+        file: path,
+        status: RunStatus::Running,
+        why: String::new(),
+        result: None,
+        steps: (0..STEPS).map(state).collect(),
+        asked: Vec::new(),
+    };
+    Arc::new(WorkflowsView { files: Arc::new(vec![file]), runs: vec![Arc::new(run)] })
 }

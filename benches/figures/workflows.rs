@@ -9,16 +9,21 @@ use agent_workshop::log::EventKind;
 use agent_workshop::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use agent_workshop::schedule::Door;
 
-use super::measure::{Figure, digits};
+use super::measure::{Figure, Times, digits, timed as timed_once};
 use super::work::{Studio, file};
 
 const STEPS: usize = 1_000;
+/// Steps of the long one, of which so many ticks are measured.
+const LONG_STEPS: usize = 10_000;
+const LONG_TICKS: usize = 2_000;
+/// No tick of it is longer: a frame at 30 a second.
+const TICK_AT_MOST_MS: f64 = 33.0;
 const WIDE: usize = 10;
 const AT_MOST_MS: f64 = 1.0;
 /// Nothing here takes longer.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-fn files() -> Vec<(String, String)> {
+fn files(steps: usize) -> Vec<(String, String)> {
     let settings = format!(
         "kernel: {{ concurrency: {WIDE} }}\nworkflow: {{ max_parallel_steps: {WIDE} }}\ngateway: {{ max_concurrent: {WIDE} }}\nbudget: {{ calls_per_run: 100000, tokens_per_run: 1000000000 }}\n"
     );
@@ -31,7 +36,7 @@ fn files() -> Vec<(String, String)> {
     }
     files.push(file("scenes/test.yaml", &scene));
     let mut workflow = "---\nname: Many\nsteps:\n".to_owned();
-    for step in 0..STEPS {
+    for step in 0..steps {
         let before = if step < WIDE { String::new() } else { format!(", depends_on: [s{}]", step - WIDE) };
         let agent = step % WIDE;
         let _ = writeln!(workflow, "  - {{ id: s{step}, agent: worker-{agent}, prompt: Piece {step}.{before} }}");
@@ -41,9 +46,16 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
+const SCRIPT: &str = "latency: 0\ndefault: [ { text: Done. } ]\n";
+
+fn start(studio: &mut Studio) {
+    let command = WorkflowCommand::Start { workflow: "many".into(), variables: Default::default() };
+    studio.room.app.world_mut().resource_mut::<Door<WorkflowCommand>>().push(command);
+}
+
 /// The wall time of a room that does this until it is over, and how many pieces of work were finished.
 fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> (Duration, usize) {
-    let mut studio = Studio::open(&files(), "latency: 0\ndefault: [ { text: Done. } ]\n");
+    let mut studio = Studio::open(&files(STEPS), SCRIPT);
     studio.tick();
     let began = Instant::now();
     begin(&mut studio);
@@ -57,10 +69,6 @@ fn timed(begin: impl FnOnce(&mut Studio), is_over: impl Fn(&Studio) -> bool) -> 
 
 /// A thousand steps, ten wide, and the same work without a workflow.
 pub fn thousand_steps() -> Vec<Figure> {
-    let start = |studio: &mut Studio| {
-        let command = WorkflowCommand::Start { workflow: "many".into(), variables: Default::default() };
-        studio.room.app.world_mut().resource_mut::<Door<WorkflowCommand>>().push(command);
-    };
     let (took, done) = timed(start, |studio| !studio.room.app.world().resource::<WorkflowRuns>().is_going_on());
     let tasks = |studio: &mut Studio| {
         (0..STEPS).for_each(|step| studio.task(&format!("worker-{}", step % WIDE), format!("Piece {step}.")));
@@ -78,5 +86,25 @@ pub fn thousand_steps() -> Vec<Figure> {
             digits(ms(bare))
         ),
         holds: Some(over <= AT_MOST_MS && done == STEPS && bare_done == STEPS),
+    }]
+}
+
+/// Ten thousand steps in a room: what a tick takes from the beginning of the run on.
+pub fn ten_thousand_steps() -> Vec<Figure> {
+    let mut studio = Studio::open(&files(LONG_STEPS), SCRIPT);
+    let opened = Times::from_each((0..10).map(|_| timed_once(|| studio.tick())));
+    start(&mut studio);
+    let ticks = Times::from_each((0..LONG_TICKS).map(|_| timed_once(|| studio.tick())));
+    let done = studio.count(EventKind::Complete);
+    let longest = ticks.longest();
+    vec![Figure {
+        what: "a workflow of 10,000 steps in a room: the longest tick from its beginning on".into(),
+        limit: format!("{} ms", digits(TICK_AT_MOST_MS)),
+        measured: format!("{} ms", digits(longest)),
+        against: format!(
+            "{ticks} for {LONG_TICKS} ticks, {done} steps done; {} ms the longest when the room opens",
+            digits(opened.longest())
+        ),
+        holds: Some(longest <= TICK_AT_MOST_MS && done > 0),
     }]
 }

@@ -1,6 +1,7 @@
-//! What agents of a workspace ask a person, whether their room is running or at rest, and the way of an answer that
-//! was given without a window: from its file through the door, as the decision that a window would send.
+//! What agents and workflows of a workspace ask a person, whether their room is running or at rest, and the way of an
+//! answer that was given without a window: from its file through the door, as the decision that a window would send.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use bevy::ecs::prelude::*;
@@ -9,6 +10,7 @@ use super::naming::name_of;
 use super::opening::{OpenError, state_folder};
 use super::recovery::look_at_each;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
+use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::Door;
 use crate::tools::Preview;
 use crate::workspace::vfs::WorkspacePath;
@@ -32,12 +34,41 @@ pub struct OpenApproval {
     pub answer: Option<Answer>,
 }
 
+/// A step of a workflow that waits for a person, as it was last acknowledged.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OpenStep {
+    /// The scene in whose room the workflow runs: its file.
+    pub scene: String,
+    /// The question.
+    pub question: PersonQuestion,
+    /// Characters of what is filled in at most.
+    pub chars_at_most: usize,
+    /// The answer that was given and that the room has not taken in yet.
+    pub answer: Option<Answer>,
+}
+
+/// Everything that a person is asked in a workspace.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct OpenQuestions {
+    /// What agents ask.
+    pub approvals: Vec<OpenApproval>,
+    /// What workflows ask.
+    pub steps: Vec<OpenStep>,
+}
+
 /// Every question of a workspace that is open, scene by scene. Nothing is changed, and the rooms may be running.
-pub fn open_approvals(workspace: &Path) -> Result<Vec<OpenApproval>, OpenError> {
+pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     let answers = answers::kept(&state_folder(workspace));
-    let mut open = Vec::new();
+    let mut open = OpenQuestions::default();
     look_at_each(workspace, |scene, world| {
-        open.extend(world.resource::<Kernel>().approvals().map(|approval| OpenApproval {
+        let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
+        open.steps.extend(world.resource::<WorkflowRuns>().questions().map(|question| OpenStep {
+            scene: scene.to_owned(),
+            chars_at_most,
+            answer: answers.get(&question.id).cloned(),
+            question,
+        }));
+        open.approvals.extend(world.resource::<Kernel>().approvals().map(|approval| OpenApproval {
             scene: scene.to_owned(),
             name: name_of(world, &approval.agent),
             answer: answers.get(approval.id.as_str()).cloned(),
@@ -83,12 +114,22 @@ pub(super) fn collect_answers(
     answers: Option<ResMut<AnswerBox>>,
     kernel: Res<Kernel>,
     mut door: ResMut<Door<KernelCommand>>,
+    (runs, mut workflows): (Res<WorkflowRuns>, ResMut<Door<WorkflowCommand>>),
 ) {
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
     for answer in answers.take() {
-        match kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
-            Some(approval) => door.push(approval.answer(answer.allow, answer.scope, answer.because)),
-            None => tracing::info!("the answer to {} is not needed any more", answer.id),
+        if let Some(approval) = kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
+            door.push(approval.answer(answer.allow, answer.scope, answer.because));
+        } else if let Some(question) = runs.questions().find(|question| question.id == answer.id) {
+            let answer = person_answer(answer.allow, answer.because, answer.fields);
+            workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });
+        } else {
+            tracing::info!("the answer to {} is not needed any more", answer.id);
         }
     }
+}
+
+/// What a person says to a step that is theirs, as the workflow takes it.
+pub fn person_answer(allow: bool, because: Option<String>, fields: BTreeMap<String, String>) -> PersonAnswer {
+    PersonAnswer { approved: Some(allow), comment: because.unwrap_or_default(), fields }
 }

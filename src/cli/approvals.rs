@@ -1,5 +1,6 @@
-//! `workshop approvals`: what agents ask a person, and the answer, whether the room is running or at rest.
+//! `workshop approvals`: what agents and workflows ask a person, and the answer, whether the room is running or at rest.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -7,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::asking::{scopes, shown, told};
 use super::place::{self, Absent};
+use super::waiting_steps;
+use super::workflow::parse_pair;
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::approvals::{OpenApproval, open_approvals};
+use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_questions};
 use crate::app::opening::state_folder;
 use crate::base::AllowScope;
 use crate::base::text::truncate;
@@ -27,11 +30,11 @@ pub(super) struct Arguments {
 enum Command {
     /// List the questions that nobody has answered
     List(Listing),
-    /// Show everything that an agent asks for
+    /// Show everything that is asked for
     Show(Chosen),
-    /// Allow it: the agent goes on, now or when the workspace is opened next
+    /// Allow it: the agent or the workflow goes on, now or when the workspace is opened next
     Allow(Allowing),
-    /// Refuse it: the agent is told and goes on without
+    /// Refuse it: the agent is told and goes on without; the step of a workflow fails, unless it says otherwise
     #[command(visible_alias = "deny")]
     Refuse(Refusing),
 }
@@ -69,6 +72,9 @@ struct Allowing {
     /// What you say of it; it stands in the log
     #[arg(long, value_name = "WORD")]
     because: Option<String>,
+    /// What you fill in, where a workflow asks for it; asked on the terminal where absent
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_pair)]
+    fields: Vec<(String, String)>,
 }
 
 #[derive(Args)]
@@ -94,104 +100,162 @@ pub(super) fn approvals(arguments: &Arguments) -> Outcome {
     match &arguments.command {
         Command::List(listing) => list(listing),
         Command::Show(chosen) => show(chosen),
-        Command::Allow(allowing) => answer(&allowing.chosen, true, allowing.scope(), allowing.because.as_deref()),
-        Command::Refuse(refusing) => answer(&refusing.chosen, false, AllowScope::Once, refusing.because.as_deref()),
+        Command::Allow(allowing) => {
+            let said = Said { allow: true, scope: allowing.scope(), because: word(allowing.because.as_deref()) };
+            answer(&allowing.chosen, said, &allowing.fields)
+        }
+        Command::Refuse(refusing) => {
+            let said = Said { allow: false, scope: AllowScope::Once, because: word(refusing.because.as_deref()) };
+            answer(&refusing.chosen, said, &[])
+        }
     }
 }
 
+/// What a person says to a question.
+pub(super) struct Said {
+    pub(super) allow: bool,
+    pub(super) scope: AllowScope,
+    pub(super) because: Option<String>,
+}
+
+fn word(because: Option<&str>) -> Option<String> {
+    because.map(|word| truncate(word.trim(), WORD_CHARS)).filter(|word| !word.is_empty())
+}
+
 /// The workspace, and what is asked in it.
-fn look(named: Option<&Path>) -> Result<(PathBuf, Vec<OpenApproval>), Complaint> {
+fn look(named: Option<&Path>) -> Result<(PathBuf, OpenQuestions), Complaint> {
     let folder = place::workspace(named, Absent::Refuse)?;
-    let open = open_approvals(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+    let open = open_questions(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
     Ok((folder, open))
 }
 
 fn list(listing: &Listing) -> Outcome {
-    let (_, open) = look(listing.workspace.as_deref())?;
+    let (_, OpenQuestions { approvals, steps }) = look(listing.workspace.as_deref())?;
     if listing.json {
-        output::json(&json!({ "approvals": open.iter().map(to_json).collect::<Vec<_>>() }))?;
-    } else if open.is_empty() {
+        let steps: Vec<Value> = steps.iter().map(waiting_steps::to_json).collect();
+        let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
+        output::json(&json!({ "approvals": approvals, "workflow_steps": steps }))?;
+    } else if approvals.is_empty() && steps.is_empty() {
         output::note("nobody asks for anything");
     } else {
-        output::result(&open.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+        let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::line)).collect();
+        output::result(&lines.join("\n"))?;
     }
     Ok(Ending::Done)
 }
 
 fn show(chosen: &Chosen) -> Outcome {
     let (_, open) = look(chosen.workspace.as_deref())?;
-    let one = choose(&open, &chosen.id)?;
-    if chosen.json {
-        output::json(&to_json(one))?;
-    } else {
-        let mut lines = vec![line(one), format!("  task: {}", one.approval.task)];
-        lines.extend(scopes(&one.name, &one.approval));
-        lines.push(shown(&one.approval, &one.preview));
-        output::result(&lines.join("\n"))?;
+    match choose(&open, &chosen.id)? {
+        Question::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
+        Question::Step(step) => output::result(&waiting_steps::shown(step))?,
+        Question::Agent(one) if chosen.json => output::json(&to_json(one))?,
+        Question::Agent(one) => {
+            let mut lines = vec![line(one), format!("  task: {}", one.approval.task)];
+            lines.extend(scopes(&one.name, &one.approval));
+            lines.push(shown(&one.approval, &one.preview));
+            output::result(&lines.join("\n"))?;
+        }
     }
     Ok(Ending::Done)
 }
 
-fn answer(chosen: &Chosen, allow: bool, scope: AllowScope, because: Option<&str>) -> Outcome {
+fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
     let (folder, open) = look(chosen.workspace.as_deref())?;
-    let one = choose(&open, &chosen.id)?;
-    if !one.approval.may_reach(scope) {
-        let what = format!("{} can be allowed only once: it is asked about each time", one.approval.id);
-        return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
-    }
-    let because = because.map(|word| truncate(word.trim(), WORD_CHARS)).filter(|word| !word.is_empty());
-    let given = Answer { id: one.approval.id.to_string(), scene: one.scene.clone(), allow, scope, because };
-    answers::keep(&state_folder(&folder), &given).map_err(|error| match error {
-        AnswerError::Answered(_) => Complaint::usage(error).hint("the first answer counts"),
-        error => Complaint::failed(error),
-    })?;
-    let word = match (allow, scope) {
+    let (told, id, json) = match choose(&open, &chosen.id)? {
+        Question::Step(step) => {
+            let given = waiting_steps::answer(step, &said, fields)?;
+            keep(&folder, &given)?;
+            let answered = OpenStep { answer: Some(given), ..step.clone() };
+            (step.question.sentence(), step.question.id.clone(), waiting_steps::to_json(&answered))
+        }
+        Question::Agent(one) => {
+            if let Some((name, _)) = fields.first() {
+                let what = format!("{} asks for yes or no, and has no field {name:?}", one.approval.id);
+                return Err(Complaint::usage(what).hint("leave out --field"));
+            }
+            if !one.approval.may_reach(said.scope) {
+                let what = format!("{} can be allowed only once: it is asked about each time", one.approval.id);
+                return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
+            }
+            let id = one.approval.id.to_string();
+            let Said { allow, scope, ref because } = said;
+            let because = because.clone();
+            let given =
+                Answer { id: id.clone(), scene: one.scene.clone(), allow, scope, because, fields: BTreeMap::new() };
+            keep(&folder, &given)?;
+            let answered = OpenApproval { answer: Some(given), ..one.clone() };
+            (one.approval.sentence(&one.name), id, to_json(&answered))
+        }
+    };
+    let word = match (said.allow, said.scope) {
         (false, _) => "refused",
         (true, AllowScope::Once) => "allowed",
         (true, AllowScope::Task) => "allowed for this task",
         (true, AllowScope::Always) => "allowed always",
     };
     if chosen.json {
-        let answered = OpenApproval { answer: Some(given), ..one.clone() };
-        output::json(&to_json(&answered))?;
+        output::json(&json)?;
     } else {
         output::note(&format!(
-            "{word}: {} ({})\na room that is running goes on at once; one that is at rest when it is opened next",
-            one.approval.sentence(&one.name),
-            one.approval.id
+            "{word}: {told} ({id})\na room that is running goes on at once; one that is at rest when it is opened next"
         ));
     }
     Ok(Ending::Done)
 }
 
-/// The question that is meant: by its id, or by a beginning of it that is the beginning of no other.
-fn choose<'a>(open: &'a [OpenApproval], word: &str) -> Result<&'a OpenApproval, Complaint> {
-    let id = |one: &OpenApproval| one.approval.id.to_string();
-    if let Some(exact) = open.iter().find(|one| id(one) == word) {
-        return Ok(exact);
-    }
-    let mut begin = open.iter().filter(|one| !word.is_empty() && id(one).starts_with(word));
-    match (begin.next(), begin.next()) {
-        (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(Complaint::usage(format!("{word:?} is the beginning of several")).hint(known(open))),
-        _ => Err(Complaint::usage(format!("nobody asks for {word:?}, or it was decided")).hint(known(open))),
+fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
+    answers::keep(&state_folder(folder), given).map_err(|error| match error {
+        AnswerError::Answered(_) => Complaint::usage(error).hint("the first answer counts"),
+        error => Complaint::failed(error),
+    })
+}
+
+/// A question of either kind.
+#[derive(Clone, Copy)]
+enum Question<'a> {
+    Agent(&'a OpenApproval),
+    Step(&'a OpenStep),
+}
+
+impl Question<'_> {
+    fn id(self) -> String {
+        match self {
+            Self::Agent(one) => one.approval.id.to_string(),
+            Self::Step(step) => step.question.id.clone(),
+        }
     }
 }
 
-fn known(open: &[OpenApproval]) -> String {
-    match open {
-        [] => "nobody asks for anything".to_owned(),
-        _ => format!("open are: {}", open.iter().map(|one| one.approval.id.to_string()).collect::<Vec<_>>().join(", ")),
+/// The question that is meant: by its id, or by a beginning of it that is the beginning of no other.
+fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, Complaint> {
+    let all = || open.approvals.iter().map(Question::Agent).chain(open.steps.iter().map(Question::Step));
+    if let Some(exact) = all().find(|one| one.id() == word) {
+        return Ok(exact);
+    }
+    let known = || match all().map(Question::id).collect::<Vec<_>>() {
+        ids if ids.is_empty() => "nobody asks for anything".to_owned(),
+        ids => format!("open are: {}", ids.join(", ")),
+    };
+    let mut begin = all().filter(|one| !word.is_empty() && one.id().starts_with(word));
+    match (begin.next(), begin.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(Complaint::usage(format!("{word:?} is the beginning of several")).hint(known())),
+        _ => Err(Complaint::usage(format!("nobody asks for {word:?}, or it was decided")).hint(known())),
     }
 }
 
 fn line(one: &OpenApproval) -> String {
-    let answer = match one.answer.as_ref().map(|answer| answer.allow) {
+    format!("{}{}", told(&one.name, &one.approval), not_taken_in(one.answer.as_ref()))
+}
+
+/// What is said of an answer that the room has not taken in yet.
+pub(super) fn not_taken_in(answer: Option<&Answer>) -> &'static str {
+    match answer.map(|answer| answer.allow) {
         Some(true) => " (allowed, not taken in yet)",
         Some(false) => " (refused, not taken in yet)",
         None => "",
-    };
-    format!("{}{answer}", told(&one.name, &one.approval))
+    }
 }
 
 fn to_json(one: &OpenApproval) -> Value {
@@ -234,8 +298,9 @@ mod tests {
 
     #[test]
     fn a_beginning_is_enough_where_it_is_that_of_one() {
-        let open = [open("7-1-0-abcd"), open("71-1-0-abcd"), open("8-1-0-abcd")];
-        let chosen = |word: &str| choose(&open, word).map(|one| one.approval.id.to_string()).ok();
+        let approvals = vec![open("7-1-0-abcd"), open("71-1-0-abcd"), open("8-1-0-abcd")];
+        let open = OpenQuestions { approvals, ..OpenQuestions::default() };
+        let chosen = |word: &str| choose(&open, word).map(Question::id).ok();
         assert_eq!(chosen("8").as_deref(), Some("8-1-0-abcd"));
         assert_eq!(chosen("7-").as_deref(), Some("7-1-0-abcd"));
         assert_eq!((chosen("7"), chosen(""), chosen("9")), (None, None, None));

@@ -4,11 +4,12 @@ use bevy::ecs::prelude::*;
 
 use super::Ending;
 use super::report::Verdict;
+use super::waiting_steps::waiting;
+use crate::app::approvals::has_answers;
 use crate::base::ids::USER;
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::log::events::{Warning, WorkflowStep};
-use crate::orchestration::workflow::definition::{Doer, PersonWants};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowCommand, WorkflowRuns};
 use crate::schedule::Door;
 
@@ -113,7 +114,8 @@ impl WorkflowGoal {
                 let why: Vec<String> = failed.map(|(step, state)| format!("step {}: {}", step.id, state.why)).collect();
                 let why = if why.is_empty() { run.why.clone() } else { why.join("; ") };
                 let hint = format!("mend it, and go on with what is left: workshop workflow resume {}", run.key);
-                Verdict { result: None, ..Verdict::new(Ending::Failed, why).hint(hint) }
+                let ending = if run.is_limited() { Ending::Limited } else { Ending::Failed };
+                Verdict { result: None, ..Verdict::new(ending, why).hint(hint) }
             }
         })
     }
@@ -122,30 +124,8 @@ impl WorkflowGoal {
 /// What a person must do, where nothing else goes on.
 fn waits(world: &World, run: &Run) -> Option<Verdict> {
     let is_quiet = run.active().next().is_none() && world.resource::<Door<WorkflowCommand>>().is_empty();
-    let asked: Vec<&str> = run.asked().map(|at| run.plan.steps[at].id.as_str()).collect();
-    if !is_quiet || asked.is_empty() {
+    if !is_quiet || has_answers(world) {
         return None;
     }
-    let told = run.asked().map(|at| {
-        let step = &run.plan.steps[at];
-        let wants = run.question(at);
-        match &step.doer {
-            Doer::Person { wants: PersonWants::Form } => {
-                let fields: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
-                format!("step {} asks for {}: {wants}", step.id, fields.join(", "))
-            }
-            _ => format!("step {} asks: {wants}", step.id),
-        }
-    });
-    let example = run.asked().next().map(|at| {
-        let step = &run.plan.steps[at];
-        match step.outputs.first() {
-            Some(field) if !matches!(step.doer, Doer::Person { wants: PersonWants::Approval }) => {
-                format!("--answer {}.{}=…", step.id, field.name)
-            }
-            _ => format!("--answer {}=yes", step.id),
-        }
-    });
-    let hint = format!("answer with: workshop workflow resume {} {}", run.key, example.unwrap_or_default());
-    Some(Verdict::new(Ending::Waiting, told.collect::<Vec<_>>().join("; ")).hint(hint))
+    waiting(&run.questions().collect::<Vec<_>>())
 }

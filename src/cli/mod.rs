@@ -24,6 +24,7 @@ mod status;
 mod stop;
 mod task;
 #[cfg(feature = "window")]
+mod waiting_steps;
 mod window;
 mod workflow;
 

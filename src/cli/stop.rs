@@ -6,6 +6,7 @@ use super::Ending;
 use super::asking::{Asking, asks};
 use super::report::Verdict;
 use super::task::{Task, WORK_PAUSED, agent_paused};
+use super::waiting_steps::waiting;
 use crate::app::drive::EventTap;
 use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
@@ -54,10 +55,16 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work();
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
-        return Some(of_task.unwrap_or_else(Verdict::done));
+        return Some(of_task.or_else(|| steps_wait(world, asking)).unwrap_or_else(Verdict::done));
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
     if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
+}
+
+/// What workflows ask a person, where nothing else goes on.
+fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
+    let questions: Vec<_> = world.resource::<WorkflowRuns>().questions().collect();
+    waiting(&questions).filter(|_| asking.ends_when_held())
 }
 
 fn has_ticked(world: &World) -> bool {

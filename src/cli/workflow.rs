@@ -142,7 +142,7 @@ struct Driving {
     quiet: bool,
 }
 
-fn parse_pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     match name.trim() {
         "" => Err("write NAME=VALUE".to_owned()),

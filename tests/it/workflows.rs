@@ -37,36 +37,19 @@ pub fn trials() -> Vec<Trial> {
         every_template_runs_to_its_end_with_a_script,
         a_workflow_runs_from_the_command_line_and_leaves_one_result,
         what_is_cut_off_on_disk_goes_on_from_its_file,
+        a_run_that_a_limit_ended_ends_with_3,
+        a_step_of_a_person_is_answered_as_an_approval_once,
+        a_step_of_a_person_is_answered_in_a_room_that_is_running,
+        whoever_takes_the_next_step_walks_over_to_who_gave,
+        the_whole_run_is_remembered_once_by_who_took_part,
     ]
 }
 
 const SCENE: &str =
     "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: researcher-1, profile: researcher, position: [0, 0] }\n";
 
-pub const PIPELINE: &str = "---
-name: Research Pipeline
-description: Multi-stage research with review
-trigger: manual
-steps:
-  - id: research
-    agent: researcher
-    prompt: \"Research {topic} thoroughly\"
-    outputs: [findings]
-
-  - id: review
-    agent: reviewer
-    depends_on: [research]
-    prompt: \"Review these findings for accuracy: {research.findings}\"
-    outputs: [review_report]
-
-  - id: synthesize
-    agent: writer
-    depends_on: [research, review]
-    prompt: \"Write a final report incorporating: {research.findings} and addressing: {review.review_report}\"
----
-
-# Research Pipeline
-";
+/// The workflow of the reference, as it stands there.
+const PIPELINE: &str = include_str!("../../crates/work/src/orchestration/workflow/fixtures/research-pipeline.md");
 
 const SCRIPT: &str = "latency: 0.2
 agents:
@@ -392,16 +375,21 @@ fn every_template_runs_to_its_end_with_a_script() {
 
 /// A workspace on disk with the pipeline in it.
 fn on_disk() -> (tempfile::TempDir, String) {
+    on_disk_with("workflows/research-pipeline.md", PIPELINE, SCRIPT)
+}
+
+/// A workspace on disk with this workflow in it.
+fn on_disk_with(path: &str, workflow: &str, script: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let agents = ["researcher", "reviewer", "writer"].map(|id| (format!("agents/{id}.md"), "You work.\n"));
-    let files = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("workflows/research-pipeline.md", PIPELINE)];
+    let files = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), (path, workflow)];
     let files = files.map(|(path, text)| (path.to_owned(), text)).into_iter().chain(agents);
     for (path, text) in files {
         let path = folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let provider = format!("scripted:{}", crate::workshop::script_file(SCRIPT).display());
+    let provider = format!("scripted:{}", crate::workshop::script_file(script).display());
     (folder, provider)
 }
 
@@ -468,4 +456,146 @@ fn what_is_cut_off_on_disk_goes_on_from_its_file() {
     let (code, told, why) = workshop(&["workflow", "resume", "1", "--provider", &provider]);
     assert_eq!((code, told.as_str()), (0, "Tea is hot.\n"), "{why}");
     assert_eq!(workshop(&["workflow", "resume", "1"]).0, 2, "nothing is left of it");
+}
+
+fn a_run_that_a_limit_ended_ends_with_3() {
+    let workflow = "---\nsteps:\n  - { id: look, agent: writer, prompt: look, max_turns: 1 }\n  - { id: end, agent: reviewer, prompt: end, depends_on: [look] }\n---\n";
+    let script = "latency: 0.1\ndefault:\n  - { tools: [ { name: vfs_list, arguments: {} } ], repeat: true }\n";
+    let (folder, provider) = on_disk_with("workflows/look.md", workflow, script);
+    let (code, told, why) = workshop(folder.path(), &["workflow", "run", "look", "--provider", &provider, "--json"]);
+    assert_eq!(code, 3, "{told} {why}");
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(report["ended"], "limited", "{report}");
+    assert!(why.contains("step look: stopped after 1 turns (max_turns of its step)"), "{why}");
+    // A list that is longer than may be is a limit, too; a step that did not give what it must is none.
+    let list = "---\nsteps:\n  - { id: a, agent: writer, prompt: look, outputs: [parts] }\n  - { id: b, agent: writer, prompt: \"{item}\", for_each: \"{a.parts} at most 1\", depends_on: [a] }\n---\n";
+    std::fs::write(folder.path().join("workflows/list.md"), list).unwrap();
+    for (said, ends) in [("parts: [one, two]", 3), ("nothing of it", 1)] {
+        let script = format!("latency: 0.1\ndefault:\n  - {{ text: \"{said}\", repeat: true }}\n");
+        let provider = format!("scripted:{}", crate::workshop::script_file(&script).display());
+        let (code, _, why) = workshop(folder.path(), &["workflow", "run", "list", "--provider", &provider]);
+        assert_eq!(code, ends, "{why}");
+    }
+}
+
+const ASKING: &str = "---
+name: Ask
+steps:
+  - { id: ok, person: approval, prompt: \"Is it good?\" }
+  - { id: form, person: form, prompt: \"How much?\", outputs: [budget], depends_on: [ok] }
+  - { id: write, agent: writer, prompt: \"Write: {ok.comment} for {form.budget}\", depends_on: [form] }
+---
+";
+
+const ASKED_SCRIPT: &str =
+    "latency: 0.1\nagents:\n  writer: [ { when: { contains: \"short for 7\" }, text: Done., repeat: true } ]\n";
+
+/// What workflows ask in a workspace, by id.
+fn asked(folder: &std::path::Path) -> Vec<String> {
+    let (code, told, why) = workshop(folder, &["approvals", "list", "--json"]);
+    assert_eq!(code, 0, "{why}");
+    let listed: Value = serde_json::from_str(&told).unwrap();
+    let steps = listed["workflow_steps"].as_array().unwrap().iter();
+    steps.map(|step| step["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn a_step_of_a_person_is_answered_as_an_approval_once() {
+    let (folder, provider) = on_disk_with("workflows/ask.md", ASKING, ASKED_SCRIPT);
+    let workshop = |arguments: &[&str]| self::workshop(folder.path(), arguments);
+    let (code, _, why) = workshop(&["workflow", "run", "ask", "--provider", &provider]);
+    assert!(code == 4 && why.contains("workshop approvals allow wf-1-"), "{code}: {why}");
+    let [id] = asked(folder.path()).try_into().expect("one step asks");
+    let (code, told, _) = workshop(&["approvals", "list"]);
+    assert!(code == 0 && told.contains("step ok of the workflow Ask asks you: Is it good?"), "{told}");
+    for (arguments, part) in [
+        (&["approvals", "allow", &id, "--always"][..], "answered once"),
+        (&["approvals", "allow", &id, "--field", "x=1"][..], "has no fields"),
+    ] {
+        let (code, _, why) = workshop(arguments);
+        assert!(code == 2 && why.contains(part), "{why}");
+    }
+    assert_eq!(workshop(&["approvals", "allow", "wf-1", "--because", "short"]).0, 0, "its beginning is enough");
+    let (code, _, why) = workshop(&["approvals", "refuse", &id]);
+    assert!(code == 2 && why.contains("answered already: allowed"), "{why}");
+    // Another process takes the answer in, and asks the next.
+    let (code, _, why) = workshop(&["run", "--until", "idle", "--provider", &provider]);
+    assert!(code == 4 && why.contains("step form of the workflow Ask asks you for budget: How much?"), "{code}: {why}");
+    let [id] = asked(folder.path()).try_into().expect("another step asks");
+    let (code, _, why) = workshop(&["approvals", "allow", &id]);
+    assert!(code == 2 && why.contains("the field budget is missing") && why.contains("--field budget="), "{why}");
+    let (_, told, _) = workshop(&["approvals", "show", &id]);
+    assert!(told.contains("field budget (a text)") && told.contains("How much?"), "{told}");
+    assert_eq!(workshop(&["approvals", "allow", &id, "--field", "budget=7"]).0, 0);
+    let (code, told, why) = workshop(&["workflow", "resume", "1", "--provider", &provider]);
+    assert_eq!((code, told.as_str()), (0, "Done.\n"), "{why}");
+    assert!(asked(folder.path()).is_empty());
+}
+
+fn a_step_of_a_person_is_answered_in_a_room_that_is_running() {
+    let (folder, provider) = on_disk_with("workflows/ask.md", ASKING, ASKED_SCRIPT);
+    std::fs::write(folder.path().join("workflows/ask.md"), ASKING.replace("steps:", "trigger: auto\nsteps:")).unwrap();
+    let mut running = crate::program::Running::start(
+        folder.path(),
+        &["run", "--for", "10m", "--speed", "4", "--events", "-", "--provider", &provider],
+    );
+    running.wait_for("the question", |event| event["data"]["to"] == "asked");
+    let looks = std::iter::repeat_with(|| asked(folder.path())).take(500);
+    let id = looks.filter_map(|asked| asked.first().cloned()).next().expect("it is seen from outside");
+    assert_eq!(workshop(folder.path(), &["approvals", "refuse", &id, "--because", "no"]).0, 0);
+    let over = running.wait_for("the end", |event| event["data"]["step"] == "ok" && event["data"]["to"] == "failed");
+    assert_eq!(over["data"]["why"], "a person refused it: no");
+    assert_eq!(running.interrupt().0, Some(130));
+}
+
+fn whoever_takes_the_next_step_walks_over_to_who_gave() {
+    let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: researcher, profile: researcher, position: [-400, 0], behaviour: stationary }\n  - { id: reviewer, profile: reviewer, position: [400, 0], behaviour: stationary }\n";
+    let setup = Setup::scene(scene).script(SCRIPT).file("workflows/research-pipeline.md", PIPELINE);
+    let mut room =
+        ["researcher", "reviewer", "writer"].iter().fold(setup, |setup, id| setup.profile(id, "You work.\n")).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    let begins =
+        |step: &'static str| move |event: &Value| event["data"]["step"] == step && event["data"]["to"] == "running";
+    assert!(room.until(60.0, "workflow_step", begins("research"))["data"]["from"].is_null());
+    let review = room.until(60.0, "workflow_step", begins("review"));
+    assert_eq!(review["data"]["from"], serde_json::json!(["researcher"]), "a letter for what it goes on with");
+    let apart = |room: &mut Workshop| {
+        use agent_workshop::agent::Roster;
+        use agent_workshop::simulation::Position;
+        let world = room.world();
+        let place = |id: &str| {
+            let roster = world.resource::<Roster>();
+            let entity = roster.key(id).and_then(|key| roster.entity(key)).expect("it is here");
+            world.get::<Position>(entity).expect("it stands somewhere").0
+        };
+        place("researcher").distance(place("reviewer"))
+    };
+    let before = apart(&mut room);
+    room.until(60.0, "workflow_step", |event| event["data"]["step"] == "review" && event["data"]["to"] == "done");
+    let after = apart(&mut room);
+    assert!(before > 700.0 && after < 200.0, "{before} and then {after}");
+    let run = over(&mut room);
+    assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."));
+    let ends = room.events("workflow_step");
+    let last = ends.iter().find(|event| event["data"]["step"] == "synthesize").expect("it began");
+    assert_eq!(last["data"]["from"], serde_json::json!(["researcher", "reviewer"]));
+}
+
+fn the_whole_run_is_remembered_once_by_who_took_part() {
+    let mut room = setup(SCRIPT).open();
+    start(&mut room, "research-pipeline", &[("topic", "tea")]);
+    let run = over(&mut room);
+    room.advance(2.0);
+    let memories: Vec<(&str, &str)> = room
+        .events("memory")
+        .iter()
+        .filter_map(|event| Some((event["agent"].as_str()?, event["data"]["interaction"].as_str()?)))
+        .filter(|(_, text)| text.contains("workflow"))
+        .collect();
+    let by: Vec<&str> = memories.iter().map(|(agent, _)| *agent).collect();
+    assert_eq!(by, ["researcher-1", "reviewer", "writer"], "once each: {memories:#?}");
+    let expected = format!(
+        "did review of the workflow Research Pipeline with researcher-1, writer ({}); it came to: Tea is hot.",
+        run.key
+    );
+    assert_eq!(memories[1].1, expected);
 }

@@ -16,6 +16,8 @@ use crate::base::{Id, MessageKey, RunTag, numbered};
 use crate::element::{
     ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
 };
+use crate::orchestration::workflow::edit::{self, WorkflowEdit};
+use crate::orchestration::workflow::{WorkflowCommand, Workflows};
 use crate::schedule::{Door, SimClock};
 use crate::simulation::{FurnishCommand, Home, RelationshipCommand, relating, relationships};
 use crate::ui::commands::RoomAct;
@@ -34,6 +36,8 @@ pub struct PendingRoom<'w> {
     ties: Vec<Relationship>,
     decor: Vec<Decor>,
     contents: BTreeMap<Id, Box<dyn Content>>,
+    /// Texts of workflows that are changed, by file.
+    workflows: BTreeMap<String, String>,
 }
 
 impl<'w> PendingRoom<'w> {
@@ -48,6 +52,7 @@ impl<'w> PendingRoom<'w> {
             ties: relationships(world).to_vec(),
             decor: world.get_resource::<SceneState>().map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)),
             contents: BTreeMap::new(),
+            workflows: BTreeMap::new(),
         };
         for command in world.resource::<Door<AgentCommand>>().waiting() {
             pending.count_agent(command);
@@ -62,6 +67,12 @@ impl<'w> PendingRoom<'w> {
         for command in world.resource::<Door<RelationshipCommand>>().waiting() {
             // What the world will refuse changes nothing here either.
             let _ = pending.relate(command);
+        }
+        for command in world.resource::<Door<WorkflowCommand>>().waiting() {
+            if let WorkflowCommand::Edit { path, edit } = command {
+                // What the world will refuse changes nothing here either.
+                let _ = pending.edit_workflow(path.clone(), edit.clone());
+            }
         }
         pending
     }
@@ -110,8 +121,22 @@ impl<'w> PendingRoom<'w> {
             RoomAct::Edit(edit) if edit.by.is_user() => self.edit(edit),
             RoomAct::Relate(command) => self.relate(&command),
             RoomAct::Furnish(command) => self.furnish(command),
+            RoomAct::Workflow(WorkflowCommand::Edit { path, edit }) => self.edit_workflow(path, edit),
             act => Ok((act, given())),
         }
+    }
+
+    /// A workflow is changed in the text of its file, and gets that text back.
+    fn edit_workflow(&mut self, path: String, edit: WorkflowEdit) -> Result<Resolved, String> {
+        let (workflows, known) = (self.world.resource::<Workflows>(), self.world.resource::<KnownFiles>());
+        let before = self.workflows.get(&path).map(String::as_str).or_else(|| workflows.text(known, &path));
+        let before = before.ok_or_else(|| format!("there is no workflow {path} any more"))?;
+        let after = edit::apply(before, &edit).map_err(|why| format!("{path} was not changed: {why}"))?;
+        let back = edit::inverse(before, &after);
+        let is_same = *before == after;
+        self.workflows.insert(path.clone(), after);
+        let command = |edit: WorkflowEdit| RoomAct::Workflow(WorkflowCommand::Edit { path: path.clone(), edit });
+        Ok((command(edit), if is_same { Vec::new() } else { vec![command(back)] }))
     }
 
     /// Gives an agent back the home that it has now.

@@ -10,6 +10,7 @@ use crate::base::AllowScope;
 use crate::element::ElementCommand;
 use crate::gate::GatePolicy;
 use crate::kernel::{Kernel, KernelCommand};
+use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::{Door, Input};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
@@ -69,15 +70,10 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
 
 /// What changes nothing that could be taken back here: files have versions, and what was said was said.
 fn passes_by(act: &RoomAct) -> bool {
-    matches!(
-        act,
-        RoomAct::Talk(_)
-            | RoomAct::Task(_)
-            | RoomAct::Work(_)
-            | RoomAct::Together(_)
-            | RoomAct::Workflow(_)
-            | RoomAct::File(_)
-    )
+    if let RoomAct::Workflow(command) = act {
+        return !matches!(command, WorkflowCommand::Edit { .. });
+    }
+    matches!(act, RoomAct::Talk(_) | RoomAct::Task(_) | RoomAct::Work(_) | RoomAct::Together(_) | RoomAct::File(_))
 }
 
 /// The thing that an act brings into the room.

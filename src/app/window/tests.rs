@@ -36,6 +36,7 @@ use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
 mod opening;
+mod workflows;
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
                      # Ideas of all\n  - id: ideas\n    kind: pinboard\n    position: [200, 100]\n    pins:\n      - { id: p1, text: Buy tea, author: ada-1, up: [bram-1], comments: [{ author: ada-1, text: Green }] }\n      - { id: p2, text: Sing, author: user, time: 3 }\n  \

@@ -38,6 +38,9 @@ pub struct Answer {
     /// What the person says of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// What the person filled in, by field, where a form was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
 }
 
 /// Why an answer could not be kept.
@@ -212,7 +215,8 @@ mod tests {
 
     fn answer(id: &str, allow: bool) -> Answer {
         let (scope, because) = (AllowScope::Task, Some("it is fine".to_owned()));
-        Answer { id: id.into(), scene: "scenes/studio.yaml".into(), allow, scope, because }
+        let fields = BTreeMap::new();
+        Answer { id: id.into(), scene: "scenes/studio.yaml".into(), allow, scope, because, fields }
     }
 
     #[test]

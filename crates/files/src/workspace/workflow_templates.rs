@@ -41,6 +41,17 @@ impl WorkflowTemplate {
         agents
     }
 
+    /// Its text for a file at this path: a second one is called otherwise.
+    pub fn text_at(&self, path: &str) -> String {
+        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let number = stem.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('-'));
+        match (number, self.text.split_once("\nname: ").and_then(|(front, rest)| Some((front, rest.split_once('\n')?))))
+        {
+            (Some(number), Some((front, (name, rest)))) => format!("{front}\nname: {name} {number}\n{rest}"),
+            _ => self.text.to_owned(),
+        }
+    }
+
     fn front(&self) -> Option<serde_json::Value> {
         let front = self.text.strip_prefix("---\n")?.split_once("\n---\n")?.0;
         yaml::parse(front).ok()
@@ -61,6 +72,12 @@ pub fn all() -> Vec<WorkflowTemplate> {
 /// The one with this name.
 pub fn find(name: &str) -> Option<WorkflowTemplate> {
     all().into_iter().find(|template| template.name == name)
+}
+
+/// The agents of the kit that one names: path and text.
+pub fn agents(template: &WorkflowTemplate) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    files(template).into_iter().skip(1).map(|(path, bytes)| (path, text(bytes))).collect()
 }
 
 /// The files of one: itself, and the agents of the kit that it names.
@@ -88,6 +105,9 @@ mod tests {
             let done = write(folder.path(), &template).expect("it can be written");
             assert_eq!(done.written.len(), 1 + template.agents().len(), "{}: {:?}", template.name, done.written);
             assert!(!template.description().is_empty());
+            assert_eq!(template.text_at(&template.path()), template.text);
+            let second = template.text_at(&format!("workflows/{}-2.md", template.name));
+            assert_eq!(second.lines().filter(|line| line.starts_with("name: ") && line.ends_with(" 2")).count(), 1);
             assert_eq!(write(folder.path(), &template).expect("it can be read").written, [] as [&str; 0]);
         }
         assert!(find("chain").is_some() && find("nothing").is_none());

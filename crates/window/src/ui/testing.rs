@@ -181,6 +181,10 @@ pub fn room_for(command: &CommandInfo) -> RoomModel {
     if command.id.starts_with("furniture.") {
         room.decor = vec![rug()].into();
     }
+    if command.id.starts_with("workflows.") {
+        let file = WorkflowView { path: "workflows/tea.md".into(), name: "Tea time".into(), ..WorkflowView::default() };
+        room.workflows = WorkflowsView { files: vec![file].into(), ..WorkflowsView::default() }.into();
+    }
     room
 }
 

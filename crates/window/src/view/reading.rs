@@ -17,7 +17,7 @@ use super::model::{
 };
 use super::together::TogetherView;
 use super::work::WorkView;
-use super::workflows::WorkflowsView;
+use super::workflows::{WorkflowReader, WorkflowsView};
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, Held, Mail};
@@ -46,6 +46,7 @@ pub struct RoomReader {
     servers: Shared<Vec<ServerView>>,
     together: Shared<TogetherView, [ChangeTick; 2]>,
     workflows: Shared<WorkflowsView, [ChangeTick; 2]>,
+    workflow_reader: WorkflowReader,
 }
 
 /// What is made of something in the world when that changes, and shared by all frames until then.
@@ -200,7 +201,8 @@ impl RoomReader {
         let (files, runs) = (world.get_resource_ref::<Workflows>(), world.get_resource_ref::<WorkflowRuns>());
         let (Some(files), Some(runs)) = (files, runs) else { return Arc::default() };
         let changed = [files.last_changed(), runs.last_changed()];
-        shared(&mut self.workflows, changed, || WorkflowsView::read(world))
+        let reader = &mut self.workflow_reader;
+        shared(&mut self.workflows, changed, || reader.read(world))
     }
 
     fn together(&mut self, world: &World) -> Arc<TogetherView> {

@@ -11,7 +11,7 @@ use crate::base::Id;
 use crate::base::ids::USER;
 use crate::log::events::{
     Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Message,
-    Publish, Read, Warning,
+    Publish, Read, Warning, WorkflowStep,
 };
 use crate::log::{EventKind, EventRecord, Narrator, Told};
 
@@ -194,6 +194,7 @@ impl Recent {
                 event.read().map(|said: Publish| self.send(event, said.by.as_ref(), &said.to, now_secs))
             }
             EventKind::HandBack => event.read().map(|given: HandBack| self.send(event, None, &[given.to], now_secs)),
+            EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.fetch(event, &step.from, now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
             EventKind::Warning => event.read().map(|warning| self.note_warning(event, warning, narrator, now_secs)),
@@ -255,8 +256,17 @@ impl Recent {
     /// Words go from the agent of a record, or from whoever else said them, to these.
     fn send(&mut self, event: &EventRecord, by: Option<&Id>, to: &[Id], now_secs: f64) {
         let Some(from) = event.draft.agent.as_ref().or(by) else { return };
-        let letters = to.iter().map(|to| Letter { from: from.clone(), to: to.clone(), since_secs: now_secs });
-        self.letters.extend(letters);
+        self.post(to.iter().map(|to| (from, to)), now_secs);
+    }
+
+    /// What these gave goes to the agent of a record, who goes on with it.
+    fn fetch(&mut self, event: &EventRecord, from: &[Id], now_secs: f64) {
+        let Some(to) = event.draft.agent.as_ref() else { return };
+        self.post(from.iter().map(|from| (from, to)), now_secs);
+    }
+
+    fn post<'a>(&mut self, ways: impl Iterator<Item = (&'a Id, &'a Id)>, now_secs: f64) {
+        self.letters.extend(ways.map(|(from, to)| Letter { from: from.clone(), to: to.clone(), since_secs: now_secs }));
         let surplus = self.letters.len().saturating_sub(LETTERS_SHOWN);
         self.letters.drain(..surplus);
     }
@@ -375,6 +385,19 @@ mod tests {
         assert!(!recent.fade(1.1 + LETTER_SECS));
         take_in(&mut recent, (0..500).map(|_| record(&said)).collect(), 4.0);
         assert_eq!(recent.letters.len(), LETTERS_SHOWN);
+    }
+
+    #[test]
+    fn what_a_step_goes_on_with_is_a_letter_from_each_who_gave_it() {
+        let mut recent = Recent::default();
+        let step = WorkflowStep {
+            to: "running".into(),
+            from: vec!["bram-1".into(), "cleo-1".into()],
+            ..WorkflowStep::default()
+        };
+        take_in(&mut recent, vec![record(&step)], 1.0);
+        let ways: Vec<(&str, &str)> = recent.letters.iter().map(|letter| (&*letter.from, &*letter.to)).collect();
+        assert_eq!(ways, [("bram-1", "ada-1"), ("cleo-1", "ada-1")]);
     }
 
     #[test]

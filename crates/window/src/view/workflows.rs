@@ -1,18 +1,23 @@
 //! Workflows as a screen sees them at one moment: what their files say, and how far their runs are.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
 
 use crate::base::{Id, Severity};
 use crate::orchestration::workflow::definition::{Doer, PersonWants};
+use crate::orchestration::workflow::format::WorkflowFile;
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowRuns, Workflows};
 
 /// All workflows and their runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorkflowsView {
     /// The files, by path.
-    pub files: Vec<WorkflowView>,
+    pub files: Arc<Vec<WorkflowView>>,
     /// The runs that are known, the newest first.
-    pub runs: Vec<RunView>,
+    pub runs: Vec<Arc<RunView>>,
 }
 
 /// A workflow's file.
@@ -82,6 +87,12 @@ pub struct AskedView {
 }
 
 impl RunView {
+    /// What the step is at that is named so and mostly stands at this place, why, and who is at it.
+    pub fn step_at(&self, at: usize, id: &str) -> Option<(StepStatus, &str, Option<&Id>)> {
+        let found = self.steps.get(at).filter(|(step, ..)| step == id);
+        found.map(|(_, status, why, agent)| (*status, why.as_str(), agent.as_ref())).or_else(|| self.step(id))
+    }
+
     /// What a step of it is at, and why.
     pub fn step(&self, id: &str) -> Option<(StepStatus, &str, Option<&Id>)> {
         let found = self.steps.iter().find(|(step, ..)| step == id)?;
@@ -89,51 +100,78 @@ impl RunView {
     }
 }
 
-impl WorkflowsView {
+/// What was read of workflows, of which only what is another since is read again.
+#[derive(Debug, Default)]
+pub struct WorkflowReader {
+    files: Option<(Tick, Arc<Vec<WorkflowView>>)>,
+    runs: BTreeMap<RunKey, (u64, Arc<RunView>)>,
+}
+
+impl WorkflowReader {
     /// Reads them out of the world.
-    pub fn read(world: &World) -> Self {
-        let (Some(workflows), Some(runs)) = (world.get_resource::<Workflows>(), world.get_resource::<WorkflowRuns>())
-        else {
-            return Self::default();
+    pub fn read(&mut self, world: &World) -> WorkflowsView {
+        let (files, runs) = (world.get_resource_ref::<Workflows>(), world.get_resource_ref::<WorkflowRuns>());
+        let (Some(workflows), Some(all)) = (files, runs) else { return WorkflowsView::default() };
+        let changed = workflows.last_changed();
+        let files = match &self.files {
+            Some((seen, files)) if *seen == changed => files.clone(),
+            _ => Arc::new(workflows.files().keys().map(|path| workflow_view(&workflows, path)).collect()),
         };
-        let files = workflows.files().values().map(|file| {
-            let workflow = &file.workflow;
-            let problems = workflows.problems(&workflow.path);
-            let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-            let place = |id: &String| workflow.steps.iter().position(|step| step.id == *id);
-            let steps = workflow.steps.iter().map(|step| StepView {
-                id: step.id.clone(),
-                who: who(&step.doer),
-                agent: match &step.doer {
-                    Doer::Agent { agent } => agent.to_string(),
-                    _ => String::new(),
-                },
-                prompt: step.prompt.to_string(),
-                outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
-                when: step.when.as_ref().map(ToString::to_string).unwrap_or_default(),
-                before: step.depends_on.iter().filter_map(place).collect(),
-            });
-            let variables = workflow.variables.iter().map(|variable| {
-                let default = variable.default.clone().unwrap_or_default();
-                (variable.name.clone(), variable.description.clone(), default)
-            });
-            WorkflowView {
-                path: workflow.path.clone(),
-                name: workflow.name.clone(),
-                trigger: workflow.trigger.to_string(),
-                problems: errors.map(ToString::to_string).collect(),
-                variables: variables.collect(),
-                steps: steps.collect(),
-            }
-        });
-        let mut runs: Vec<RunView> = runs.iter().map(run_view).collect();
+        self.files = Some((changed, files.clone()));
+        let mut known = std::mem::take(&mut self.runs);
+        let mut read = |run: &Run| {
+            let there = known.remove(&run.key).filter(|(revision, _)| *revision == run.revision());
+            let (revision, view) = there.unwrap_or_else(|| (run.revision(), Arc::new(run_view(run))));
+            self.runs.insert(run.key, (revision, view.clone()));
+            view
+        };
+        let mut runs: Vec<Arc<RunView>> = all.iter().map(&mut read).collect();
         runs.reverse();
-        Self { files: files.collect(), runs }
+        WorkflowsView { files, runs }
+    }
+}
+
+fn workflow_view(workflows: &Workflows, path: &str) -> WorkflowView {
+    let Some(WorkflowFile { workflow, .. }) = workflows.files().get(path) else { return WorkflowView::default() };
+    let problems = workflows.problems(path);
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let places: BTreeMap<&str, usize> =
+        workflow.steps.iter().enumerate().map(|(at, step)| (step.id.as_str(), at)).collect();
+    let steps = workflow.steps.iter().map(|step| StepView {
+        id: step.id.clone(),
+        who: who(&step.doer),
+        agent: match &step.doer {
+            Doer::Agent { agent } => agent.to_string(),
+            _ => String::new(),
+        },
+        prompt: step.prompt.to_string(),
+        outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
+        when: step.when.as_ref().map(ToString::to_string).unwrap_or_default(),
+        before: step.depends_on.iter().filter_map(|id| places.get(id.as_str()).copied()).collect(),
+    });
+    let variables = workflow.variables.iter().map(|variable| {
+        let default = variable.default.clone().unwrap_or_default();
+        (variable.name.clone(), variable.description.clone(), default)
+    });
+    WorkflowView {
+        path: workflow.path.clone(),
+        name: workflow.name.clone(),
+        trigger: workflow.trigger.to_string(),
+        problems: errors.map(ToString::to_string).collect(),
+        variables: variables.collect(),
+        steps: steps.collect(),
+    }
+}
+
+impl WorkflowsView {
+    /// What runs ask the person, the oldest run first.
+    pub fn asked(&self) -> impl Iterator<Item = (&RunView, &AskedView)> {
+        self.runs.iter().rev().flat_map(|run| run.asked.iter().map(move |asked| (&**run, asked)))
     }
 
     /// The newest run of a workflow.
     pub fn newest(&self, path: &str) -> Option<&RunView> {
-        self.runs.iter().find(|run| run.file == path)
+        self.runs.iter().find(|run| run.file == path).map(|run| &**run)
     }
 }
 
@@ -152,15 +190,10 @@ fn run_view(run: &Run) -> RunView {
         let agent = state.parts.iter().filter_map(|part| part.work.as_ref()).next_back().map(|work| work.agent.clone());
         (step.id.clone(), state.status, state.why.clone(), agent)
     });
-    let asked = run.asked().map(|at| {
-        let step = &run.plan.steps[at];
-        let fields = match step.doer {
-            Doer::Person { wants: PersonWants::Form } => {
-                step.outputs.iter().map(|output| output.name.clone()).collect()
-            }
-            _ => Vec::new(),
-        };
-        AskedView { step: step.id.clone(), question: run.question(at), fields }
+    let asked = run.questions().map(|question| AskedView {
+        fields: question.fields.iter().map(|field| field.name.clone()).collect(),
+        step: question.step,
+        question: question.asks,
     });
     RunView {
         key: run.key,

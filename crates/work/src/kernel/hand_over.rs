@@ -77,10 +77,14 @@ impl Kernel {
         Ok(depth)
     }
 
-    /// The agent that handed the task of a thread over, as long as its result is awaited.
+    /// The agent to which whoever takes up a thread goes over: that which handed its task over, as long as its result is
+    /// awaited, or that whose result it goes on with.
     pub(super) fn giver(&self, thread: ActivationKey) -> Option<&Id> {
-        let thread = self.thread(thread).filter(|thread| thread.handed.is_some())?;
-        Some(&self.thread(thread.parent?)?.agent)
+        let thread = self.thread(thread)?;
+        match thread.handed {
+            Some(_) => Some(&self.thread(thread.parent?)?.agent),
+            None => thread.terms.from.as_ref().filter(|from| **from != thread.agent),
+        }
     }
 
     fn handed(&self, key: ActivationKey) -> Option<(&Handed, u32)> {

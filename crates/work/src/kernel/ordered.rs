@@ -21,6 +21,8 @@ pub struct WorkTerms {
     pub tools: Vec<String>,
     /// Whether its session is kept when the work is over, for whoever goes on with it.
     pub is_kept: bool,
+    /// The agent whose result it goes on with, by id: whoever takes the work goes over there.
+    pub from: Option<Id>,
 }
 
 impl WorkTerms {

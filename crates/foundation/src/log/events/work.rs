@@ -314,6 +314,9 @@ pub struct WorkflowStep {
     /// Who began it, where it is about the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
+    /// The agents whose results it goes on with, where an agent begins with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<Id>,
 }
 
 impl EventData for WorkflowStep {

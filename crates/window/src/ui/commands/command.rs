@@ -158,6 +158,13 @@ pub enum WindowCommand {
     Tell(String, bool),
     /// Gives up what is in the hand, else closes what is open, else deselects.
     Escape,
+    /// Shows a workflow in the graph, or the one that was shown last, and lets it run: asks what it is to be about first.
+    ShowWorkflow {
+        /// Its file.
+        path: Option<String>,
+        /// Whether it is to run.
+        runs: bool,
+    },
     /// Asks something of the explorer.
     Files(FilesCommand),
     /// Asks something of a pane that was added, by its name and that of the command.
@@ -190,6 +197,8 @@ pub enum FilesCommand {
     Open(Vec<String>),
     /// To make a file, in this folder.
     New(String),
+    /// To make a workflow from the template of this name, with the agents that it names and that are not there.
+    NewWorkflow(&'static str),
     /// To make a file with this text.
     Make(String, String),
     /// To give a file another path.

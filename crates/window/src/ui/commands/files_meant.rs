@@ -36,6 +36,8 @@ pub enum FileUse {
     Element(Option<Id>),
     /// It is a scene, by its stem.
     Scene(String),
+    /// It is a workflow.
+    Workflow,
 }
 
 /// What commands about files are about.

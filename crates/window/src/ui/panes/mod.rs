@@ -1,5 +1,5 @@
-//! What can be seen in the window, each by itself: the room, files, texts, the graph, the log, what agents have in common,
-//! workflows, and what is selected.
+//! What can be seen in the window, each by itself: the room, files, texts, the graph with workflows, the log, what agents
+//! have in common, and what is selected.
 
 pub mod blackboard;
 pub mod canvas;
@@ -14,11 +14,10 @@ pub mod overlays;
 pub mod port;
 pub mod shelf;
 pub mod story;
-pub mod workflows;
 
 use port::Pane;
 
 /// The panes that are added to every window, a line each.
 pub fn added() -> Vec<Box<dyn Pane>> {
-    vec![Box::new(blackboard::BlackboardPane::default()), Box::new(workflows::WorkflowsPane::default())]
+    vec![Box::new(blackboard::BlackboardPane::default())]
 }

@@ -3,6 +3,7 @@
 
 use egui::{Align, Layout, Painter, Popup, PopupCloseBehavior, RichText, Ui};
 
+use super::waiting_step;
 use crate::base::Id;
 use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
@@ -55,6 +56,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     if let Some(hold) = Hold::of(room, !own.task.trim().is_empty()) {
         hold_ui(ui, &hold, theme, &mut commands);
     }
+    waiting_step::waiting_step_ui(ui, cx, &mut commands);
     if let Some((_, question, at, count)) = cx.ui.questions.front(room) {
         // What would happen is said once.
         let preview = if shows_what_happens(cx) { 0.0 } else { CARD_PREVIEW_POINTS };
@@ -273,7 +275,7 @@ fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>)
 }
 
 /// A text that wraps, and buttons at the right edge, which keep their place whatever the text is.
-fn beside_buttons<R>(
+pub(super) fn beside_buttons<R>(
     ui: &mut Ui,
     text: impl Into<egui::WidgetText>,
     buttons: impl FnOnce(&mut Ui) -> R,

@@ -91,6 +91,10 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::RememberTask(task) => ui.recents.remember_task(&task),
         WindowCommand::Tell(text, is_good) => ui.tell(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
+        WindowCommand::ShowWorkflow { path, runs } => {
+            panes.graph.show_workflow(path, runs);
+            ui.dock.show(&Tab::Graph, |_| true);
+        }
         WindowCommand::Files(command) => panes.explorer.ask(command),
         WindowCommand::Pane(pane, command) => {
             return panes.added.find(pane).map(|pane| pane.apply(command)).unwrap_or_default();

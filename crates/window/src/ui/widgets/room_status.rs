@@ -67,7 +67,7 @@ pub fn status(room: &RoomModel) -> String {
     } else if room.speed == Some(Speed::Max) {
         parts.push("As fast as possible".to_owned());
     }
-    match in_state(State::Waiting) {
+    match in_state(State::Waiting) + room.workflows.asked().count() {
         0 => {}
         1 => parts.push("1 needs you".to_owned()),
         many => parts.push(format!("{many} need you")),

@@ -19,6 +19,7 @@ use crate::base::{Author, Id, Problem, RunTag, Seq, Severity};
 use crate::kernel::{Kernel, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::{Warning, WorkflowStep};
 use crate::log::{EventDraft, EventLog};
+use crate::memory::{MemoryAct, MemoryEdit};
 use crate::schedule::{SimClock, ticks};
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
@@ -46,6 +47,7 @@ pub(super) struct RunsAccess<'w> {
     orders: MessageWriter<'w, WorkOrder>,
     files: MessageWriter<'w, FileOrder>,
     reports: MessageWriter<'w, ProblemReport>,
+    memories: MessageWriter<'w, MemoryEdit>,
 }
 
 impl RunsAccess<'_> {
@@ -95,7 +97,7 @@ impl RunsAccess<'_> {
 
     /// Writes the records of what became of a run's steps.
     pub(super) fn tell(&mut self, run: &mut Run) {
-        for Change { step, to, why, agent } in run.take_changes() {
+        for Change { step, to, why, agent, from } in run.take_changes() {
             let step = step.and_then(|step| run.plan.steps.get(step)).map(|step| step.id.as_str());
             let event = WorkflowStep {
                 workflow: run.name.as_str().into(),
@@ -104,6 +106,7 @@ impl RunsAccess<'_> {
                 why: Some(why).filter(|why| !why.is_empty()),
                 run: Some(run.key.id()),
                 by: (step.is_none()).then(|| run.by.clone()),
+                from,
             };
             let draft = EventDraft::of(&event);
             let draft = match &agent {
@@ -131,9 +134,9 @@ impl RunsAccess<'_> {
     fn carry_out(&mut self, run: &Run, effect: Effect) {
         let (by, cause) = (Id::from(format!("workflow {}", run.name)), run.cause);
         match effect {
-            Effect::Begin { order, agent, task, model, turns_at_most, gives, .. } => {
+            Effect::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
                 let tools = if gives { vec![GIVE_OUTPUT.to_owned()] } else { Vec::new() };
-                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true };
+                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true, from };
                 self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
             }
             Effect::GoOn { order, thread, text, .. } => {
@@ -165,10 +168,12 @@ impl RunsAccess<'_> {
             let path = record::result_path(run);
             let ended = run.ended_tick.unwrap_or(now);
             run.result = Some(path.clone());
+            run.revision += 1;
             written.is_behind = true;
             let content = record::result(run);
             let key = format!("{RESULTS}{}/{ended}", run.key);
             self.order(key, FileOperation::Write { path, content }, run);
+            self.remember(run);
         }
         let every = ticks(self.settings.state_write_secs.clamp(0.0, 3_600.0)).max(1);
         let is_due = written.tick == 0 || now >= written.tick + every * (1 + written.bytes / BYTES_PER_WRITE);
@@ -178,6 +183,15 @@ impl RunsAccess<'_> {
                 *written = Written { is_behind: false, tick: now, bytes: content.len() as u64 };
             }
             self.files.write(order);
+        }
+    }
+
+    /// What a run that is over leaves in the memory of those who took part in it and are here.
+    fn remember(&mut self, run: &Run) {
+        for (agent, text) in run.memories() {
+            if let Some(agent) = self.roster.key(&agent) {
+                self.memories.write(MemoryEdit { agent, act: MemoryAct::Interaction { text }, cause: run.cause });
+            }
         }
     }
 

@@ -1,12 +1,16 @@
 //! Changes of a workflow that a person makes where it is drawn: in the text of its file, at exactly the keys that they are
 //! about, with comments and order kept.
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::keys::quoted_braces;
 use super::template::is_word;
 use crate::agent::front_matter;
+use crate::base::hash::content_hash;
 use crate::base::text::slug;
 use crate::workspace::{scene_patch, yaml};
 
@@ -54,10 +58,26 @@ pub enum WorkflowEdit {
         /// Its outputs, in order; what is known of one that stays is kept.
         names: Vec<String>,
     },
+    /// The whole text is another, if it still is the one that is meant: takes a change back.
+    Replace {
+        /// The hash of the text that is meant.
+        of: u64,
+        /// What it says then.
+        text: String,
+    },
+}
+
+/// What takes a change back that made one text another.
+pub fn inverse(before: &str, after: &str) -> WorkflowEdit {
+    WorkflowEdit::Replace { of: content_hash(after.as_bytes()), text: before.to_owned() }
 }
 
 /// The text of a workflow's file after a change. The error says why it cannot be changed so.
 pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
+    if let WorkflowEdit::Replace { of, text: other } = edit {
+        let is_meant = content_hash(text.as_bytes()) == *of;
+        return if is_meant { Ok(other.clone()) } else { Err("its file was changed otherwise meanwhile".to_owned()) };
+    }
     let windows = text.contains("\r\n");
     let plain = front_matter::normalise(text);
     let (front, _) = front_matter::fenced(&plain)
@@ -108,8 +128,9 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             if steps.iter().all(|one| id_of(one) != Some(on)) {
                 return Err(no_step(on));
             }
-            if waits(steps, on, step) {
-                return Err(format!("{on:?} waits for {step:?} already: they would wait for each other"));
+            if let Some(way) = way(steps, on, step) {
+                let way = way.join(" → ");
+                return Err(format!("{on:?} waits for {step:?} already ({way}): they would wait for each other"));
             }
             let one = find(steps, step)?;
             let mut before = listed(one, "depends_on");
@@ -144,6 +165,8 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             one.insert("outputs".to_owned(), outputs);
             Ok(())
         }
+        // The whole text, not its keys.
+        WorkflowEdit::Replace { .. } => Ok(()),
     }
 }
 
@@ -196,22 +219,26 @@ fn free(step: &mut Map<String, Value>, of: &str) {
     }
 }
 
-/// Whether one step waits for another, directly or not.
-fn waits(steps: &[Value], step: &str, before: &str) -> bool {
-    let mut due = vec![step.to_owned()];
-    let mut seen = std::collections::BTreeSet::new();
-    while let Some(id) = due.pop() {
-        let known = steps.iter().find(|one| id_of(one) == Some(&id)).and_then(Value::as_object);
-        for next in known.map(|one| listed(one, "depends_on")).unwrap_or_default() {
-            if next == before {
-                return true;
-            }
-            if seen.insert(next.clone()) {
-                due.push(next);
+/// The way by which one step comes to wait for another, directly or not: from the one that is waited for.
+fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'a str>> {
+    let known = steps.iter().filter_map(|one| Some((id_of(one)?, listed(one.as_object()?, "depends_on"))));
+    let before: BTreeMap<&str, Vec<String>> = known.collect();
+    let ids: BTreeMap<&str, &str> = before.keys().map(|id| (*id, *id)).collect();
+    let mut came: BTreeMap<&str, Option<&str>> = BTreeMap::from([(step, None)]);
+    let mut due = VecDeque::from([step]);
+    while let Some(id) = due.pop_front() {
+        if id == waited_for {
+            let ways = std::iter::successors(Some(id), |id| came.get(id).copied().flatten());
+            return Some(ways.collect());
+        }
+        for next in before.get(id).into_iter().flatten().filter_map(|next| ids.get(next.as_str()).copied()) {
+            if let Entry::Vacant(place) = came.entry(next) {
+                place.insert(Some(id));
+                due.push_back(next);
             }
         }
     }
-    false
+    None
 }
 
 #[cfg(test)]
@@ -273,10 +300,28 @@ Words of ours.
     }
 
     #[test]
+    fn a_change_is_taken_back_to_the_letter_unless_somebody_else_changed_the_file() {
+        for edit in [
+            WorkflowEdit::RemoveStep { step: "look".into() },
+            WorkflowEdit::Outputs { step: "look".into(), names: Vec::new() },
+            WorkflowEdit::Free { step: "write".into(), of: "look".into() },
+        ] {
+            let changed = apply(TEXT, &edit).expect("it can be changed");
+            let back = inverse(TEXT, &changed);
+            assert_eq!(apply(&changed, &back).as_deref(), Ok(TEXT), "{edit:?}");
+            let why = apply(&format!("{changed}More words."), &back).expect_err("it is another text");
+            assert!(why.contains("changed otherwise"), "{why}");
+        }
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused_in_words() {
         let depend = |step: &str, on: &str| WorkflowEdit::Depend { step: step.into(), on: on.into() };
         for (edit, part) in [
-            (depend("look", "write"), "wait for each other"),
+            (
+                depend("look", "write"),
+                "\"write\" waits for \"look\" already (look → write): they would wait for each other",
+            ),
             (depend("look", "look"), "wait for itself"),
             (depend("look", "nothing"), "no step"),
             (WorkflowEdit::RemoveStep { step: "nothing".into() }, "no step"),

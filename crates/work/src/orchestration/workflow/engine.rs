@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::definition::{Doer, ForEach, RESULT, Repeat};
 use super::key::RunKey;
 use super::limits::Limits;
+use super::news::FailedBy;
 use super::plan::Plan;
 use super::state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run, RunStatus, StepState, StepStatus};
 use super::{task, value};
@@ -36,6 +37,8 @@ pub enum Effect {
         turns_at_most: Option<u32>,
         /// Whether it must give outputs.
         gives: bool,
+        /// Whose result it goes on with, by id: whoever begins goes over there.
+        from: Option<Id>,
     },
     /// The agent is told something more in the same session.
     GoOn {
@@ -105,6 +108,7 @@ impl Run {
             to_end: Vec::new(),
             begun: 0,
             changes: Vec::new(),
+            revision: 0,
             plan,
         };
         run.tell(None, "started", "", None);
@@ -112,9 +116,11 @@ impl Run {
     }
 
     pub(super) fn tell(&mut self, step: Option<usize>, to: &str, why: &str, agent: Option<Id>) {
+        self.revision += 1;
         // The ends of workflows within it are no news: their last steps are.
         if step.is_none_or(|step| !self.is_join(step)) {
-            self.changes.push(Change { step, to: to.to_owned(), why: why.to_owned(), agent });
+            let from = Vec::new();
+            self.changes.push(Change { step, to: to.to_owned(), why: why.to_owned(), agent, from });
         }
     }
 
@@ -235,7 +241,10 @@ impl Run {
                 Some(each) => match self.entries(at, each, limits) {
                     Ok(entries) if entries.is_empty() => self.done(at, now),
                     Ok(entries) => self.open_parts(at, entries),
-                    Err(why) => self.over(at, StepStatus::Failed, why, now),
+                    Err(why) => {
+                        self.steps[at].is_limited = true;
+                        self.over(at, StepStatus::Failed, why, now);
+                    }
                 },
             },
             Doer::Person { .. } => {
@@ -300,6 +309,7 @@ impl Run {
         let step = &plan.steps[at.0];
         let Doer::Agent { agent } = &step.doer else { return };
         let task = task::words(self, at);
+        let from = self.givers(at.0).pop();
         self.begun += 1;
         let number = self.begun;
         let Some(part) = self.part_mut(at) else { return };
@@ -320,6 +330,7 @@ impl Run {
             model: step.model.clone(),
             turns_at_most: step.max_turns,
             gives: !step.outputs.is_empty(),
+            from,
         });
     }
 
@@ -328,6 +339,7 @@ impl Run {
         let is_first = self.part(at).is_some_and(|part| part.tries == 1 && !part.was_asked_again);
         let agent = work.agent.clone();
         let (parts, round) = (self.steps[at.0].parts.len(), self.steps[at.0].round);
+        self.revision += 1;
         let Some(part) = self.part_mut(at) else { return };
         part.work = Some(work);
         let tries = part.tries;
@@ -338,13 +350,18 @@ impl Run {
             _ => String::new(),
         };
         if is_first || tries > 1 {
+            let mut from = self.givers(at.0);
+            from.retain(|giver| *giver != agent);
             self.tell(Some(at.0), "running", &why, Some(agent));
+            if let Some(change) = self.changes.last_mut() {
+                change.from = from;
+            }
         }
     }
 
     /// Nobody takes a piece.
     pub fn refused(&mut self, at: PartAt, why: String, now: u64) {
-        self.part_failed(at, why, false, now);
+        self.part_failed(at, why, FailedBy::Itself, now);
     }
 
     /// Whether a step is over now that a piece of it is.
@@ -363,6 +380,7 @@ impl Run {
                     (_, 0) => format!("entry {}: {why}", first + 1),
                     (_, more) => format!("entry {} and {more} more: {why}", first + 1),
                 };
+                self.steps[at].is_limited = failed.iter().all(|part| self.steps[at].parts[*part].is_limited);
                 self.over(at, StepStatus::Failed, why, now);
             }
         }
@@ -448,7 +466,8 @@ impl Run {
         for at in &one.body {
             let state = &mut self.steps[*at];
             // What it gave is there for those that are done again before it.
-            *state = StepState { outputs: std::mem::take(&mut state.outputs), ..StepState::default() };
+            let (outputs, by) = (std::mem::take(&mut state.outputs), std::mem::take(&mut state.by));
+            *state = StepState { outputs, by, ..StepState::default() };
         }
         self.tell(
             Some(one.head),

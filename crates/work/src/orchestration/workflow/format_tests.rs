@@ -4,32 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const REFERENCE: &str = "---
-name: Research Pipeline
-description: Multi-stage research with review
-trigger: manual
-steps:
-  - id: research
-    agent: researcher
-    prompt: \"Research {topic} thoroughly\"
-    outputs: [findings]
-
-  - id: review
-    agent: reviewer
-    depends_on: [research]
-    prompt: \"Review these findings for accuracy: {research.findings}\"
-    outputs: [review_report]
-
-  - id: synthesize
-    agent: writer
-    depends_on: [research, review]
-    prompt: \"Write a final report incorporating: {research.findings} and addressing: {review.review_report}\"
----
-
-# Research Pipeline
-
-This workflow coordinates a three-stage research process...
-";
+const REFERENCE: &str = include_str!("fixtures/research-pipeline.md");
 
 fn steps(text: &str) -> WorkflowFile {
     read("workflows/a.md", &format!("---\nsteps:\n{text}---\n"))

@@ -3,7 +3,7 @@
 //! In reading order: texts with places for what is known later ([`template`]), what steps give ([`value`]), conditions
 //! over it ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `keys`), looked at in view
 //! of everything else ([`check`], [`graph`]), and made a plan ([`plan`]); a run of it ([`key`], [`state`]), brought on by a
-//! machine that knows no world ([`engine`], `news`, `stopping`), with the words for agents ([`task`]) and from them (`reply`), and kept in files
+//! machine that knows no world ([`engine`], `news`, `giving`, `stopping`), asking people ([`question`]), with the words for agents ([`task`]) and from them (`reply`), and kept in files
 //! ([`record`]). The `systems` tell it what happened in the room and carry out what it says, by what they may touch of the
 //! room (`access`); runs begin as `starting` says.
 
@@ -17,12 +17,14 @@ pub mod edit;
 pub mod engine;
 pub mod format;
 mod give_output;
+mod giving;
 pub mod graph;
 pub mod key;
 mod keys;
 pub mod limits;
 mod news;
 pub mod plan;
+pub mod question;
 pub mod record;
 mod reply;
 pub mod runs;
@@ -39,6 +41,7 @@ pub use access::runs_at_rest;
 pub use answer::PersonAnswer;
 pub use command::WorkflowCommand;
 pub use key::RunKey;
+pub use question::PersonQuestion;
 pub use runs::{WorkflowRuns, Workflows};
 pub use settings::WorkflowSettings;
 pub use state::{Run, RunStatus, StepStatus};

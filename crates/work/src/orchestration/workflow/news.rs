@@ -1,17 +1,28 @@
 //! What a run hears: what agents give and how their work ends, what stands in files, and what people answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::answer::PersonAnswer;
-use super::definition::{APPROVED, COMMENT, Doer, PersonWants, RESULT};
+use super::definition::PersonWants;
 use super::limits::Limits;
+use super::question::{Answered, fitted};
 use super::reply;
 use super::state::{Part, PartAt, PartStage, Run, StepStatus};
-use super::value::OutputKind;
 use crate::base::ActivationKey;
 use crate::mind::Ending;
+
+/// What is at fault where a piece of a step is not done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FailedBy {
+    /// The work itself.
+    Itself,
+    /// A limit or a budget.
+    Limit,
+    /// A person, who does not want it.
+    Person,
+}
 
 impl Run {
     /// The agent at this work gives an output. In words for it: what was noted, or why not.
@@ -30,7 +41,7 @@ impl Run {
             let names: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };
-        let value = fitted(output.kind, value, limits).map_err(|why| format!("{} {why}", output.name))?;
+        let value = fitted(output.kind, value, limits.output_chars).map_err(|why| format!("{} {why}", output.name))?;
         let part = self.part_mut(at).ok_or("this work is no step of a workflow that goes on")?;
         part.given.insert(output.name.clone(), value);
         let given = &part.given;
@@ -51,8 +62,11 @@ impl Run {
         let Some(at) = self.at_work(activation) else { return false };
         match ending {
             Ending::Completed { text } => self.concluded(at, text, now, limits),
-            Ending::Failed { why } => self.part_failed(at, why.clone(), false, now),
-            Ending::Aborted { why, by_person } => self.part_failed(at, why.clone(), *by_person, now),
+            Ending::Failed { why } => self.part_failed(at, why.clone(), FailedBy::Itself, now),
+            Ending::Aborted { why, by_person } => {
+                let by = if *by_person { FailedBy::Person } else { FailedBy::Limit };
+                self.part_failed(at, why.clone(), by, now);
+            }
         }
         true
     }
@@ -73,7 +87,7 @@ impl Run {
             if part.given.contains_key(&name) {
                 continue;
             }
-            match fitted(output.kind, value, limits) {
+            match fitted(output.kind, value, limits.output_chars) {
                 Ok(value) => drop(part.given.insert(name, value)),
                 Err(why) => wrong.push(format!("{name} {why}")),
             }
@@ -96,7 +110,7 @@ impl Run {
         if !left.remove(output) {
             return;
         }
-        let value = text.and_then(|text| fitted(kind, Value::String(text), limits));
+        let value = text.and_then(|text| fitted(kind, Value::String(text), limits.output_chars));
         match value {
             Ok(value) => drop(part.given.insert(output.to_owned(), value)),
             Err(why) => wrong.push(format!("{output} {why}")),
@@ -121,29 +135,34 @@ impl Run {
         let wrong: Vec<String> = wrong.into_iter().chain(missing).collect();
         if wrong.is_empty() {
             part.stage = PartStage::Done;
-            let thread = part.work.as_ref().map(|work| work.thread);
+            let (thread, agent) = part.work.as_ref().map(|work| (work.thread, work.agent.clone())).unzip();
             self.let_go.extend(thread);
             self.active.remove(&at);
+            if let Some(agent) = agent {
+                let by = &mut self.steps[at.0].by;
+                by.retain(|known| *known != agent);
+                by.push(agent);
+            }
             self.look_at_parts(at.0, now);
         } else if part.was_asked_again {
             let why = format!("it did not give what it must, though it was asked again: {}", wrong.join("; "));
-            self.part_failed(at, why, false, now);
+            self.part_failed(at, why, FailedBy::Itself, now);
         } else {
             part.was_asked_again = true;
             part.stage = PartStage::Missing { what: wrong.join("; ") };
         }
     }
 
-    pub(super) fn part_failed(&mut self, at: PartAt, why: String, by_person: bool, now: u64) {
+    pub(super) fn part_failed(&mut self, at: PartAt, why: String, by: FailedBy, now: u64) {
         let retry = self.plan.steps[at.0].retry;
         self.active.remove(&at);
         let Some(part) = self.part_mut(at) else { return };
         let thread = part.work.take().map(|work| work.thread);
-        if part.tries <= retry && !by_person {
+        if part.tries <= retry && by != FailedBy::Person {
             *part = Part { item: part.item.clone(), tries: part.tries, why, ..Part::default() };
             self.open.insert(at);
         } else {
-            (part.stage, part.why) = (PartStage::Failed, why);
+            (part.stage, part.why, part.is_limited) = (PartStage::Failed, why, by == FailedBy::Limit);
         }
         self.let_go.extend(thread);
         self.look_at_parts(at.0, now);
@@ -154,54 +173,19 @@ impl Run {
         let plan = self.plan.clone();
         let at = plan.places.get(id).copied().filter(|at| self.asked.contains(at));
         let at = at.ok_or_else(|| format!("step {id:?} of {} does not wait for a person", self.key))?;
-        let step = &plan.steps[at];
-        let Doer::Person { wants } = &step.doer else { return Err(format!("step {id:?} is no person's")) };
-        let mut outputs: BTreeMap<String, Value> = BTreeMap::new();
-        let words: String = answer.comment.chars().take(limits.output_chars).collect();
-        match wants {
-            PersonWants::Approval => {
-                let approved = answer.approved.ok_or("say whether it is approved")?;
-                outputs.insert(APPROVED.to_owned(), approved.into());
-                outputs.insert(COMMENT.to_owned(), words.clone().into());
-                outputs.insert(RESULT.to_owned(), words.clone().into());
-                if !approved && !plan.is_asked.contains(&at) {
-                    self.asked.remove(&at);
-                    self.steps[at].outputs = outputs;
-                    let why = if words.is_empty() { String::new() } else { format!(": {words}") };
-                    self.over(at, StepStatus::Failed, format!("a person refused it{why}"), now);
-                    return Ok(());
-                }
-            }
-            PersonWants::Form => {
-                for output in &step.outputs {
-                    let given = answer.fields.get(&output.name).map(|text| Value::from(text.as_str()));
-                    let value = given.ok_or_else(|| format!("the field {} is missing", output.name))?;
-                    let value = fitted(output.kind, value, limits).map_err(|why| format!("{} {why}", output.name))?;
-                    outputs.insert(output.name.clone(), value);
-                }
-                outputs.insert(RESULT.to_owned(), words.into());
-            }
-        }
+        let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is no person's"))?;
+        let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
+        // A refusal is no failure where the workflow itself asks for it.
+        let is_refused =
+            approved == Some(false) && !(question.wants == PersonWants::Approval && plan.is_asked.contains(&at));
         self.asked.remove(&at);
         self.steps[at].outputs = outputs;
+        if is_refused {
+            let why = if words.is_empty() { String::new() } else { format!(": {words}") };
+            self.over(at, StepStatus::Failed, format!("a person refused it{why}"), now);
+            return Ok(());
+        }
         self.over(at, StepStatus::Done, "a person answered".to_owned(), now);
         Ok(())
     }
-}
-
-/// An output as it is kept. The error says what is wrong, so that it reads on behind its name.
-fn fitted(kind: OutputKind, value: Value, limits: &Limits) -> Result<Value, String> {
-    let value = kind.fit(value)?;
-    let chars = match &value {
-        Value::String(text) => text.chars().count(),
-        other => other.to_string().chars().count(),
-    };
-    if chars > limits.output_chars {
-        return Err(format!(
-            "has {chars} characters, more than {} (workflow.output_chars_at_most); write it into a file in artifacts/ and \
-             give its path with a summary",
-            limits.output_chars
-        ));
-    }
-    Ok(value)
 }

@@ -10,6 +10,7 @@ use super::key::RunKey;
 use super::state::Run;
 use crate::base::{Problem, RunTag};
 use crate::schedule::Section;
+use crate::workspace::KnownFiles;
 
 /// The workflows of the workspace, by file: what follows from the files that the room knows. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default)]
@@ -26,6 +27,11 @@ impl Workflows {
     /// All of them, by file.
     pub fn files(&self) -> &BTreeMap<String, WorkflowFile> {
         &self.files
+    }
+
+    /// What a file says, with what a person has just changed and the room does not know of yet.
+    pub fn text<'a>(&'a self, known: &'a KnownFiles, path: &str) -> Option<&'a str> {
+        self.edited.get(path).map(String::as_str).or_else(|| known.text(path))
     }
 
     /// Everything that is wrong with a file.

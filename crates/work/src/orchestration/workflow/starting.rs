@@ -132,7 +132,7 @@ pub(super) fn obey(
 
 /// A person changes a workflow where it is drawn: its file is saved like any that they edit.
 fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
-    let known = workflows.edited.get(path).map(String::as_str).or_else(|| room.known.text(path)).map(str::to_owned);
+    let known = workflows.text(&room.known, path).map(str::to_owned);
     let changed = match &known {
         Some(text) => edit::apply(text, edit),
         None => Err("there is no such workflow".to_owned()),

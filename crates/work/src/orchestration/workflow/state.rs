@@ -136,6 +136,9 @@ pub struct Part {
     /// Why it failed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// Whether a limit or a budget is why.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_limited: bool,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -165,6 +168,12 @@ pub struct StepState {
     /// Whether it is passed over because one before it failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_blocked: bool,
+    /// Whether it failed because of a limit or a budget.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_limited: bool,
+    /// The agents that gave something for it, in all rounds, whoever did so last as the last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<Id>,
     /// How often it was begun anew because it is repeated, from 1; 0 before it was begun at all.
     pub round: u32,
     /// Its pieces, once it was begun.
@@ -210,6 +219,8 @@ pub struct Change {
     pub why: String,
     /// Who is at it, by id.
     pub agent: Option<Id>,
+    /// Whose results it goes on with, by id.
+    pub from: Vec<Id>,
 }
 
 /// A run of a workflow.
@@ -267,12 +278,26 @@ pub struct Run {
     /// What is to be told.
     #[serde(skip)]
     pub(super) changes: Vec<Change>,
+    /// How often something about it became another, for whoever shows it.
+    #[serde(default)]
+    pub(super) revision: u64,
 }
 
 impl Run {
     /// Whether it goes on.
     pub fn is_going_on(&self) -> bool {
         self.status == RunStatus::Running
+    }
+
+    /// A number that grows whenever something about it is another.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether nothing but limits and budgets keeps it from being done.
+    pub fn is_limited(&self) -> bool {
+        let mut failed = self.steps.iter().filter(|state| state.status == StepStatus::Failed).peekable();
+        self.status == RunStatus::Failed && failed.peek().is_some() && failed.all(|state| state.is_limited)
     }
 
     /// Whether it is over and nothing of it is left to be done.

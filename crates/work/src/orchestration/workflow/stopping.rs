@@ -58,7 +58,8 @@ impl Run {
             });
             let kept: Vec<Part> = kept.collect();
             let outputs = std::mem::take(&mut state.outputs);
-            *state = StepState { outputs, round: state.round, ..StepState::default() };
+            *state =
+                StepState { outputs, by: std::mem::take(&mut state.by), round: state.round, ..StepState::default() };
             // Looked at again when it is admitted: only what is done of a list counts then.
             if kept.iter().any(|part| part.stage == PartStage::Done) {
                 state.parts = kept;

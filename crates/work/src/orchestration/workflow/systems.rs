@@ -9,13 +9,10 @@ use super::key::RunKey;
 use super::runs::{WorkflowRuns, Workflows};
 use super::settings::WorkflowSettings;
 use super::starting::{Happened, begin_triggered, obey};
-use super::state::{PartWork, Run, StepStatus};
+use super::state::PartWork;
 use super::task::GIVE_OUTPUT;
-use crate::agent::Roster;
-use crate::base::AgentKey;
 use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
-use crate::memory::{MemoryAct, MemoryEdit};
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, Standstill};
 use crate::tools::{OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput, Work};
@@ -160,13 +157,7 @@ fn was_written(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outc
 }
 
 /// Hears what became of the work of steps.
-pub(super) fn hear(
-    mut room: RunsAccess,
-    mut runs: ResMut<WorkflowRuns>,
-    mut news: MessageReader<WorkAnswer>,
-    roster: Res<Roster>,
-    mut memories: MessageWriter<MemoryEdit>,
-) {
+pub(super) fn hear(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>, mut news: MessageReader<WorkAnswer>) {
     if news.is_empty() || runs.runs.is_empty() {
         news.clear();
         return;
@@ -187,13 +178,9 @@ pub(super) fn hear(
                     at.map(|at| run.refused(at, why.clone(), now)).is_some()
                 }
                 WorkAnswer::Ended { activation, ending, .. } => {
-                    let agent = run.work().find(|work| work.activation == *activation).map(|work| work.agent.clone());
                     let is_its = run.ended(*activation, ending, now, &limits);
                     if is_its && is_paused && matches!(ending, Ending::Aborted { by_person: true, .. }) {
                         run.stop("a person stopped all work", now);
-                    }
-                    if let (true, Some(agent)) = (is_its, agent.and_then(|agent| roster.key(&agent))) {
-                        note_done(run, agent, &mut memories);
                     }
                     is_its
                 }
@@ -205,15 +192,6 @@ pub(super) fn hear(
             }
         }
     }
-}
-
-/// What of a whole workflow is remembered: until memories are found by meaning, the slots of who took part in it.
-fn note_done(run: &Run, agent: AgentKey, memories: &mut MessageWriter<MemoryEdit>) {
-    let over = run.steps.iter().enumerate().filter(|(_, state)| state.status.is_over());
-    let newest = over.max_by_key(|(_, state)| state.ended_tick);
-    let Some((at, _)) = newest.filter(|(_, state)| state.status == StepStatus::Done) else { return };
-    let text = format!("did the step {} of the workflow {} ({})", run.plan.steps[at].id, run.name, run.key);
-    memories.write(MemoryEdit { agent, act: MemoryAct::Interaction { text }, cause: run.cause });
 }
 
 /// Answers calls of the tool with which outputs are given. Before whoever waits for the answer, in the same tick.

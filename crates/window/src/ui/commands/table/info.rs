@@ -73,6 +73,10 @@ pub enum Menu {
     ElementFile,
     /// What else can be done with a scene.
     SceneFile,
+    /// What else can be done with a workflow.
+    WorkflowFile,
+    /// The templates of workflows, in the menu of the folder for them.
+    NewWorkflow,
     /// Below these: what can be done with every file.
     Files,
     /// That of a folder.

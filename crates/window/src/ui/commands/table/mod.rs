@@ -7,6 +7,7 @@ mod info;
 mod questions;
 mod room;
 mod window;
+mod workflows;
 
 use std::sync::LazyLock;
 
@@ -18,7 +19,15 @@ pub struct CommandTable(Vec<CommandInfo>);
 
 impl Default for CommandTable {
     fn default() -> Self {
-        Self([room::COMMANDS, window::COMMANDS, files::COMMANDS, questions::COMMANDS, furniture::COMMANDS].concat())
+        let all = [
+            room::COMMANDS,
+            window::COMMANDS,
+            files::COMMANDS,
+            workflows::COMMANDS,
+            questions::COMMANDS,
+            furniture::COMMANDS,
+        ];
+        Self(all.concat())
     }
 }
 

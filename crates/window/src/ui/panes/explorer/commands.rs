@@ -8,6 +8,7 @@ use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
 use crate::workspace::vfs::{FileKind, FileOperation};
+use crate::workspace::workflow_templates;
 
 /// Something that is done as soon as something else is known.
 #[derive(Clone, PartialEq, Debug)]
@@ -65,6 +66,7 @@ impl Explorer {
             FilesCommand::Move(paths, folder) => self.move_into(paths, &folder, cx),
             FilesCommand::GivePaths(pairs) => self.give_paths(pairs, cx),
             FilesCommand::Make(path, text) => self.make(path, text, cx),
+            FilesCommand::NewWorkflow(template) => self.new_workflow(template, cx),
             FilesCommand::Find => {
                 self.wants_filter = true;
                 Vec::new()
@@ -138,6 +140,26 @@ impl Explorer {
         }
         let back = file_act(cx, FileOperation::Delete { path });
         vec![Command::Act(RoomAct::File(save), Some(back))]
+    }
+
+    /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is shown
+    /// in the graph.
+    fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let Some(template) = workflow_templates::find(template) else {
+            self.tell(format!("There is no template {template}."), false);
+            return Vec::new();
+        };
+        let path = templates::free_path(&template.path(), |path| self.tree.there(path).is_some());
+        let agents =
+            workflow_templates::agents(&template).into_iter().filter(|(path, _)| self.tree.there(path).is_none());
+        let files = std::iter::once((path.clone(), template.text_at(&path))).chain(agents);
+        let acts = files.map(|(path, content)| {
+            let back = file_act(cx, FileOperation::Delete { path: path.clone() });
+            (file_act(cx, FileOperation::Save { path, base: None, content }), Some(back))
+        });
+        let mut commands = command_of(acts.collect());
+        commands.push(WindowCommand::ShowWorkflow { path: Some(path), runs: false }.into());
+        commands
     }
 
     fn duplicate(&mut self, paths: Vec<String>) -> Vec<Command> {

@@ -26,6 +26,9 @@ const BUTTONS: [(Icon, &str, &str); 3] = [
     (Icon::Plus, "New file…", "files.new"),
 ];
 
+/// What opens the list of templates.
+const NEW_WORKFLOW: &str = "New workflow from template";
+
 impl Explorer {
     /// The menu of a row; of the list of files itself where there is none.
     pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Command> {
@@ -35,8 +38,16 @@ impl Explorer {
         menu::content(ui, cx.theme, MENU[1], |ui| {
             let mut entries = |ui: &mut Ui, menu: Menu| entries_for(ui, cx.table, &context, menu, &mut commands);
             match meant.row {
-                FilesRow::Ground => entries(ui, Menu::FilesGround),
-                FilesRow::Folder => entries(ui, Menu::Folder),
+                FilesRow::Ground => {
+                    menu::submenu(ui, NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
+                    entries(ui, Menu::FilesGround);
+                }
+                FilesRow::Folder => {
+                    if meant.path.split('/').next() == Some("workflows") {
+                        menu::submenu(ui, NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
+                    }
+                    entries(ui, Menu::Folder);
+                }
                 FilesRow::Gone => entries(ui, Menu::GoneFile),
                 FilesRow::Bin => entries(ui, Menu::Bin),
                 FilesRow::File => {
@@ -49,6 +60,7 @@ impl Explorer {
                         FileUse::Agent { .. } => entries(ui, Menu::AgentFile),
                         FileUse::Element(_) => entries(ui, Menu::ElementFile),
                         FileUse::Scene(_) => entries(ui, Menu::SceneFile),
+                        FileUse::Workflow => entries(ui, Menu::WorkflowFile),
                     }
                     ui.separator();
                     entries(ui, Menu::Files);
@@ -115,6 +127,9 @@ impl Explorer {
     fn used(&self, path: &str, room: &RoomModel) -> FileUse {
         if let Some(profile) = self.watch.profile_of_file(path) {
             return FileUse::Agent { profile: profile.clone(), agent: self.watch.agent_of(profile).cloned() };
+        }
+        if room.workflows.files.iter().any(|file| file.path == path) {
+            return FileUse::Workflow;
         }
         let element = room.elements.iter().find(|element| element.file.as_deref() == Some(path));
         if element.is_some() || layout::element_file(path).is_ok() {

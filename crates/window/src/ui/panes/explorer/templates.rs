@@ -16,6 +16,8 @@ pub enum Template {
     Board,
     /// A list of tasks.
     Tasks,
+    /// Steps for agents.
+    Workflow,
     /// A room.
     Scene,
     /// Nothing at all.
@@ -24,7 +26,8 @@ pub enum Template {
 
 impl Template {
     /// Every kind, in the order in which it is offered.
-    pub const ALL: [Self; 6] = [Self::Agent, Self::Note, Self::Board, Self::Tasks, Self::Scene, Self::Empty];
+    pub const ALL: [Self; 7] =
+        [Self::Agent, Self::Note, Self::Board, Self::Tasks, Self::Workflow, Self::Scene, Self::Empty];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Template {
             Self::Note => "Note",
             Self::Board => "Board text",
             Self::Tasks => "Task list",
+            Self::Workflow => "Workflow",
             Self::Scene => "Scene",
             Self::Empty => "Empty",
         }
@@ -45,6 +49,9 @@ impl Template {
             Self::Note => "Something that all agents can read and add to.",
             Self::Board => "A text that a message board or a rulebook can show.",
             Self::Tasks => "Things to be done, one to a line.",
+            Self::Workflow => {
+                "Steps that agents do one after another. Add them in the graph, or begin with a template."
+            }
             Self::Scene => "An empty room.",
             Self::Empty => "A file with nothing in it.",
         }
@@ -56,6 +63,7 @@ impl Template {
             Self::Agent => Some("agents"),
             Self::Board => Some("boards"),
             Self::Tasks => Some("tasks"),
+            Self::Workflow => Some("workflows"),
             Self::Scene => Some("scenes"),
             Self::Note | Self::Empty => None,
         }
@@ -96,6 +104,7 @@ impl Template {
             Self::Note => "note",
             Self::Board => "board",
             Self::Tasks => "tasks",
+            Self::Workflow => "new-workflow",
             Self::Scene => "new-scene",
             Self::Empty => "new-file",
         }
@@ -110,6 +119,7 @@ impl Template {
             Self::Agent => agent(&agent_file::id_of_path(path), &title),
             Self::Note | Self::Board => format!("# {title}\n\n"),
             Self::Tasks => format!("# {title}\n\n- [ ] The first thing to do\n"),
+            Self::Workflow => workflow(&title),
             Self::Scene => starter::empty_scene(&title),
             Self::Empty => String::new(),
         }
@@ -143,6 +153,13 @@ fn agent(id: &str, name: &str) -> String {
          ## What you care about\n\
          \n\
          - That what you hand over can be used as it is.\n"
+    )
+}
+
+fn workflow(name: &str) -> String {
+    let name = serde_json::Value::from(name);
+    format!(
+        "---\nname: {name}\ndescription: Says in one sentence what it comes to.\ntrigger: manual\nsteps: []\n---\n\nWhat stands here is for people.\n"
     )
 }
 

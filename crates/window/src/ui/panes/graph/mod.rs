@@ -1,8 +1,9 @@
-//! Who started whom, and who read and wrote which file.
+//! Who started whom, and who read and wrote which file; or a workflow, step by step.
 
 mod animation;
 mod cards;
 mod edges;
+mod layer;
 pub mod layout;
 mod layout_jobs;
 mod layout_request;
@@ -17,13 +18,12 @@ mod tests;
 mod toolbar;
 mod view;
 mod visibility;
+mod workflow;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use egui::{
-    FocusDirection, Key, Modifiers, PointerButton, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
-};
+use egui::{FocusDirection, Key, Modifiers, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, WidgetType, vec2};
 
 use crate::ui::commands::{WindowCommand, keys};
 use crate::ui::context::ViewerContext;
@@ -37,6 +37,7 @@ use crate::view::theme::Theme;
 use animation::Places;
 use cards::{Cards, Touched};
 use edges::Arrows;
+use layer::Layer;
 use layout::LayoutRequest;
 use layout_jobs::LayoutJobs;
 use live::Live;
@@ -44,17 +45,19 @@ use model::{Model, YOU};
 use toolbar::Toolbar;
 use view::View;
 use visibility::{Node, Shown, ShownAs};
+use workflow::WorkflowLayer;
 
 /// So many rows of the log are taken in within one frame.
 const ROWS_PER_FRAME: u64 = 2_000;
-/// Zoom by the wheel: so much for each point that it scrolls.
-const WHEEL_PER_POINT: f32 = 0.004;
 /// Who wants less movement than this in seconds wants none.
 const STILL_SECS: f32 = 0.001;
 
 /// What it keeps between frames.
 #[derive(Clone, Debug, Default)]
 pub struct GraphPane {
+    /// What of it is seen.
+    layer: Layer,
+    workflow: WorkflowLayer,
     model: Arc<Model>,
     shown: Arc<Shown>,
     /// What the shown was made of.
@@ -79,10 +82,21 @@ pub struct GraphPane {
 
 /// Draws it.
 pub fn graph_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut GraphPane) -> Vec<Command> {
-    widgets::dressed(ui, cx.theme, |ui| own.show(ui, cx))
+    widgets::dressed(ui, cx.theme, |ui| match own.layer {
+        Layer::Agents => own.show(ui, cx),
+        Layer::Workflow(_) => own.workflow.show(ui, cx, &mut own.layer),
+    })
 }
 
 impl GraphPane {
+    /// Shows a workflow, or that which was shown last; and lets it run, asking first what it is to be about.
+    pub fn show_workflow(&mut self, path: Option<String>, runs: bool) {
+        if path.is_some() || self.layer == Layer::Agents {
+            self.layer = Layer::Workflow(path);
+        }
+        self.workflow.runs_next |= runs;
+    }
+
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let theme = cx.theme;
         let mut commands = Vec::new();
@@ -98,7 +112,7 @@ impl GraphPane {
         } else {
             self.show_graph(&mut inner, &background, cx, &mut commands);
         }
-        if self.toolbar.show(&mut inner, rect, cx.room, theme, &mut commands) {
+        if self.toolbar.show(&mut inner, rect, cx, &mut self.layer, &mut commands) {
             self.view.is_free = false;
         }
         commands
@@ -176,7 +190,7 @@ impl GraphPane {
     fn show_graph(&mut self, ui: &mut Ui, background: &Response, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let (room, theme) = (cx.room, cx.theme);
         let bounds = self.places.bounds(&self.shown);
-        self.look_around(ui, background);
+        self.view.look_around(ui, background);
         if !self.view.is_free {
             self.view.fit(bounds, self.toolbar.covers);
         }
@@ -211,29 +225,6 @@ impl GraphPane {
             self.chosen = None;
         }
         self.take_hold(ui, touched, room, &live, commands);
-    }
-
-    /// Moves and zooms the view.
-    fn look_around(&mut self, ui: &Ui, background: &Response) {
-        if background.dragged_by(PointerButton::Primary) || background.dragged_by(PointerButton::Middle) {
-            self.view.pan(background.drag_delta());
-            ui.set_cursor_icon(egui::CursorIcon::Grabbing);
-        }
-        let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| background.contains_pointer())
-        else {
-            return;
-        };
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        if scroll != 0.0 {
-            self.view.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
-        }
-        if pinch != 1.0 {
-            self.view.zoom_at(pointer, pinch);
-        }
-        // Whoever writes in a field means the letter.
-        if !ui.text_edit_focused() && keys::take(ui, "graph.fit") {
-            self.view.is_free = false;
-        }
     }
 
     /// What is selected here because it is selected in the window.

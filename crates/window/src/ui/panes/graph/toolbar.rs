@@ -2,9 +2,11 @@
 
 use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, Ui, UiBuilder, vec2};
 
+use super::layer::Layer;
 use crate::kernel::KernelCommand;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
+use crate::ui::context::ViewerContext;
 use crate::ui::menus::keys_tip;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -40,10 +42,11 @@ impl Toolbar {
         &mut self,
         ui: &mut Ui,
         pane: Rect,
-        room: &RoomModel,
-        theme: &Theme,
+        cx: &ViewerContext<'_>,
+        layer: &mut Layer,
         commands: &mut Vec<Command>,
     ) -> bool {
+        let (room, theme) = (cx.room, cx.theme);
         let space = Rect::from_min_max(pane.min + vec2(EDGE, EDGE), pane.max - vec2(EDGE, EDGE));
         let builder = UiBuilder::new().id_salt("graph bar").max_rect(space);
         let mut bar = ui.new_child(builder);
@@ -58,6 +61,8 @@ impl Toolbar {
             frame.show(ui, |ui| {
                 ui.horizontal_wrapped(|ui| {
                     ui.spacing_mut().item_spacing = vec2(SPACE[1], SPACE[0]);
+                    layer.menu(ui, cx, commands);
+                    ui.separator();
                     self.steer(ui, room, theme, commands);
                     ui.separator();
                     fits = self.look(ui, theme);

@@ -1,12 +1,16 @@
 //! From where the graph is seen, and which thing is the nearest in a direction.
 
-use egui::{Pos2, Rect, Vec2, vec2};
+use egui::{PointerButton, Pos2, Rect, Response, Ui, Vec2, vec2};
+
+use crate::ui::commands::keys;
 
 /// Smallest and largest zoom.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.01..=2.5;
 /// What is shown whole is not made larger than this, and has so much air around it.
 const FIT_AT_MOST: f32 = 1.0;
 const AIR: f32 = 28.0;
+/// Zoom by the wheel: so much for each point that it scrolls.
+const WHEEL_PER_POINT: f32 = 0.004;
 /// What counts aside when something is looked for in a direction.
 const ASIDE: f32 = 2.5;
 
@@ -65,6 +69,28 @@ impl View {
     pub fn pan(&mut self, by: Vec2) {
         self.middle -= by / self.zoom;
         self.is_free = true;
+    }
+
+    /// Moves and zooms as the hand on the ground says.
+    pub fn look_around(&mut self, ui: &Ui, ground: &Response) {
+        if ground.dragged_by(PointerButton::Primary) || ground.dragged_by(PointerButton::Middle) {
+            self.pan(ground.drag_delta());
+            ui.set_cursor_icon(egui::CursorIcon::Grabbing);
+        }
+        let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| ground.contains_pointer()) else {
+            return;
+        };
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        if scroll != 0.0 {
+            self.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
+        }
+        if pinch != 1.0 {
+            self.zoom_at(pointer, pinch);
+        }
+        // Whoever writes in a field means the letter.
+        if !ui.text_edit_focused() && keys::take(ui, "graph.fit") {
+            self.is_free = false;
+        }
     }
 
     /// Shows all of this, beside what lies over the upper edge of the screen; nothing to show changes nothing.

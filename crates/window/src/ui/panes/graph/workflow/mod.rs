@@ -1,41 +1,47 @@
-//! Workflows as they are drawn: steps in order from left to right, with what each is at in the newest run, run from here and
-//! changed here.
+//! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run from
+//! here and changed here.
 
 mod drawing;
+mod placing;
 mod side;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use egui::{ScrollArea, Ui};
+use egui::{Frame, Margin, ScrollArea, Ui};
 
-use super::port::Pane;
+use super::layer::Layer;
+use super::view::View;
 use crate::orchestration::workflow::edit::WorkflowEdit;
 use crate::orchestration::workflow::{PersonAnswer, RunStatus, WorkflowCommand};
 use crate::ui::Command;
-use crate::ui::commands::table::{CommandInfo, Menu};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::menus::keys_tip;
 use crate::ui::state::ShelfItem;
-use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::view::theme::{DIALOG, MENU, SPACE, Theme};
+use crate::view::theme::{DIALOG, LINE, MENU, RADIUS, SPACE, TYPE, Theme};
 use crate::view::workflows::{AskedView, RunView, WorkflowView};
 
-const WORD: &str = "workflows";
+/// The words above the drawing take no more of the height.
+const WORDS_SHARE: f32 = 0.45;
 
-/// What the pane keeps between frames.
+/// What the layer keeps between frames.
 #[derive(Clone, Debug, Default)]
-pub struct WorkflowsPane {
-    /// The file that is shown; the first where absent.
+pub struct WorkflowLayer {
+    /// The file that is shown.
     shown: Option<String>,
+    view: View,
+    placed: placing::Placed,
     /// The step that is looked at, by id.
     chosen: Option<String>,
     /// The step from which an arrow is being drawn.
     linking: Option<String>,
+    /// Whether it is to run as soon as it is shown.
+    pub(super) runs_next: bool,
     /// Whether what a run is about is being asked.
     asks: bool,
     /// What a run is to be about, by variable.
@@ -46,34 +52,7 @@ pub struct WorkflowsPane {
     answers: BTreeMap<(String, String), String>,
 }
 
-impl Pane for WorkflowsPane {
-    fn word(&self) -> &'static str {
-        WORD
-    }
-
-    fn title(&self) -> &'static str {
-        "Workflows"
-    }
-
-    fn commands(&self) -> Vec<CommandInfo> {
-        vec![
-            CommandInfo::new("workflows.show", "Show and run workflows", |_| {
-                vec![Command::Show(Tab::Pane(WORD.to_owned()))]
-            })
-            .menus(&[(Menu::Panes, "Workflows")]),
-        ]
-    }
-
-    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
-        widgets::dressed(ui, cx.theme, |ui| self.content(ui, cx))
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
-}
-
-/// What is done in the pane.
+/// What is done here.
 #[derive(Default)]
 struct Done {
     acts: Vec<WorkflowCommand>,
@@ -81,24 +60,57 @@ struct Done {
 }
 
 impl Done {
+    /// As commands; changes that were made at once are taken back as one.
+    fn into_commands(self) -> Vec<Command> {
+        let (edits, others): (Vec<_>, Vec<_>) =
+            self.acts.into_iter().partition(|act| matches!(act, WorkflowCommand::Edit { .. }));
+        let edits = edits.into_iter().map(|act| (RoomAct::Workflow(act), None)).collect::<Vec<_>>();
+        let edits = (!edits.is_empty()).then_some(Command::Acts(edits));
+        let others = others.into_iter().map(|act| Command::Act(RoomAct::Workflow(act), None));
+        edits.into_iter().chain(others).chain(self.commands).collect()
+    }
+
     fn edit(&mut self, path: &str, edit: WorkflowEdit) {
         self.acts.push(WorkflowCommand::Edit { path: path.to_owned(), edit });
     }
 }
 
-impl WorkflowsPane {
-    fn content(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+impl WorkflowLayer {
+    /// Draws the workflow of this layer, or another layer's name where the person chooses that.
+    pub(super) fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, layer: &mut Layer) -> Vec<Command> {
+        let frame = Frame::NONE.inner_margin(Margin::same(SPACE[2] as i8));
+        frame.show(ui, |ui| self.content(ui, cx, layer)).inner
+    }
+
+    fn content(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, layer: &mut Layer) -> Vec<Command> {
         let all = cx.room.workflows.clone();
-        let shown = self.shown.as_ref().and_then(|path| all.files.iter().find(|file| file.path == *path));
-        let Some(file) = shown.or(all.files.first()) else {
-            let how = "Write a file in workflows/, or begin with one of four: workshop init --workflow chain.";
-            widgets::empty(ui, Icon::Graph, "There are no workflows yet", how, cx.theme);
-            return Vec::new();
-        };
-        let run = all.newest(&file.path);
         let mut done = Done::default();
-        self.bar(ui, cx, (file, run), &mut done);
-        self.told(ui, cx.theme, (file, run), &mut done);
+        let Some(file) = layer.workflow(&all.files) else {
+            layer.menu(ui, cx, &mut done.commands);
+            let (title, how) = match layer {
+                Layer::Workflow(Some(path)) if !cx.room.files.contains(path) => {
+                    ("This workflow is not there", "It is being read, or its file is gone.")
+                }
+                _ => (
+                    "There are no workflows yet",
+                    "Choose New workflow in the list above, or write a file in workflows/.",
+                ),
+            };
+            widgets::empty(ui, Icon::Graph, title, how, cx.theme);
+            return done.commands;
+        };
+        if self.shown.as_ref() != Some(&file.path) {
+            *self = Self { shown: Some(file.path.clone()), runs_next: self.runs_next, ..Self::default() };
+        }
+        let run = all.newest(&file.path);
+        self.run_if_wanted(file, run, &mut done);
+        ui.horizontal_wrapped(|ui| {
+            layer.menu(ui, cx, &mut done.commands);
+            self.bar(ui, cx, (file, run), &mut done);
+        });
+        let words = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * WORDS_SHARE);
+        words.show(ui, |ui| self.told(ui, cx.theme, (file, run), &mut done));
+        ui.add_space(SPACE[1]);
         let chosen = self.chosen.as_ref().and_then(|id| file.steps.iter().find(|step| step.id == *id));
         if let Some(step) = chosen {
             let width = DIALOG[0].min(ui.available_width() / 2.0);
@@ -113,11 +125,25 @@ impl WorkflowsPane {
         }
         self.take_drop(ui, cx, file, &mut done);
         self.draw(ui, cx.theme, (file, run), &mut done);
-        let acts = done.acts.into_iter().map(|act| Command::Act(RoomAct::Workflow(act), None));
-        acts.chain(done.commands).collect()
+        done.into_commands()
     }
 
-    /// Which workflow it is, and what can be done with it.
+    /// Begins with what somebody elsewhere asked for.
+    fn run_if_wanted(&mut self, file: &WorkflowView, run: Option<&RunView>, done: &mut Done) {
+        if std::mem::take(&mut self.runs_next) && may_run(file, run) {
+            self.begin(file, done);
+        }
+    }
+
+    /// Runs it, or asks first what it is to be about.
+    fn begin(&mut self, file: &WorkflowView, done: &mut Done) {
+        self.asks = !file.variables.is_empty();
+        if !self.asks {
+            self.run(file, done);
+        }
+    }
+
+    /// What can be done with it.
     fn bar(
         &mut self,
         ui: &mut Ui,
@@ -125,52 +151,42 @@ impl WorkflowsPane {
         (file, run): (&WorkflowView, Option<&RunView>),
         done: &mut Done,
     ) {
-        ui.horizontal_wrapped(|ui| {
-            menu::drop_down(ui, "Workflow", file.name.as_str(), MENU[1], cx.theme, |ui| {
-                for other in &cx.room.workflows.files {
-                    if menu::choice(ui, other.path == file.path, &other.name).clicked() {
-                        *self = Self { shown: Some(other.path.clone()), ..Self::default() };
-                    }
+        if widgets::primary(ui, may_run(file, run), "Run workflow", cx.theme).clicked() {
+            self.begin(file, done);
+        }
+        if let Some(run) = run.filter(|run| run.status == RunStatus::Running)
+            && widgets::danger(ui, "Stop workflow", cx.theme).clicked()
+        {
+            done.acts.push(WorkflowCommand::Stop { run: run.key });
+        }
+        let is_open = |run: &&RunView| matches!(run.status, RunStatus::Failed | RunStatus::Stopped);
+        if let Some(run) = run.filter(is_open)
+            && ui
+                .button("Resume workflow")
+                .on_hover_text("Goes on with what is left; what is done stays done")
+                .clicked()
+        {
+            done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
+        }
+        menu::drop_down(ui, "Add a step", "Add a step", MENU[0], cx.theme, |ui| {
+            for profile in cx.room.profiles.iter() {
+                if menu::choice(ui, false, profile.name.as_str()).clicked() {
+                    done.edit(&file.path, WorkflowEdit::AddStep { agent: profile.id.to_string() });
                 }
-            });
-            let goes_on = run.filter(|run| run.status == RunStatus::Running);
-            let may_run = file.problems.is_empty() && goes_on.is_none();
-            if widgets::primary(ui, may_run, "Run workflow", cx.theme).clicked() {
-                self.asks = !file.variables.is_empty();
-                if !self.asks {
-                    self.run(file, done);
-                }
-            }
-            if let Some(run) = goes_on
-                && widgets::danger(ui, "Stop workflow", cx.theme).clicked()
-            {
-                done.acts.push(WorkflowCommand::Stop { run: run.key });
-            }
-            let is_open = |run: &&RunView| matches!(run.status, RunStatus::Failed | RunStatus::Stopped);
-            if let Some(run) = run.filter(is_open)
-                && ui
-                    .button("Resume workflow")
-                    .on_hover_text("Goes on with what is left; what is done stays done")
-                    .clicked()
-            {
-                done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
-            }
-            menu::drop_down(ui, "Add a step", "Add a step", MENU[0], cx.theme, |ui| {
-                for profile in cx.room.profiles.iter() {
-                    if menu::choice(ui, false, profile.name.as_str()).clicked() {
-                        done.edit(&file.path, WorkflowEdit::AddStep { agent: profile.id.to_string() });
-                    }
-                }
-            });
-            if ui.button("Open file").clicked() {
-                done.commands.push(Command::OpenFile(file.path.clone(), None));
-            }
-            if let Some(result) = run.and_then(|run| run.result.as_ref())
-                && ui.button("Open result").clicked()
-            {
-                done.commands.push(Command::OpenFile(result.clone(), None));
             }
         });
+        if ui.button("Open file").clicked() {
+            done.commands.push(Command::OpenFile(file.path.clone(), None));
+        }
+        if let Some(result) = run.and_then(|run| run.result.as_ref())
+            && ui.button("Open result").clicked()
+        {
+            done.commands.push(Command::OpenFile(result.clone(), None));
+        }
+        let fit = widgets::icon_button(ui, Icon::Fit, "Fit everything into view", false, cx.theme);
+        if keys_tip(fit, "graph.fit").clicked() {
+            self.view.is_free = false;
+        }
     }
 
     /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
@@ -260,14 +276,28 @@ impl WorkflowsPane {
         }
     }
 
-    /// An agent that is dragged here from the shelf becomes a step.
+    /// An agent that is dragged here from the shelf or the files becomes a step.
     fn take_drop(&self, ui: &Ui, cx: &ViewerContext<'_>, file: &WorkflowView, done: &mut Done) {
         let Some(ShelfItem::Profile(profile)) = &cx.ui.transfer.dragging else { return };
         let place = ui.available_rect_before_wrap();
         let (released, pointer) = ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos()));
-        if released && pointer.is_some_and(|pointer| place.contains(pointer)) {
+        let Some(pointer) = pointer.filter(|pointer| place.contains(*pointer)) else { return };
+        if released {
             done.edit(&file.path, WorkflowEdit::AddStep { agent: profile.to_string() });
             done.commands.push(WindowCommand::Drag(None).into());
+            return;
         }
+        let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Tooltip, egui::Id::new("new step")));
+        let card = egui::Rect::from_center_size(pointer, placing::CARD * self.view.zoom);
+        let stroke = egui::Stroke::new(LINE[1], cx.theme.accent);
+        painter.rect_filled(card, RADIUS[1], cx.theme.card.gamma_multiply(0.8));
+        painter.rect_stroke(card, RADIUS[1], stroke, egui::StrokeKind::Inside);
+        let font = egui::FontId::proportional(TYPE[0]);
+        painter.text(card.center(), egui::Align2::CENTER_CENTER, format!("A step for {profile}"), font, cx.theme.text);
     }
+}
+
+/// Whether a workflow can begin.
+fn may_run(file: &WorkflowView, run: Option<&RunView>) -> bool {
+    file.problems.is_empty() && run.is_none_or(|run| run.status != RunStatus::Running)
 }

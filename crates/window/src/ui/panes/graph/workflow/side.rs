@@ -12,6 +12,9 @@ use crate::view::workflows::{RunView, StepView, WorkflowView};
 /// A prompt is edited in so many lines.
 const ROWS: usize = 8;
 
+/// So many other steps are listed; of more, those are that are looked for.
+const STEPS_SHOWN: usize = 30;
+
 /// What is being written into the fields of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Drafts {
@@ -21,6 +24,8 @@ pub struct Drafts {
     prompt: String,
     outputs: String,
     when: String,
+    /// A part of the name of a step that is looked for.
+    find: String,
 }
 
 impl Drafts {
@@ -39,6 +44,7 @@ impl Drafts {
                 prompt: step.prompt.clone(),
                 outputs: step.outputs.join(", "),
                 when: step.when.clone(),
+                find: String::new(),
             };
         }
         let theme = cx.theme;
@@ -80,7 +86,14 @@ impl Drafts {
         });
         ui.add_space(SPACE[1]);
         widgets::section(ui, "Comes after", theme);
-        for (at, other) in file.steps.iter().enumerate().filter(|(_, other)| other.id != step.id) {
+        if file.steps.len() > STEPS_SHOWN {
+            widgets::field(ui, &mut self.find, "Find a step", "A part of its name");
+        }
+        let find = self.find.trim();
+        let others = || file.steps.iter().enumerate().filter(|(_, other)| other.id != step.id);
+        let others_before = others().filter(|(at, _)| step.before.contains(at));
+        let found = others().filter(|(at, other)| !step.before.contains(at) && other.id.contains(find));
+        for (at, other) in others_before.chain(found).take(STEPS_SHOWN) {
             let is_before = step.before.contains(&at);
             if widgets::switch(ui, is_before, &other.id, theme).clicked() {
                 edit(match is_before {

@@ -1,0 +1,100 @@
+//! Commands about workflows: of the file that is chosen in the list of files, or of any.
+
+use super::info::{CommandContext, CommandInfo, Menu, Undone, of, window};
+use crate::ui::commands::files_meant::{FileUse, FilesRow};
+use crate::ui::commands::{Command, FilesCommand, WindowCommand};
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets::words;
+use crate::view::workflows::WorkflowView;
+
+/// The workflow whose file is chosen.
+fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a WorkflowView> {
+    let is_one = cx.files.row == FilesRow::File && cx.files.used == FileUse::Workflow;
+    cx.room.workflows.files.iter().find(|file| is_one && file.path == cx.files.path)
+}
+
+fn there_is_one(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    if cx.room.workflows.files.is_empty() { Err("There are no workflows yet") } else { Ok(()) }
+}
+
+fn can_run(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    match chosen(cx) {
+        Some(file) if !file.problems.is_empty() => Err("It cannot run: something is wrong in its file; see Check"),
+        Some(_) => Ok(()),
+        None => there_is_one(cx),
+    }
+}
+
+fn show(cx: &CommandContext<'_>, runs: bool) -> Vec<Command> {
+    let path = chosen(cx).map(|file| file.path.clone());
+    vec![Command::Show(Tab::Graph), WindowCommand::ShowWorkflow { path, runs }.into()]
+}
+
+/// Says what is wrong with the workflow that is chosen, or with all of them.
+fn check(cx: &CommandContext<'_>) -> Vec<Command> {
+    let all = || match chosen(cx) {
+        Some(file) => std::slice::from_ref(file),
+        None => &cx.room.workflows.files[..],
+    };
+    let mut problems = all().iter().flat_map(|file| &file.problems);
+    let told = match (problems.next(), problems.count(), all()) {
+        (None, _, [file]) => return window(WindowCommand::Tell(format!("{} can run.", file.name), true)),
+        (None, _, all) => {
+            let count = words::count(all.len(), "workflow", "workflows");
+            return window(WindowCommand::Tell(format!("Nothing is wrong with the {count}."), true));
+        }
+        (Some(first), 0, _) => first.clone(),
+        (Some(first), more, _) => format!("{first} (and {} more)", words::count(more, "problem", "problems")),
+    };
+    window(WindowCommand::Tell(told, false))
+}
+
+fn new(template: &'static str) -> Vec<Command> {
+    vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewWorkflow(template)).into()]
+}
+
+/// In the order in which menus have them.
+pub(super) const COMMANDS: &[CommandInfo] = &[
+    of("workflows.show", "Show and run workflows", |cx| show(cx, false))
+        .menus(&[(Menu::Panes, "Workflows"), (Menu::WorkflowFile, "Open in graph")]),
+    of("workflows.run", "Run a workflow", |cx| show(cx, true))
+        .menus(&[(Menu::WorkflowFile, "Run…")])
+        .only(can_run)
+        .undone(Undone::CannotBe),
+    of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(there_is_one),
+    of("workflows.new_chain", "New workflow: chain", |_| new("chain"))
+        .about("One agent after another")
+        .menus(&[(Menu::NewWorkflow, "Chain")])
+        .undone(Undone::ByUndo),
+    of("workflows.new_fan_out", "New workflow: fan-out", |_| new("fan-out"))
+        .about("Parts of the work at once, and one who brings them together")
+        .menus(&[(Menu::NewWorkflow, "Fan-out")])
+        .undone(Undone::ByUndo),
+    of("workflows.new_debate", "New workflow: debate", |_| new("debate"))
+        .about("Two agents argue, and a third one judges")
+        .menus(&[(Menu::NewWorkflow, "Debate")])
+        .undone(Undone::ByUndo),
+    of("workflows.new_review_loop", "New workflow: review loop", |_| new("review-loop"))
+        .about("An author and a reviewer, until it is approved")
+        .menus(&[(Menu::NewWorkflow, "Review loop")])
+        .undone(Undone::ByUndo),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::workflow_templates;
+
+    #[test]
+    fn there_is_a_command_for_each_template() {
+        let offered: Vec<String> = COMMANDS
+            .iter()
+            .filter_map(|command| command.id.strip_prefix("workflows.new_"))
+            .map(|name| name.replace('_', "-"))
+            .collect();
+        let mut sorted: Vec<&str> = offered.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        let templates: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
+        assert_eq!(sorted, templates);
+    }
+}

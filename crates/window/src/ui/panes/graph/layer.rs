@@ -1,0 +1,58 @@
+//! The layers of the graph, one of which is seen: who started whom, or the steps of a workflow.
+
+use egui::Ui;
+
+use crate::ui::Command;
+use crate::ui::commands::table::Menu;
+use crate::ui::context::ViewerContext;
+use crate::ui::menus;
+use crate::ui::widgets::menu;
+use crate::view::theme::MENU;
+use crate::view::workflows::WorkflowView;
+
+/// What the graph shows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Layer {
+    /// Who started whom, and who read and wrote what.
+    #[default]
+    Agents,
+    /// A workflow, by its file; the first where none is named.
+    Workflow(Option<String>),
+}
+
+impl Layer {
+    /// The workflow that is shown.
+    pub fn workflow<'a>(&self, files: &'a [WorkflowView]) -> Option<&'a WorkflowView> {
+        match self {
+            Self::Agents => None,
+            Self::Workflow(None) => files.first(),
+            Self::Workflow(Some(path)) => files.iter().find(|file| file.path == *path),
+        }
+    }
+
+    /// The list of layers, with what makes a new workflow.
+    pub fn menu(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        let files = &cx.room.workflows.files;
+        let shown = self.workflow(files);
+        let label = match (&*self, shown) {
+            (_, Some(file)) => file.name.clone(),
+            (Self::Agents, None) => "Agents".to_owned(),
+            (Self::Workflow(_), None) => "Workflows".to_owned(),
+        };
+        let shown = shown.map(|file| file.path.clone());
+        menu::drop_down(ui, "Layer", label, MENU[0], cx.theme, |ui| {
+            if menu::choice(ui, *self == Self::Agents, "Agents").clicked() {
+                *self = Self::Agents;
+            }
+            for file in files.iter() {
+                if menu::choice(ui, shown.as_ref() == Some(&file.path), &file.name).clicked() {
+                    *self = Self::Workflow(Some(file.path.clone()));
+                }
+            }
+            ui.separator();
+            menu::submenu(ui, "New workflow", MENU[0], cx.theme, |ui| {
+                menus::entries(ui, cx, Menu::NewWorkflow, commands);
+            });
+        });
+    }
+}

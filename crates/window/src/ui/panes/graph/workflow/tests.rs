@@ -1,0 +1,208 @@
+//! A person runs a workflow, answers it and changes it in its layer of the graph.
+
+use std::sync::Arc;
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::base::RunTag;
+use crate::orchestration::workflow::{RunKey, StepStatus};
+use crate::ui::UiState;
+use crate::ui::panes::graph::graph_ui;
+use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::view::workflows::{StepView, WorkflowsView};
+
+const PATH: &str = "workflows/tea.md";
+
+fn key() -> RunKey {
+    RunKey::new(1, RunTag::of("r-1"))
+}
+
+fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
+    let mut room = sample_room();
+    let step = |id: &str, before: &[usize]| StepView {
+        id: id.into(),
+        who: "ada".into(),
+        agent: "ada".into(),
+        prompt: "Look".into(),
+        outputs: vec!["found".into()],
+        when: String::new(),
+        before: before.to_vec(),
+    };
+    let file = WorkflowView {
+        path: PATH.into(),
+        name: "Tea time".into(),
+        trigger: "manual".into(),
+        problems: Vec::new(),
+        variables: vec![("topic".into(), "what it is about".into(), String::new())],
+        steps: vec![step("look", &[]), step("write", &[0])],
+    };
+    room.workflows = WorkflowsView { files: vec![file].into(), runs: run.into_iter().map(Arc::new).collect() }.into();
+    let mut stage = Stage::new(room, UiState::default());
+    stage.panes.graph.show_workflow(None, false);
+    let mut window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
+    window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
+    window
+}
+
+fn run(status: RunStatus, asked: Vec<AskedView>) -> RunView {
+    let steps = vec![
+        ("look".into(), StepStatus::Done, String::new(), None),
+        ("write".into(), StepStatus::Failed, "no answer".into(), None),
+    ];
+    RunView { key: key(), file: PATH.into(), status, why: "step write failed".into(), result: None, steps, asked }
+}
+
+fn asked(window: &Harness<'static, Stage>) -> Vec<WorkflowCommand> {
+    let of = |act: &RoomAct| match act {
+        RoomAct::Workflow(command) => Some(command.clone()),
+        _ => None,
+    };
+    let of = |command: &Command| match command {
+        Command::Act(act, None) => of(act).into_iter().collect(),
+        Command::Acts(acts) => acts.iter().filter_map(|(act, _)| of(act)).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    window.state().commands.iter().flat_map(of).collect()
+}
+
+#[test]
+fn a_run_is_asked_what_it_is_about_and_begins() {
+    let mut window = stage(None);
+    window.run();
+    assert!(window.query_by_label("Step look, ada, not run yet").is_some());
+    window.get_by_label("Run workflow").click();
+    window.run();
+    window.get_by_label("topic").focus();
+    window.run();
+    window.get_by_label("topic").type_text("tea");
+    window.run();
+    window.get_by_label("Run with these").click();
+    window.run();
+    let variables = [("topic".to_owned(), "tea".to_owned())].into();
+    assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
+}
+
+#[test]
+fn what_steps_are_at_is_seen_and_a_failed_run_goes_on() {
+    let mut window = stage(Some(run(RunStatus::Failed, Vec::new())));
+    window.run();
+    for label in ["Step look, ada, done", "Step write, ada, failed"] {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+    window.get_by_label("Resume workflow").click();
+    window.run();
+    assert_eq!(asked(&window), [WorkflowCommand::Resume { run: key(), state: None }]);
+}
+
+#[test]
+fn a_step_that_asks_is_answered() {
+    let question = AskedView { step: "ok".into(), question: "Good?".into(), fields: Vec::new() };
+    let mut window = stage(Some(run(RunStatus::Running, vec![question])));
+    window.run();
+    window.get_by_label("Approve").click();
+    window.run();
+    let answer = PersonAnswer::approval(true, "");
+    assert_eq!(asked(&window), [WorkflowCommand::Answer { run: key(), step: "ok".into(), answer }]);
+}
+
+#[test]
+fn a_step_is_changed_beside_the_drawing() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Step write, ada, not run yet").click();
+    window.run();
+    window.get_by_label("Prompt").focus();
+    window.run();
+    window.get_by_label("Prompt").type_text(" again");
+    window.run();
+    window.get_by_label("Save step").click();
+    window.run();
+    window.get_by_label("Remove step").click();
+    window.run();
+    let told = asked(&window);
+    let WorkflowCommand::Edit { edit: WorkflowEdit::Set { step, key, text }, .. } = &told[0] else {
+        panic!("{told:?}")
+    };
+    assert_eq!((step.as_str(), key.as_str()), ("write", "prompt"));
+    assert!(text.contains("again"), "{text}");
+    let removed = WorkflowEdit::RemoveStep { step: "write".into() };
+    assert_eq!(told[1], WorkflowCommand::Edit { path: PATH.into(), edit: removed });
+}
+
+/// The middle of what has this name.
+fn middle(window: &Harness<'static, Stage>, label: &str) -> egui::Pos2 {
+    window.get_by_label(label).rect().center()
+}
+
+fn drag(window: &mut Harness<'static, Stage>, from: egui::Pos2, to: egui::Pos2) {
+    window.drag_at(from);
+    window.step();
+    for share in [0.3, 0.7, 1.0] {
+        window.hover_at(from.lerp(to, share));
+        window.step();
+    }
+    window.drop_at(to);
+    window.run_steps(3);
+}
+
+#[test]
+fn an_arrow_that_is_drawn_is_what_a_step_depends_on() {
+    let mut window = stage(None);
+    window.run();
+    let (from, to) = (middle(&window, "Arrow from look"), middle(&window, "Step write, ada, not run yet"));
+    drag(&mut window, from, to);
+    let edit = WorkflowEdit::Depend { step: "write".into(), on: "look".into() };
+    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    let (from, to) = (middle(&window, "Arrow from write"), from + egui::vec2(300.0, 300.0));
+    drag(&mut window, from, to);
+    assert_eq!(asked(&window).len(), 1, "it ended nowhere");
+}
+
+#[test]
+fn an_agent_that_is_dropped_is_a_step() {
+    let mut window = stage(None);
+    window.run();
+    let place = middle(&window, "The workflow");
+    window.state_mut().state.transfer.dragging = Some(ShelfItem::Profile("bram".into()));
+    drag(&mut window, place + egui::vec2(40.0, 200.0), place + egui::vec2(80.0, 220.0));
+    let edit = WorkflowEdit::AddStep { agent: "bram".into() };
+    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    assert_eq!(window.state().state.transfer.dragging, None);
+}
+
+#[test]
+fn what_is_changed_at_once_beside_the_drawing_is_one_change() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Step write, ada, not run yet").click();
+    window.run();
+    for (field, text) in [("Prompt", " more"), ("Outputs", ", words")] {
+        window.get_by_label(field).focus();
+        window.run();
+        window.get_by_label(field).type_text(text);
+        window.run();
+    }
+    window.get_by_label("Save step").click();
+    window.run();
+    let changes = window.state().commands.iter().filter(|command| matches!(command, Command::Acts(_))).count();
+    assert_eq!((changes, asked(&window).len()), (1, 2), "{:?}", asked(&window));
+    let outputs = WorkflowEdit::Outputs { step: "write".into(), names: vec!["found".into(), "words".into()] };
+    assert!(asked(&window).contains(&WorkflowCommand::Edit { path: PATH.into(), edit: outputs }));
+}
+
+#[test]
+fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Layer").click();
+    window.run();
+    window.get_by_label("Agents").click();
+    window.run();
+    assert!(window.query_by_label("Run workflow").is_none());
+    window.state_mut().panes.graph.show_workflow(Some(PATH.into()), true);
+    window.run();
+    assert!(window.query_by_label("Run with these").is_some(), "it asks what it is to be about");
+    assert!(asked(&window).is_empty());
+}

@@ -1,0 +1,72 @@
+//! A step of a workflow that asks the person, above the bar for tasks: what it asks, and the way to answer.
+
+use egui::Ui;
+
+use super::run_bar::beside_buttons;
+use crate::ui::Command;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets;
+use crate::view::model::RoomModel;
+use crate::view::workflows::{AskedView, RunView};
+
+/// Says what is asked first, where something is.
+pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let Some((run, asked, more)) = first_asked(cx.room) else { return };
+    let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
+    widgets::in_card(ui, cx.theme, |ui| {
+        let text = format!("Step {} asks you: {}{more}", asked.step, asked.question);
+        if beside_buttons(ui, text, |ui| widgets::primary(ui, true, "Answer", cx.theme).clicked()).1 {
+            commands.push(Command::Show(Tab::Graph));
+            commands.push(WindowCommand::ShowWorkflow { path: Some(run.file.clone()), runs: false }.into());
+        }
+    });
+}
+
+/// The oldest run that asks something, what that is, and how much more is asked.
+fn first_asked(room: &RoomModel) -> Option<(&RunView, &AskedView, usize)> {
+    let mut asked = room.workflows.asked();
+    let (run, first) = asked.next()?;
+    Some((run, first, asked.count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::base::RunTag;
+    use crate::orchestration::workflow::{RunKey, RunStatus};
+    use crate::ui::UiState;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::view::workflows::WorkflowsView;
+
+    #[test]
+    fn what_a_step_asks_is_said_and_leads_to_where_it_is_answered() {
+        let mut room = sample_room();
+        let asked = AskedView { step: "ok".into(), question: "Is it good?".into(), fields: Vec::new() };
+        let run = RunView {
+            key: RunKey::new(1, RunTag::of("r-1")),
+            file: "workflows/tea.md".into(),
+            status: RunStatus::Running,
+            why: String::new(),
+            result: None,
+            steps: Vec::new(),
+            asked: vec![asked],
+        };
+        room.workflows = WorkflowsView { runs: vec![Arc::new(run)], ..WorkflowsView::default() }.into();
+        let mut window = pane_of(Stage::new(room, UiState::default()), |ui, cx, _| {
+            let mut commands = Vec::new();
+            waiting_step_ui(ui, cx, &mut commands);
+            commands
+        });
+        window.run();
+        window.get_by_label("Step ok asks you: Is it good?");
+        window.get_by_label("Answer").click();
+        window.run();
+        assert!(window.state().commands.contains(&Command::Show(Tab::Graph)), "{:?}", window.state().commands);
+    }
+}

@@ -1,0 +1,76 @@
+//! Steps of workflows that wait for a person, on the command line: told, shown and answered like what agents ask.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::approvals::{Said, not_taken_in};
+use super::report::Verdict;
+use super::{Complaint, Ending, output};
+use crate::app::approvals::{OpenStep, person_answer};
+use crate::base::AllowScope;
+use crate::orchestration::workflow::PersonQuestion;
+use crate::workspace::answers::Answer;
+
+/// One in one line.
+pub(super) fn line(step: &OpenStep) -> String {
+    format!("{} [{}]{}", step.question.sentence(), step.question.id, not_taken_in(step.answer.as_ref()))
+}
+
+/// Everything about one.
+pub(super) fn shown(step: &OpenStep) -> String {
+    let mut lines = vec![line(step), format!("  run: {}, in {}", step.question.run, step.scene)];
+    lines.extend(step.question.fields.iter().map(|field| {
+        let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
+        format!("  field {} ({}){about}", field.name, field.kind.words())
+    }));
+    lines.push(format!("  answer with: {}", command(&step.question)));
+    lines.join("\n")
+}
+
+pub(super) fn to_json(step: &OpenStep) -> Value {
+    let mut json = serde_json::to_value(&step.question).unwrap_or_default();
+    json["scene"] = step.scene.as_str().into();
+    json["answer"] = step.answer.as_ref().map(|answer| if answer.allow { "allow" } else { "refuse" }).into();
+    json
+}
+
+/// The answer to one, with everything that it asks for.
+pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -> Result<Answer, Complaint> {
+    let question = &step.question;
+    if said.scope != AllowScope::Once {
+        let what = format!("{} is a step of a workflow: it is answered once", question.id);
+        return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
+    }
+    let mut fields: BTreeMap<String, String> = given.iter().cloned().collect();
+    if question.fields.is_empty() && !fields.is_empty() {
+        return Err(Complaint::usage(format!("{} asks for yes or no, and has no fields", question.id))
+            .hint("leave out --field; say a word of it with --because"));
+    }
+    if said.allow && output::can_be_asked() {
+        for field in question.fields.iter().filter(|field| !given.iter().any(|(name, _)| *name == field.name)) {
+            fields.insert(field.name.clone(), output::answer(&format!("{} ({}): ", field.name, field.kind.words()))?);
+        }
+    }
+    let person = person_answer(said.allow, said.because.clone(), fields.clone());
+    question.check(&person, step.chars_at_most).map_err(|why| {
+        Complaint::usage(format!("the answer to {} would not be taken: {why}", question.id))
+            .hint(format!("answer with: {}", command(question)))
+    })?;
+    let (id, scene, because) = (question.id.clone(), step.scene.clone(), said.because.clone());
+    Ok(Answer { id, scene, allow: said.allow, scope: AllowScope::Once, because, fields })
+}
+
+/// How one is answered.
+fn command(question: &PersonQuestion) -> String {
+    let fields = question.fields.iter().map(|field| format!(" --field {}=…", field.name));
+    format!("workshop approvals allow {}{}", question.id, fields.collect::<String>())
+}
+
+/// The end of a run of the room that only answers to these bring on; nothing where there are none.
+pub(super) fn waiting(questions: &[PersonQuestion]) -> Option<Verdict> {
+    let first = questions.first()?;
+    let told: Vec<String> = questions.iter().map(PersonQuestion::sentence).collect();
+    let go_on = format!("then: workshop workflow resume {}", first.run);
+    Some(Verdict::new(Ending::Waiting, told.join("; ")).hint(format!("answer with: {}; {go_on}", command(first))))
+}
