@@ -27,6 +27,7 @@ use crate::view::pick::Thing;
 use crate::view::recent::{PastTalk, Recent};
 use crate::view::theme::LIGHT;
 use crate::view::work::{PieceView, QuestionView};
+use crate::view::workflows::{WorkflowView, WorkflowsView};
 
 /// What a panel is drawn from, and what came of it.
 pub struct Stage {

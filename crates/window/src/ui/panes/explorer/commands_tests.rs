@@ -222,3 +222,26 @@ fn all_folders_fold_and_unfold() {
     bench.bring_up_to_date();
     assert_eq!(bench.explorer().tree.rows().len(), 3 + 4 + 1);
 }
+
+#[test]
+fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_taken_back_as_one() {
+    let files = vec![file("workflows/chain.md", 1), file("agents/writer.md", 1)];
+    let mut window = window(files);
+    let asked = window.perform(FilesCommand::NewWorkflow("chain"));
+    let [Command::Acts(acts)] = &asked[..] else { panic!("{asked:?}") };
+    let saved = |act: &RoomAct| match act {
+        RoomAct::File(command) => match &command.operation {
+            FileOperation::Save { path, content, .. } => {
+                (path.clone(), content.lines().nth(1).unwrap_or_default().to_owned())
+            }
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let saved: Vec<(String, String)> = acts.iter().map(|(act, _)| saved(act)).collect();
+    let paths: Vec<&str> = saved.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths[0], "workflows/chain-2.md");
+    assert_eq!(saved[0].1, "name: Chain 2");
+    assert!(paths.contains(&"agents/researcher.md") && !paths.contains(&"agents/writer.md"), "{paths:?}");
+    assert!(acts.iter().all(|(_, back)| back.is_some()));
+}

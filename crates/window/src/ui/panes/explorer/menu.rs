@@ -27,7 +27,7 @@ const BUTTONS: [(Icon, &str, &str); 3] = [
 ];
 
 /// What opens the list of templates.
-const NEW_WORKFLOW: &str = "New workflow from template";
+pub(super) const NEW_WORKFLOW: &str = "New workflow from template";
 
 impl Explorer {
     /// The menu of a row; of the list of files itself where there is none.

@@ -41,7 +41,7 @@ fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
     room.workflows = WorkflowsView { files: vec![file].into(), runs: run.into_iter().map(Arc::new).collect() }.into();
     let mut stage = Stage::new(room, UiState::default());
     stage.panes.graph.show_workflow(None, false);
-    let mut window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
+    let window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window
 }
