@@ -31,7 +31,7 @@ pub fn channel() -> Vec<Figure> {
             channels.publish("findings", new, &settings).expect("everybody hears it in time");
             if number % MESSAGES_PER_TURN == 0 {
                 for agent in channels.waiting() {
-                    let told = channels.hear(&agent, &settings);
+                    let told = channels.deliver(&agent, &settings);
                     heard += told.iter().map(|told| told.messages.len()).sum::<usize>();
                     black_box(words::news(&told));
                 }

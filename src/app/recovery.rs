@@ -66,7 +66,11 @@ pub(super) fn recover(
     for way in &ways {
         let read = reader.go_back(way).map_err(Unusable::Store);
         match read.and_then(|reopening| go_on(&reader, reopening, scene)) {
-            Ok((room, mut problems)) => {
+            Ok((None, mut problems)) => {
+                problems.extend(unusable.first().map(|why| nothing_left(why)));
+                return Ok((None, problems));
+            }
+            Ok((Some(room), mut problems)) => {
                 if let Some(first) = unusable.first() {
                     problems.insert(0, older_was_used(first, &room));
                 } else if aside.is_some() {
@@ -123,7 +127,9 @@ struct BroughtBack {
     missing: u64,
 }
 
-fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtBack, Vec<Problem>), Unusable> {
+/// The room as it was at the end of a run; none where that run was ended before anything happened in a new room, which
+/// begins anew.
+fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<BroughtBack>, Vec<Problem>), Unusable> {
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
     let hashes = reader.hashes(&run.id).unwrap_or_default();
@@ -137,8 +143,9 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtB
                 let saved = SavedRoom { sections: snapshot.sections, files };
                 let missing = run.last_tick.saturating_sub(snapshot.tick).min(TICKS_AT_MOST);
                 let room = BroughtBack { saved, tick: snapshot.tick, missing };
-                let problems = too_far.map_or_else(|| cut_off(&room), |ticks| vec![not_played(&room, ticks)]);
-                return Ok((room, problems));
+                let problems =
+                    too_far.map_or_else(|| cut_off(room.tick, room.missing), |ticks| vec![not_played(&room, ticks)]);
+                return Ok((Some(room), problems));
             }
             let carried = Some(snapshot.sections);
             let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried };
@@ -148,7 +155,15 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtB
             if let Some(ticks) = far(run.first_tick) {
                 return Err(Unusable::TooFar { ticks });
             }
-            super::begin(serde_json::from_value(start).map_err(Unusable::Json)?, run.id, run.first_seq)
+            let start: RoomStart = serde_json::from_value(start).map_err(Unusable::Json)?;
+            // Before the first tick nothing of what the scene says is in the world that is saved.
+            if last_tick <= run.first_tick {
+                let (tick, files) = (last_tick, start.files);
+                let saved = start.carried.map(|sections| SavedRoom { sections, files });
+                let problems = cut_off(tick, missing);
+                return Ok((saved.map(|saved| BroughtBack { saved, tick, missing }), problems));
+            }
+            super::begin(start, run.id, run.first_seq)
         }
     };
     let mut app = app.map_err(Unusable::Json)?;
@@ -158,14 +173,14 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(BroughtB
     let sections = saved::save_world(world).map_err(Unusable::Json)?;
     let files = world.resource::<KnownFiles>().all().clone();
     let room = BroughtBack { saved: SavedRoom { sections, files }, tick: last_tick, missing };
-    let mut problems = cut_off(&room);
+    let mut problems = cut_off(room.tick, room.missing);
     problems.extend(differs_at.map(|tick| {
         let what = format!("played again, the room is not what it was recorded to be from tick {tick} on");
         let remedy = "look whether agents stand and remember as they should; if this happens again without an update of \
                       the program, report it";
         Problem::warning(PLACE, what, remedy)
     }));
-    Ok((room, problems))
+    Ok((Some(room), problems))
 }
 
 /// Plays to a tick; says at which the world was first another than the recorded one.
@@ -185,15 +200,12 @@ fn play(app: &mut App, last_tick: u64, hashes: &BTreeMap<u64, u64>) -> Option<u6
     differs_at
 }
 
-fn cut_off(room: &BroughtBack) -> Vec<Problem> {
-    if room.missing == 0 {
+fn cut_off(tick: u64, missing: u64) -> Vec<Problem> {
+    if missing == 0 {
         return Vec::new();
     }
-    let what = format!(
-        "what came in after tick {} is damaged: the last {} of the room are lost",
-        room.tick,
-        simulated(room.missing)
-    );
+    let what =
+        format!("what came in after tick {tick} is damaged: the last {} of the room are lost", simulated(missing));
     vec![Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")]
 }
 

@@ -1,7 +1,10 @@
 //! What of a workspace's work is unfinished, whether its rooms are running or at rest: what it is, what it cost so far,
-//! and what it waits for.
+//! and what it waits for; and what its agents say to each other.
 
 use std::path::Path;
+
+use bevy::ecs::world::World;
+use serde::Serialize;
 
 use super::naming::name_of;
 use super::opening::OpenError;
@@ -9,7 +12,8 @@ use super::recovery::look_at_each;
 use crate::base::{ActivationKey, Id};
 use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;
-use crate::kernel::{Kernel, UnfinishedPiece, UnfinishedRun};
+use crate::kernel::{Kernel, UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
+use crate::orchestration::{Channel, Channels};
 
 /// A task that is not over, as it was last acknowledged.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,17 +36,88 @@ pub struct UnfinishedTask {
     pub used: Tally,
 }
 
+/// A channel, as it was last acknowledged.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChannelStatus {
+    /// The scene in whose room it is: its file.
+    pub scene: String,
+    /// Its name.
+    pub name: String,
+    /// So many messages were said in all.
+    pub messages: u64,
+    /// So many messages were refused.
+    pub refused: u64,
+    /// Who listens.
+    pub subscribers: Vec<SubscriberStatus>,
+}
+
+/// An agent that listens to a channel.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SubscriberStatus {
+    /// Its id.
+    pub agent: Id,
+    /// So many messages wait for it.
+    pub waiting: u64,
+}
+
+/// A task that was handed over and is not over, with where that was.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HandOverStatus {
+    /// The scene in whose room it is: its file.
+    pub scene: String,
+    /// What it is and how far.
+    #[serde(flatten)]
+    pub work: UnfinishedHandOver,
+}
+
+/// What agents of a workspace do together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Together {
+    /// The channels, by scene and name.
+    pub channels: Vec<ChannelStatus>,
+    /// What was handed over and is not over, scene by scene, the oldest first.
+    pub hand_overs: Vec<HandOverStatus>,
+}
+
+/// Everything of a workspace that is not over, and what its agents do together. Nothing is changed, and the rooms may
+/// be running.
+pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Together), OpenError> {
+    let (mut tasks, mut together) = (Vec::new(), Together::default());
+    look_at_each(workspace, |scene, world| {
+        tasks.extend(tasks_of(scene, world));
+        let channels = world.resource::<Channels>();
+        together.channels.extend(channels.iter().map(|(name, channel)| channel_status(scene, name, channel)));
+        let hand_overs = world.resource::<Kernel>().unfinished_hand_overs().into_iter();
+        together.hand_overs.extend(hand_overs.map(|work| HandOverStatus { scene: scene.to_owned(), work }));
+    })?;
+    Ok((tasks, together))
+}
+
+fn channel_status(scene: &str, name: &str, channel: &Channel) -> ChannelStatus {
+    let subscribers = channel
+        .subscribers()
+        .map(|(agent, one)| SubscriberStatus { agent: agent.clone(), waiting: channel.waits(one) });
+    ChannelStatus {
+        scene: scene.to_owned(),
+        name: name.to_owned(),
+        messages: channel.said(),
+        refused: channel.counts().1,
+        subscribers: subscribers.collect(),
+    }
+}
+
 /// Every task of a workspace that is not over, scene by scene. Nothing is changed, and the rooms may be running.
 pub fn unfinished_tasks(workspace: &Path) -> Result<Vec<UnfinishedTask>, OpenError> {
-    let mut tasks = Vec::new();
-    look_at_each(workspace, |scene, world| {
-        let ledger = world.resource::<RequestQueue>().ledger();
-        tasks.extend(world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
-            let UnfinishedRun { root, agent, task, pieces, granted, activations } = run;
-            let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));
-            let (scene, name) = (scene.to_owned(), name_of(world, &agent));
-            UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, granted, used }
-        }));
-    })?;
-    Ok(tasks)
+    status(workspace).map(|(tasks, _)| tasks)
+}
+
+fn tasks_of(scene: &str, world: &World) -> Vec<UnfinishedTask> {
+    let ledger = world.resource::<RequestQueue>().ledger();
+    let tasks = world.resource::<Kernel>().unfinished_runs().into_iter().map(|run| {
+        let UnfinishedRun { root, agent, task, pieces, granted, activations } = run;
+        let used = activations.iter().fold(Tally::default(), |sum, key| sum.plus(ledger.activation(&key.id())));
+        let (scene, name) = (scene.to_owned(), name_of(world, &agent));
+        UnfinishedTask { scene, root, agent: agent.to_string(), name, task, pieces, granted, used }
+    });
+    tasks.collect()
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use super::place::{self, Absent};
+use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
 use crate::base::text::nearest;
@@ -37,21 +37,11 @@ enum Command {
 }
 
 #[derive(Args)]
-struct In {
-    /// The workspace, if not the current folder
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
 struct Listing {
     /// Connect this one, and list its tools, resources and prompts
     server: Option<String>,
     #[command(flatten)]
-    place: In,
+    place: InWorkspace,
 }
 
 #[derive(Args)]
@@ -59,7 +49,7 @@ struct Checking {
     /// Only this one
     server: Option<String>,
     #[command(flatten)]
-    place: In,
+    place: InWorkspace,
 }
 
 #[derive(Args)]
@@ -72,7 +62,7 @@ struct Calling {
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
-    place: In,
+    place: InWorkspace,
 }
 
 #[derive(Args)]
@@ -80,7 +70,7 @@ struct Chosen {
     /// The server's name
     server: String,
     #[command(flatten)]
-    place: In,
+    place: InWorkspace,
 }
 
 #[derive(Args)]
@@ -100,7 +90,7 @@ struct Here {
 }
 
 impl Here {
-    fn of(place: &In) -> Result<Self, Complaint> {
+    fn of(place: &InWorkspace) -> Result<Self, Complaint> {
         let folder = place::workspace(place.workspace.as_deref(), Absent::Refuse)?;
         let folder = folder.canonicalize().unwrap_or(folder);
         let environment = Environment::of_process().in_workspace(&folder);
@@ -158,7 +148,7 @@ pub(super) fn mcp(arguments: &Arguments) -> Outcome {
     }
 }
 
-fn list(place: &In) -> Outcome {
+fn list(place: &InWorkspace) -> Outcome {
     let here = Here::of(place)?;
     if place.json {
         let servers: Vec<Value> = here.all.servers.iter().map(|written| here.to_json(written)).collect();
@@ -178,7 +168,7 @@ fn list(place: &In) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn offer(server: &str, place: &In) -> Outcome {
+fn offer(server: &str, place: &InWorkspace) -> Outcome {
     let here = Here::of(place)?;
     let (_client, offer) = match here.connect(here.find(server)?) {
         Ok(connected) => connected,

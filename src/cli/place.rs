@@ -6,10 +6,23 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use super::{Complaint, output};
 use crate::base::text::nearest;
 use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_workspace};
 use crate::workspace::starter::{self, ADOPTED_SCENE};
+
+/// In which workspace a command works, and how it prints what comes of it.
+#[derive(Args)]
+pub(super) struct InWorkspace {
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) workspace: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
 
 /// What a command does where there is no workspace yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

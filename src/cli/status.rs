@@ -1,4 +1,5 @@
-//! `workshop status`: which work is unfinished, what it cost so far, what it waits for, and how it goes on.
+//! `workshop status`: which work is unfinished, what it cost so far, what it waits for, and how it goes on; what agents
+//! handed over to each other, and who listens to which channel.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::commands::Commands;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::status::{UnfinishedTask, unfinished_tasks};
+use crate::app::status::{self, ChannelStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{one_line, truncate};
 
@@ -27,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn status(arguments: &Arguments) -> Outcome {
     let named = arguments.workspace.as_deref();
     let folder = place::workspace(named, Absent::Refuse)?;
-    let tasks = unfinished_tasks(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+    let (tasks, together) = status::status(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
     let commands = |task: &UnfinishedTask| Commands {
         workspace: named.map(|named| named.display().to_string()),
         scene: Some(stem(&task.scene).to_owned()),
@@ -40,18 +41,57 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
             let resume = resume_workflow(run);
             json!({ "run": run.key, "workflow": run.name, "status": run.status, "resume": resume })
         });
-        output::json(&json!({ "unfinished": tasks, "workflows": workflows.collect::<Vec<_>>() }))?;
-    } else if tasks.is_empty() && workflows.is_empty() {
-        output::note("no work is unfinished");
+        output::json(&json!({
+            "unfinished": tasks,
+            "workflows": workflows.collect::<Vec<_>>(),
+            "handed_over": together.hand_overs,
+            "channels": together.channels,
+        }))?;
     } else {
+        if tasks.is_empty() && workflows.is_empty() {
+            output::note("no work is unfinished");
+        }
         let workflows = workflows.iter().map(|run| {
             let RunHead { key, name, status, .. } = run;
             format!("{key}  workflow {name}: {status}\n  go on with: {}", resume_workflow(run))
         });
         let tasks = tasks.iter().map(|task| shown(task, &commands(task)));
-        output::result(&workflows.chain(tasks).collect::<Vec<_>>().join("\n\n"))?;
+        let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
+        let channels = list("channels:", together.channels.iter().map(channel_line));
+        let parts: Vec<String> = workflows.chain(tasks).chain(handed).chain(channels).collect();
+        if !parts.is_empty() {
+            output::result(&parts.join("\n\n"))?;
+        }
     }
     Ok(Ending::Done)
+}
+
+/// Lines below a title; nothing where there are none.
+fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
+fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
+    let turns = match work.deadline_turns {
+        Some(deadline) => format!(", {} of {deadline} turns", work.turns),
+        None => String::new(),
+    };
+    let task = truncate(&one_line(&work.task), TASK_CHARS);
+    format!("  {}, {} → {}: {task} ({}{turns})", stem(scene), work.from, work.to, work.state)
+}
+
+fn channel_line(channel: &ChannelStatus) -> String {
+    let ChannelStatus { scene, name, messages, refused, subscribers } = channel;
+    let who = subscribers.iter().map(|one| match one.waiting {
+        0 => one.agent.to_string(),
+        waiting => format!("{} ({waiting} behind)", one.agent),
+    });
+    let who = who.collect::<Vec<_>>().join(", ");
+    let who = if who.is_empty() { "nobody listens".to_owned() } else { format!("{who} listening") };
+    let refused = if *refused > 0 { format!(", {refused} refused") } else { String::new() };
+    let plural = if *messages == 1 { "" } else { "s" };
+    format!("  {}, #{name}: {messages} message{plural}{refused}; {who}", stem(scene))
 }
 
 fn resume_workflow(run: &RunHead) -> String {
@@ -123,9 +163,10 @@ pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::status::SubscriberStatus;
     use crate::base::{ActivationKey, RunTag};
     use crate::gateway::ledger::Tally;
-    use crate::kernel::UnfinishedPiece;
+    use crate::kernel::{UnfinishedHandOver, UnfinishedPiece};
 
     fn task(root: u64) -> UnfinishedTask {
         task_of(ActivationKey::numbered(root))
@@ -161,6 +202,33 @@ mod tests {
         ] {
             assert!(told.contains(part), "{part} in {told}");
         }
+    }
+
+    #[test]
+    fn channels_and_what_was_handed_over_are_a_line_each() {
+        let mut channel = ChannelStatus {
+            scene: "scenes/studio.yaml".into(),
+            name: "findings".into(),
+            messages: 3,
+            refused: 0,
+            subscribers: Vec::new(),
+        };
+        assert_eq!(channel_line(&channel), "  studio, #findings: 3 messages; nobody listens");
+        let of = |agent: &str, waiting| SubscriberStatus { agent: agent.into(), waiting };
+        channel.subscribers = vec![of("ada", 0), of("bea", 2)];
+        (channel.messages, channel.refused) = (1, 4);
+        assert_eq!(channel_line(&channel), "  studio, #findings: 1 message, 4 refused; ada, bea (2 behind) listening");
+        let work = UnfinishedHandOver {
+            run: "act-7".into(),
+            from: "lead".into(),
+            to: "ada".into(),
+            task: "Count\nchairs".into(),
+            state: "queued".into(),
+            turns: 1,
+            deadline_turns: Some(4),
+        };
+        let told = hand_over_line(&HandOverStatus { scene: "scenes/studio.yaml".into(), work });
+        assert_eq!(told, "  studio, lead → ada: Count chairs (queued, 1 of 4 turns)");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::asking::OnAsk;
 use super::goal::WorkflowGoal;
-use super::place::{self, Absent};
+use super::place::{self, Absent, InWorkspace};
 use super::resuming::{chosen_run, resumed};
 use super::run::{self, parse_speed};
 use super::task::Task;
@@ -47,24 +47,16 @@ enum Command {
 
 #[derive(Args)]
 struct Listing {
-    /// The workspace, if not the current folder
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
-    /// Print the list as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    place: InWorkspace,
 }
 
 #[derive(Args)]
 struct Checking {
     /// The workflow's file, its name, or nothing for all
     file: Option<String>,
-    /// The workspace, if not the current folder
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
-    /// Print the problems as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    place: InWorkspace,
 }
 
 #[derive(Args)]
@@ -93,12 +85,8 @@ struct Resuming {
 struct Showing {
     /// The run, as `list` names it; its number is enough
     run: String,
-    /// The workspace, if not the current folder
-    #[arg(long, value_name = "DIR")]
-    workspace: Option<PathBuf>,
-    /// Print all of it as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    place: InWorkspace,
 }
 
 /// How a run is driven.
@@ -190,10 +178,10 @@ fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, Complain
 }
 
 fn list(listing: &Listing) -> Outcome {
-    let folder = place::workspace(listing.workspace.as_deref(), Absent::Refuse)?;
+    let folder = place::workspace(listing.place.workspace.as_deref(), Absent::Refuse)?;
     let known = Known::of(&folder);
     let runs: Vec<RunHead> = workflows::runs(&folder).into_iter().filter(|run| run.status != "done").collect();
-    if listing.json {
+    if listing.place.json {
         let workflows: Vec<Value> = known.workflows.values().map(|file| to_json(&known, file)).collect();
         let runs: Vec<Value> = runs.iter().map(run_to_json).collect();
         output::json(&json!({ "workflows": workflows, "runs": runs }))?;
@@ -247,7 +235,7 @@ fn run_to_json(run: &RunHead) -> Value {
 }
 
 fn check(checking: &Checking) -> Outcome {
-    let folder = workspace_of(checking.workspace.as_deref(), checking.file.as_deref())?;
+    let folder = workspace_of(checking.place.workspace.as_deref(), checking.file.as_deref())?;
     let known = Known::of(&folder);
     let chosen: Vec<&WorkflowFile> = match &checking.file {
         Some(word) => vec![choose(&known, word)?],
@@ -255,7 +243,7 @@ fn check(checking: &Checking) -> Outcome {
     };
     let problems: Vec<_> = chosen.iter().flat_map(|file| known.problems(file)).collect();
     let has_errors = problems.iter().any(|problem| problem.severity == Severity::Error);
-    if checking.json {
+    if checking.place.json {
         output::json(&json!({ "problems": problems }))?;
     } else if problems.is_empty() {
         output::note(match chosen.len() {
@@ -342,11 +330,11 @@ fn drive(driving: &Driving, folder: &Path, scene: Option<String>, goal: Workflow
 }
 
 fn show(showing: &Showing) -> Outcome {
-    let folder = workspace_of(showing.workspace.as_deref(), None)?;
+    let folder = workspace_of(showing.place.workspace.as_deref(), None)?;
     let head = chosen_run(&folder, &showing.run)?;
     let (found, _) =
         workflows::run(&head).map_err(|why| Complaint::failed(format!("{}: {why}", head.path.display())))?;
-    if showing.json {
+    if showing.place.json {
         output::json(&found.state)?;
     } else {
         output::result(&record::summary(&found.state))?;

@@ -313,10 +313,14 @@ fn set_writable(folder: &Path, is_writable: bool) {
     set(folder, if is_writable { 0o755 } else { 0o555 });
 }
 
+/// Somebody who owns nothing.
+#[cfg(unix)]
+pub const READER: u32 = 65_534;
+
 /// The program in a folder that it may not write, whoever runs the tests: root may write everywhere, and is somebody
 /// else here.
 #[cfg(unix)]
-fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
     let mut command = workshop(folder, arguments);
@@ -325,7 +329,7 @@ fn output_of_a_reader(folder: &Path, program: &Path, arguments: &[&str]) -> (Opt
         let mut other = std::process::Command::new(program);
         other.current_dir(folder).args(arguments).stdin(std::process::Stdio::null()).env_clear();
         other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        other.uid(65_534).gid(65_534);
+        other.uid(READER).gid(READER);
         command = other;
     }
     let output = command.output().unwrap();

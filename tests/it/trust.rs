@@ -9,6 +9,7 @@ use crate::trust_loops::plan::Plan;
 pub fn trials() -> Vec<Trial> {
     cases![
         killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice,
+        agents_that_work_together_and_are_killed_lose_and_repeat_nothing,
         spoiled_files_are_told_and_left_as_they_are,
         hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
         hostile_servers_end_in_words,
@@ -25,6 +26,10 @@ fn clean(name: &str, cases: impl IntoIterator<Item = u64>) {
 
 fn killed_at_any_moment_nothing_is_lost_and_nothing_is_done_twice() {
     clean("kills", 0..2);
+}
+
+fn agents_that_work_together_and_are_killed_lose_and_repeat_nothing() {
+    clean("together", 0..2);
 }
 
 fn spoiled_files_are_told_and_left_as_they_are() {

@@ -21,6 +21,7 @@ mod asking;
 mod causes;
 mod limits;
 mod long;
+mod own_records;
 mod together;
 mod tools;
 mod unfinished;
@@ -45,7 +46,12 @@ pub fn trials() -> Vec<Trial> {
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
     let own = own.into_iter().chain(together::trials()).chain(tools::trials()).chain(long::trials());
-    own.chain(limits::trials()).chain(unfinished::trials()).chain(causes::trials()).chain(asking::trials()).collect()
+    own.chain(own_records::trials())
+        .chain(limits::trials())
+        .chain(unfinished::trials())
+        .chain(causes::trials())
+        .chain(asking::trials())
+        .collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";

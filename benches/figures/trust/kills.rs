@@ -1,12 +1,12 @@
 //! Kills at any moment: a room at work is killed and opened again until the work is over. Every step of the work
 //! adds a line to a file, so that a step that is done twice or never shows in that file.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::evidence::{Event, Kept, Records};
+use super::evidence::Kept;
+use super::kept_log::KeptLog;
 use super::models::{Model, Question, Reply};
 use super::plan::{Case, Fault, Plan, Report};
 
@@ -102,15 +102,14 @@ fn script() -> String {
 struct Trial<'c> {
     case: &'c mut Case,
     model: Option<Model>,
-    printed: BTreeMap<u64, Event>,
+    log: KeptLog,
     saved: Vec<(&'static str, String)>,
-    kept: BTreeMap<u64, Event>,
 }
 
 /// Nobody waits ten simulated minutes for the changes of a board to collect: a room that is over ends at once, however
 /// slow the machine is.
 const SETTINGS: &str =
-    "budget: { cost_per_run_usd: 100000 }\nkernel: { strikes_at_most: 50 }\nsimulation: { collect_secs: 5 }\n";
+    "budget: { cost_per_run_usd: 100000 }\nkernel: { strikes_at_most: 50 }\nattention: { collect_secs: 5 }\n";
 
 fn try_case(case: &mut Case) {
     case.write("settings.yaml", SETTINGS);
@@ -121,7 +120,7 @@ fn try_case(case: &mut Case) {
     case.write("script.yaml", script());
     let over_the_wire = case.number.is_multiple_of(2);
     let model = over_the_wire.then(|| Model::start(Vec::new(), LATENCY, reply));
-    let mut trial = Trial { case, model, printed: BTreeMap::new(), saved: Vec::new(), kept: BTreeMap::new() };
+    let mut trial = Trial { case, model, log: KeptLog::default(), saved: Vec::new() };
     for _ in 0..KILLS_PER_CASE {
         trial.killed_once();
     }
@@ -132,7 +131,7 @@ fn try_case(case: &mut Case) {
 impl Trial<'_> {
     /// Whether the task is in the log already: what was not acknowledged is given again.
     fn is_given(&self) -> bool {
-        self.kept.values().any(|event| event.kind == "activation")
+        self.log.has("activation")
     }
 
     fn launch(&self) -> super::child::Launch {
@@ -167,7 +166,7 @@ impl Trial<'_> {
         let ended = if is_over { running.wait() } else { running.kill() };
         self.case.count("kills", u64::from(!is_over));
         self.case.judge(&ended);
-        self.compare(&ended.out(), !is_over);
+        self.log.compare(self.case, &ended.out(), !is_over);
     }
 
     fn person_saves(&mut self) {
@@ -179,47 +178,10 @@ impl Trial<'_> {
         self.saved.push((path, token));
     }
 
-    /// Holds what was printed and what was there before against what is there now.
-    fn compare(&mut self, printed: &str, was_killed: bool) {
-        let workspace = self.case.workspace();
-        let records = Records::of(&workspace);
-        if let Some(damage) = records.as_ref().and_then(Records::damage) {
-            self.case.found(Fault::Lost, format!("the database is damaged: {damage}"));
-        }
-        let now = records.map(|records| records.events()).unwrap_or_default();
-        let mut wrong = Vec::new();
-        for (seq, event) in &self.kept {
-            if now.get(seq) != Some(event) {
-                wrong.push((Fault::Lost, format!("record {seq} was in the database and is not any more")));
-            }
-        }
-        let newest = now.keys().next_back().copied().unwrap_or(0);
-        for (seq, event) in printed.lines().filter_map(Event::of_line) {
-            if self.printed.get(&seq).is_some_and(|before| *before != event) {
-                wrong.push((Fault::Doubled, format!("number {seq} was printed for two records")));
-            }
-            if !now.contains_key(&seq) && (seq < newest || !was_killed) {
-                wrong.push((Fault::Lost, format!("record {seq} was printed, and later ones are kept, but not it")));
-            }
-            if now.get(&seq).is_some_and(|kept| *kept != event) {
-                wrong.push((Fault::Doubled, format!("number {seq} is kept for another record than was printed")));
-            }
-            self.printed.insert(seq, event);
-        }
-        for (seq, event) in &self.printed {
-            if now.get(seq).is_some_and(|kept| kept != event) {
-                wrong.push((Fault::Doubled, format!("number {seq} was given again")));
-            }
-        }
-        wrong.dedup_by(|one, other| one.0 == other.0);
-        wrong.into_iter().for_each(|(fault, what)| self.case.found(fault, what));
-        self.kept = now;
-    }
-
     fn run_to_the_end(&mut self) {
         let ended = self.case.run(self.launch());
         let (code, words) = (ended.status.code(), ended.last_words());
-        self.compare(&ended.out(), false);
+        self.log.compare(self.case, &ended.out(), false);
         if !ended.timed_out && code != Some(0) {
             self.case.found(Fault::Lost, format!("the last run ended with {code:?}: {words}"));
         }

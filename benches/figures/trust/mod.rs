@@ -10,6 +10,7 @@ mod calls;
 mod chance;
 mod child;
 mod evidence;
+mod kept_log;
 mod kills;
 mod misbehaviour;
 mod models;
@@ -20,6 +21,7 @@ pub mod plan;
 mod races;
 mod servers;
 mod siege;
+mod together;
 mod wires;
 
 use plan::{Fault, PEAK_KIB_AT_MOST, Plan, Report};
@@ -28,8 +30,9 @@ use plan::{Fault, PEAK_KIB_AT_MOST, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 6] = [
+pub const LOOPS: [Loop; 7] = [
     ("kills", kills::run),
+    ("together", together::run),
     ("mutations", mutations::run),
     ("calls", calls::run),
     ("servers", servers::run),

@@ -46,11 +46,19 @@ impl Question {
     pub fn word(&self, prefix: &str) -> Option<String> {
         let said = self.messages().iter().filter(|message| message["role"] != "tool" && message["role"] != "assistant");
         let texts = said.map(|message| message["content"].as_str().unwrap_or_default());
-        texts.rev().find_map(|text| {
-            let at = text.find(prefix)?;
-            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            Some(text[at..].chars().take_while(|c| is_word(*c)).collect())
-        })
+        texts.rev().find_map(|text| word_in(text, prefix))
+    }
+
+    /// The same, where it stood first: what was said later does not count.
+    pub fn first_word(&self, prefix: &str) -> Option<String> {
+        let said = self.messages().iter().filter(|message| message["role"] == "user");
+        said.map(|message| message["content"].as_str().unwrap_or_default()).find_map(|text| word_in(text, prefix))
+    }
+
+    /// How often somebody told this, other than the model itself.
+    pub fn said(&self, text: &str) -> usize {
+        let said = self.messages().iter().filter(|message| message["role"] == "user");
+        said.map(|message| message["content"].as_str().unwrap_or_default().matches(text).count()).sum()
     }
 
     /// Calls without exactly one result, in the history that it brings.
@@ -63,6 +71,13 @@ impl Question {
         let fault = |count| if count == 0 { Fault::Lost } else { Fault::Doubled };
         unpaired.map(|(id, count)| (fault(count), format!("the call {id} has {count} results"))).collect()
     }
+}
+
+/// The first word of a text that begins so.
+fn word_in(text: &str, prefix: &str) -> Option<String> {
+    let at = text.find(prefix)?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    Some(text[at..].chars().take_while(|c| is_word(*c)).collect())
 }
 
 /// What a model says: its words, and the tools that it calls.
@@ -94,7 +109,8 @@ impl Model {
                 if question.body.to_string().contains(KEY) {
                     told.push((Fault::Escaped, "the key in the body of a question".to_owned()));
                 }
-                if question.body.is_null() {
+                // A process that was killed may have asked nothing yet.
+                if question.body.is_null() && !request.is_empty() {
                     let begins: String = request.chars().take(200).collect();
                     told.push((Fault::Lost, format!("a question that is no JSON: {begins}")));
                 }

@@ -2,9 +2,10 @@
 //! and a task that is handed over comes back.
 
 use agent_workshop::kernel::Kernel;
-use agent_workshop::orchestration::{Blackboards, Channels, TogetherCommand};
+use agent_workshop::orchestration::{Blackboards, Channels, KeptBoard, KeptEntry, TogetherCommand};
 use agent_workshop::schedule::{Door, InputJournal};
 use agent_workshop::simulation::{Position, State, TaskCommand};
+use agent_workshop::workspace::save_now;
 use agent_workshop::{agent::Roster, base::Seq};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -20,6 +21,8 @@ pub fn trials() -> Vec<Trial> {
         what_was_said_while_the_room_was_closed_and_opened_again_is_heard_once,
         a_channel_that_is_full_refuses_and_whoever_says_it_is_told,
         of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays,
+        what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person,
+        two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told,
         a_person_writes_on_the_blackboard_and_speaks_in_channels,
         a_task_that_is_handed_over_comes_back_in_the_form_that_was_asked_for,
         nothing_is_handed_back_to_whoever_waits_for_it_and_nobody_is_named_who_is_not_there,
@@ -27,6 +30,9 @@ pub fn trials() -> Vec<Trial> {
         a_run_in_which_agents_work_together_replays,
     ]
 }
+
+/// Where what runs share is kept.
+const KEPT: &str = "memory/knowledge/blackboard.yaml";
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0], behaviour: stationary }\n  - { id: writer, profile: writer, position: [90, 0], behaviour: stationary }\n  - { id: researcher, profile: researcher, position: [300, 0], behaviour: stationary }\n";
 
@@ -56,6 +62,13 @@ fn with_files(script: &str, files: &[(&str, &str)]) -> Studio {
 fn push(studio: &mut Studio, command: TogetherCommand) {
     studio.world().resource_mut::<Door<TogetherCommand>>().push(command);
     studio.tick();
+}
+
+/// Has what the room changed written.
+fn save(studio: &mut Studio) {
+    studio.tick();
+    let problems = save_now(studio.world());
+    assert!(problems.is_empty(), "{problems:?}");
 }
 
 fn of<'a>(studio: &'a Studio, kind: &str, agent: &str) -> Vec<&'a Value> {
@@ -189,11 +202,124 @@ fn of_two_who_write_the_same_entry_one_is_told_and_what_is_shared_stays() {
     );
     assert!(results.iter().any(|text| text.starts_with("'plan' (version 1, by lead")), "{results:#?}");
     assert_eq!(studio.all("blackboard").len(), 3);
-    studio.until("what is shared is kept", |studio| studio.exists(&format!("memory/knowledge/blackboard/{run}.yaml")));
-    let kept = studio.read(&format!("memory/knowledge/blackboard/{run}.yaml"));
+    save(&mut studio);
+    let kept = studio.read(KEPT);
     assert!(kept.contains("key: plan") && kept.contains("chairs: 13") && !kept.contains("draft"), "{kept}");
     let board = studio.world().resource::<Blackboards>().get(run).unwrap();
     assert!(board.ended().is_some(), "it can still be looked at");
+}
+
+fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
+    let read = |key: &str| call("blackboard_read", json!({ "key": key }));
+    // A room that is opened again without work begins its script anew: each task says what is to be done.
+    let turn = |task: &str, calls: &[String]| {
+        format!("    - {{ when: {{ contains: {task} }}, repeat: true, tools: [ {} ] }}\n", calls.join(", "))
+    };
+    let turns = [
+        turn(
+            "Begin",
+            &[
+                call("blackboard_write", json!({ "key": "plan", "value": { "chairs": 12 }, "shared": true })),
+                call("blackboard_write", json!({ "key": "draft", "value": "x" })),
+            ],
+        ),
+        turn("Look", &[call("blackboard_read", json!({})), read("draft")]),
+        turn("Read", &[read("plan")]),
+    ];
+    let script = format!("latency: 0.1\nagents:\n  lead:\n{}default: [ {{ text: Noted. }} ]\n", turns.concat());
+    let mut studio = studio(&script);
+    studio.task("lead", "Begin.");
+    let run = studio.world().resource::<Kernel>().threads().next().unwrap().1.root;
+    studio.idle();
+    let next_task = |studio: &mut Studio, task: &str| {
+        let before = studio.results().len();
+        studio.task("lead", task);
+        studio.until("it began", |studio| !studio.world().resource::<Kernel>().is_idle());
+        studio.idle();
+        studio.results().split_off(before)
+    };
+    // The next run of the same room.
+    let told = next_task(&mut studio, "Look.");
+    assert!(
+        told[0].contains("blackboard of this run is empty") && told[0].contains("Left by earlier runs"),
+        "{told:#?}"
+    );
+    assert!(told[0].contains(&format!("'plan' (by lead in {run}, 0:0")) && !told[0].contains("draft"), "{told:#?}");
+    assert!(told[1].starts_with("There is no entry 'draft'"), "what was not shared is gone: {told:#?}");
+    // After a restart, changed by a person in the file meanwhile.
+    studio.close();
+    let text = studio.read(KEPT);
+    std::fs::write(studio.folder.path().join(KEPT), text.replace("chairs: 12", "chairs: 14")).unwrap();
+    studio.open();
+    let told = next_task(&mut studio, "Read.");
+    assert!(told[0].contains(&format!("An earlier run left 'plan' (by lead in {run}")), "{told:#?}");
+    assert!(told[0].contains("{\"chairs\":14}"), "{told:#?}");
+    // A person takes it away, and has it back.
+    let entry: KeptEntry = studio.world().resource::<KeptBoard>().entries().get("plan").unwrap().clone();
+    let keep = |now: Option<&KeptEntry>, was: Option<&KeptEntry>| TogetherCommand::WriteKept {
+        key: "plan".into(),
+        now: now.cloned(),
+        was: was.cloned(),
+    };
+    push(&mut studio, keep(None, Some(&entry)));
+    save(&mut studio);
+    assert!(!studio.read(KEPT).contains("plan"));
+    push(&mut studio, keep(Some(&entry), None));
+    save(&mut studio);
+    assert!(studio.read(KEPT).contains("chairs: 14"));
+    // A file that cannot be read is told, and not written over.
+    std::fs::write(studio.folder.path().join(KEPT), "entries: [\n").unwrap();
+    studio.close();
+    studio.open();
+    studio.until("it is told", |studio| {
+        studio.all("error").iter().any(|event| event["data"]["place"].as_str() == Some(KEPT))
+    });
+    let told = next_task(&mut studio, "Read again.");
+    assert!(told[0].starts_with("There is no entry 'plan'"), "{told:#?}");
+    save(&mut studio);
+    assert_eq!(studio.read(KEPT), "entries: [\n");
+}
+
+fn two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told() {
+    let say = |words: &str| call("publish", json!({ "channel": "chat", "message": words }));
+    let mut script = String::from("latency: 0.1\nagents:\n");
+    for (agent, own, begin, other) in [
+        ("writer", "ping", "user: Begin", "researcher: pong"),
+        ("researcher", "pong", "nothing of this kind", "writer: ping"),
+    ] {
+        let listen = call("subscribe", json!({ "channel": "chat" }));
+        script += &format!("  {agent}:\n    - tools: [ {listen} ]\n    - text: I listen.\n");
+        for heard in [begin, other] {
+            script +=
+                &format!("    - {{ when: {{ contains: \"{heard}\" }}, repeat: true, tools: [ {} ] }}\n", say(own));
+        }
+    }
+    script += &format!(
+        "  lead:\n    - tools: [ {}, {} ]\n    - text: I wait.\ndefault: [ {{ text: Noted. }} ]\n",
+        start("writer", "Chat."),
+        start("researcher", "Chat too.")
+    );
+    let mut studio = studio(&script);
+    studio.task("lead", "Let them chat.");
+    studio.until("both listen", |studio| studio.all("subscribe").len() == 2);
+    push(&mut studio, TogetherCommand::Publish { channel: "chat".into(), message: "Begin.".into() });
+    studio.idle();
+    let settings = agent_workshop::orchestration::ChannelSettings::default();
+    let said = studio.all("publish").len();
+    assert!(said > settings.hops_at_most as usize && said < 40, "{said} messages");
+    let refused = studio.results().iter().filter(|text| text.contains("goes in circles")).count();
+    assert!(refused > 0, "{:#?}", studio.results());
+    let warned =
+        studio.all("warning").iter().filter(|event| event["data"]["what"].to_string().contains("channel chat")).count();
+    assert_eq!(warned, 1, "{:#?}", studio.log());
+    // Whatever a person says begins anew.
+    let woken = |studio: &Studio| studio.all("deliver").len();
+    let before = woken(&studio);
+    push(&mut studio, TogetherCommand::Publish { channel: "chat".into(), message: "Again.".into() });
+    for _ in 0..300 {
+        studio.tick();
+    }
+    assert!(woken(&studio) >= before, "{:#?}", studio.log());
 }
 
 fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
@@ -207,16 +333,16 @@ fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
     studio.task("lead", "Plan.");
     studio.until("it wrote", |studio| !studio.all("blackboard").is_empty());
     let run = studio.world().resource::<Kernel>().threads().next().unwrap().1.root;
-    let write = |seen, value: &str| TogetherCommand::Write {
+    let write = |was: &str, value: &str| TogetherCommand::Write {
         run,
         key: "plan".into(),
         value: Some(value.to_owned()),
         shared: None,
-        seen,
+        was: Some(was.to_owned()),
     };
-    push(&mut studio, write(Some(7), "3"));
+    push(&mut studio, write("7", "3"));
     assert!(studio.log().iter().any(|line| line.contains("has changed meanwhile")), "{:#?}", studio.log());
-    push(&mut studio, write(Some(1), "{\"chairs\": 2}"));
+    push(&mut studio, write("1", "{\"chairs\": 2}"));
     push(&mut studio, TogetherCommand::Publish { channel: "words".into(), message: "Hurry.".into() });
     studio.idle();
     assert!(studio.results().iter().any(|text| text.contains("{\"chairs\":2}")), "{:#?}", studio.results());

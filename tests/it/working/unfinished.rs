@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use agent_workshop::agent::Roster;
 use agent_workshop::kernel::Kernel;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::working::{Studio, six_agents};
 
 pub fn trials() -> Vec<Trial> {
     cases![
+        a_room_that_was_killed_before_anything_happened_begins_as_its_scene_says,
         sessions_are_complete_when_the_room_is_closed,
         a_session_is_there_as_soon_as_its_work_is,
         a_room_that_goes_on_drops_nothing,
@@ -151,4 +153,16 @@ fn a_new_room_never_writes_over_sessions_of_an_old_one() {
     let of_before = after.iter().filter(|(path, _)| before.contains(path));
     assert!(of_before.clone().all(|(_, session)| session["task"] != "Write five other things."));
     assert!(after.len() > before.len());
+}
+
+fn a_room_that_was_killed_before_anything_happened_begins_as_its_scene_says() {
+    let mut studio = Studio::new("default: [ { text: Noted. } ]\n", &[]);
+    for _ in 0..2 {
+        // Nobody closes it.
+        studio.room = None;
+        studio.open();
+    }
+    studio.tick();
+    studio.tick();
+    assert!(studio.world().resource::<Roster>().key("lead").is_some(), "{:#?}", studio.log_of_all());
 }

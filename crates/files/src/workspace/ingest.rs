@@ -6,7 +6,8 @@ use bevy::ecs::prelude::*;
 use super::files::FileChanged;
 use super::layout;
 use super::problems::ProblemReport;
-use super::room::{take_in_file, take_in_written};
+use super::room::{apply_file_change, apply_written_file};
+use super::room_writes;
 use super::scene_state::SceneState;
 use super::unsaved::Unsaved;
 use super::vfs::{
@@ -26,8 +27,8 @@ pub(super) struct FilesRead {
     outcomes: MessageCursor<FileOutcome>,
 }
 
-/// Takes in what was saved, what others changed, and what was ordered and done.
-pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
+/// Applies what was saved, what others changed, and what was ordered and done.
+pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
     let reports: Vec<SaveReport> = read.saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
     for report in reports {
         if let Some(number) = report.saved {
@@ -39,13 +40,13 @@ pub(super) fn take_in(world: &mut World, mut read: Local<FilesRead>) {
     }
     world.resource_scope(|world, mut messages: Mut<Messages<FileChanged>>| {
         for change in read.changes.read_mut(&mut messages) {
-            take_in_file(world, change);
+            apply_file_change(world, change);
         }
     });
     let others: Vec<OutsideChange> = read.others.read(world.resource::<Messages<OutsideChange>>()).cloned().collect();
     others.into_iter().for_each(|change| record_outside_change(world, change));
     let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
-    outcomes.iter().for_each(|outcome| take_in_outcome(world, outcome));
+    outcomes.iter().for_each(|outcome| apply_outcome(world, outcome));
     // What was ordered is told to everyone above as any change is, and is taken in here already.
     read.changes.clear(world.resource::<Messages<FileChanged>>());
 }
@@ -70,10 +71,11 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
     }
 }
 
-/// Takes in how an order went: keeps the record, and tells the room what it must know.
-fn take_in_outcome(world: &mut World, outcome: &FileOutcome) {
-    if let Some(at) = world.resource_mut::<FilesUnderWay>().remove(&outcome.key) {
+/// Applies how an order went: keeps the record, and tells the room what it must know.
+fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
+    if let Some((at, order)) = world.resource_mut::<FilesUnderWay>().remove(&outcome.key) {
         world.resource_mut::<FileBridge>().note_answer(at);
+        room_writes::note_outcome(world, &order, outcome.result.as_ref().err());
     }
     if outcome.author.is_user() {
         world.resource_mut::<FilesTold>().note(outcome);
@@ -84,11 +86,11 @@ fn take_in_outcome(world: &mut World, outcome: &FileOutcome) {
         }
     }
     if let Ok(FileAnswer::Changed { done, conflict_with }) = &outcome.result {
-        take_in_change(world, outcome, done, conflict_with);
+        apply_change(world, outcome, done, conflict_with);
     }
 }
 
-fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
+fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
     let by = &outcome.author.0;
     let change = match done {
         FileDone::Written { path, version, chars, is_new, .. } => FileChange {
@@ -117,19 +119,19 @@ fn take_in_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, con
             world.resource_mut::<EventLog>().write(draft);
         }
     }
-    let mut take_in = |path: &str, text: Option<&String>| {
+    let mut note = |path: &str, text: Option<&String>| {
         if layout::matters(path) {
-            take_in_written(world, path, text.cloned(), &outcome.author, record);
+            apply_written_file(world, path, text.cloned(), &outcome.author, record);
         }
     };
     match done {
-        FileDone::Written { path, content: Some(text), .. } => take_in(path, Some(text)),
+        FileDone::Written { path, content: Some(text), .. } => note(path, Some(text)),
         FileDone::Written { .. } => {}
-        FileDone::Deleted { path } => take_in(path, None),
+        FileDone::Deleted { path } => note(path, None),
         FileDone::Renamed { from, to, content } => {
-            take_in(from, None);
+            note(from, None);
             if let Some(text) = content {
-                take_in(to, Some(text));
+                note(to, Some(text));
             }
         }
     }

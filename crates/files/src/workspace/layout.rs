@@ -58,12 +58,15 @@ pub fn matters(path: &str) -> bool {
             matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml")
         }
         ["boards" | "workflows", ..] => extension == "md",
-        _ => false,
+        _ => path == KEPT_BLACKBOARD,
     }
 }
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";
+
+/// What agents shared on the blackboards of runs that are over.
+pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 
 /// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
 pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -112,7 +115,7 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE].into_iter().chain(INSTRUCTIONS) {
+    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD].into_iter().chain(INSTRUCTIONS) {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());
         }

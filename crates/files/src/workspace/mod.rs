@@ -2,8 +2,8 @@
 //! watching for a person's edits, and saving without ever rewriting what a person wrote.
 //!
 //! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
-//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), and [`room`] and
-//! `ingest`, which join them in the world.
+//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), [`room`] and
+//! `ingest`, which join them in the world, and `room_writes` (what the room writes of its own accord and could not).
 
 pub mod answers;
 pub mod archive;
@@ -17,6 +17,7 @@ pub mod outline;
 pub mod path;
 pub mod problems;
 pub mod room;
+mod room_writes;
 mod saved;
 pub mod scene;
 pub mod scene_diff;
@@ -69,6 +70,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<vfs::FileBridge>()
         .init_resource::<vfs::FilesUnderWay>()
         .init_resource::<vfs::FilesTold>()
+        .init_resource::<room_writes::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
         // What was saved is told before what changed since.
@@ -85,7 +87,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(Tick, vfs::collect.in_set(CollectInputs))
         .add_systems(
             Tick,
-            (ingest::take_in, settings_edit::take_in, vfs::give_orders)
+            (ingest::apply_file_news, room_writes::try_again, settings_edit::apply_edits, vfs::give_orders)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
@@ -97,4 +99,5 @@ pub fn plugin(app: &mut App) {
         );
     sections::register::<saved::WorkspaceSaved>(app);
     sections::register::<vfs::FilesSaved>(app);
+    sections::register::<room_writes::FailedWrites>(app);
 }

@@ -79,7 +79,7 @@ pub fn begin(world: &mut World, start: RoomStart) {
 }
 
 /// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
-pub(super) fn take_in_file(world: &mut World, change: &mut FileChanged) {
+pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     let source = format!("reading {}", change.path);
     if let FileContent::Unusable { what, remedy } = &change.content {
         let problem = Problem::error(&*change.path, &**what, &**remedy);
@@ -105,11 +105,11 @@ pub(super) fn take_in_file(world: &mut World, change: &mut FileChanged) {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
     change.cause = Some(world.resource_mut::<EventLog>().write(draft));
-    take_in_text(world, change, theirs, known);
+    join_text(world, change, theirs, known);
 }
 
 /// Takes in a file that was written, or taken away, on order: by whom stands in the record `cause`.
-pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
+pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
     if text == known && !world.resource::<Unsaved>().tracks(path) {
@@ -117,16 +117,16 @@ pub(super) fn take_in_written(world: &mut World, path: &str, text: Option<String
     }
     let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
     let mut change = FileChanged { by: by.clone(), cause, ..FileChanged::new(path, content) };
-    take_in_text(world, &mut change, text, known);
+    join_text(world, &mut change, text, known);
     world.write_message(change);
 }
 
 /// Joins someone else's text with what the room did to the same file.
-fn take_in_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
+fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
     let path = change.path.clone();
     world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
     if path == world.resource::<SceneState>().path {
-        take_in_scene(world, change, theirs);
+        join_scene(world, change, theirs);
     } else {
         let base = world.resource_mut::<Unsaved>().take_base_of_file(&path);
         if path == layout::SETTINGS_FILE {
@@ -181,7 +181,7 @@ pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
     };
 }
 
-fn take_in_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
+fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
     let path = change.path.as_str();
     fold(world);
     let Some(text) = theirs else {
@@ -336,7 +336,7 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
         return;
     }
     let source = format!("saving {path}");
-    if layout::element_file(path).as_deref() != Ok(path) {
+    if path != layout::KEPT_BLACKBOARD && layout::element_file(path).as_deref() != Ok(path) {
         let problem = Problem::error(path, "is no place for what an element holds", layout::ELEMENT_FILE_REMEDY);
         world.write_message(ProblemReport { source, problems: vec![problem] });
         return;

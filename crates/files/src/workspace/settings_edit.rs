@@ -65,7 +65,7 @@ impl Input for SettingsEdit {
 }
 
 /// Does what was asked for, in order.
-pub(super) fn take_in(world: &mut World, mut edits: Local<MessageCursor<SettingsEdit>>) {
+pub(super) fn apply_edits(world: &mut World, mut edits: Local<MessageCursor<SettingsEdit>>) {
     let edits: Vec<SettingsEdit> = edits.read(world.resource::<Messages<SettingsEdit>>()).cloned().collect();
     for edit in edits {
         let problems = match change(world, &edit) {

@@ -7,7 +7,7 @@ use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::kernel::Kernel;
 use crate::orchestration::blackboard::Written;
-use crate::orchestration::{Blackboards, Channel, Channels, RunBoard};
+use crate::orchestration::{Blackboards, Channel, Channels, KeptBoard, KeptEntry, RunBoard};
 
 /// Of a channel so many messages are shown, the newest.
 const MESSAGES_SHOWN: usize = 20;
@@ -23,6 +23,17 @@ pub struct TogetherView {
     pub channels: Vec<ChannelView>,
     /// Those of runs that go on first, each newest first.
     pub boards: Vec<BoardView>,
+    /// What runs that are over left, the newest first.
+    pub kept: Vec<KeptView>,
+}
+
+/// An entry that a run that is over left.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeptView {
+    /// The entry.
+    pub entry: KeptEntry,
+    /// What it says, as a person edits it.
+    pub value: String,
 }
 
 /// A channel.
@@ -77,7 +88,9 @@ impl TogetherView {
     pub fn read(world: &World) -> Self {
         let channels = world.get_resource::<Channels>();
         let channels = channels.into_iter().flat_map(Channels::iter).map(|(name, channel)| channel_view(name, channel));
-        let mut all = Self { channels: channels.collect(), boards: Vec::new() };
+        let kept = world.get_resource::<KeptBoard>().into_iter().flat_map(|kept| kept.entries().iter().rev());
+        let kept = kept.map(|entry| KeptView { entry: entry.clone(), value: edited(&entry.value) });
+        let mut all = Self { channels: channels.collect(), boards: Vec::new(), kept: kept.collect() };
         let (Some(boards), Some(kernel)) = (world.get_resource::<Blackboards>(), world.get_resource::<Kernel>()) else {
             return all;
         };

@@ -137,8 +137,6 @@ pub struct Kernel {
     pub(super) stopped_by: Option<String>,
     /// Until this tick nobody is asked, because of a rate limit.
     pub(super) resume_tick: Option<u64>,
-    /// Why sessions could not be written down lately, as a person was told.
-    pub(super) session_trouble: Option<String>,
     /// Rate limits, one after another.
     pub(super) rate_limits: u32,
     /// Numbers that a person set and that stand in for the settings'.
@@ -471,13 +469,6 @@ impl Kernel {
             one.key
         });
         due.collect()
-    }
-
-    /// A session could not be written down: it is tried again.
-    pub(super) fn write_again(&mut self, activation: &str) {
-        if let Some(one) = self.activations.values_mut().find(|one| *one.key.id() == *activation) {
-            one.is_unwritten = true;
-        }
     }
 
     /// Notes how long a session was when it was written down.

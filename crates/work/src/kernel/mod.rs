@@ -58,7 +58,7 @@ pub use hand_over::task_and_terms;
 pub use handed::{Given, Handed};
 pub use news::WorkNews;
 pub use ordered::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
-pub use overview::{UnfinishedPiece, UnfinishedRun};
+pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 pub use question::{Grant, Question};
 pub use recording::sessions_at_rest;
 pub use settings::KernelSettings;
@@ -73,7 +73,7 @@ use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
 use crate::tools::{ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
-use crate::workspace::vfs::{FileOrder, FileOutcome};
+use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
 /// Adds this floor to the room.
@@ -97,7 +97,6 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ToolOrder>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
-        .add_tick_message::<FileOutcome>()
         .add_tick_message::<SettingsEdit>()
         .add_tick_message::<WorkNews>()
         .add_tick_message::<WorkOrder>()

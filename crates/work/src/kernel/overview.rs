@@ -38,7 +38,51 @@ pub struct UnfinishedPiece {
     pub approval: Option<String>,
 }
 
+/// A task that an agent handed over to another, and that is not over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct UnfinishedHandOver {
+    /// The piece of work that began the run.
+    pub run: Id,
+    /// Who handed it over, by id.
+    pub from: Id,
+    /// To whom, by id.
+    pub to: Id,
+    /// The task in short.
+    pub task: String,
+    /// What it is at, or what it waits for.
+    pub state: String,
+    /// Turns that it took, as far as they are over.
+    pub turns: u32,
+    /// In how many turns it is to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_turns: Option<u32>,
+}
+
 impl Kernel {
+    /// What was handed over and is not over, the oldest first.
+    pub fn unfinished_hand_overs(&self) -> Vec<UnfinishedHandOver> {
+        let all = self.threads().filter_map(|(_, thread)| {
+            let (handed, parent) = (thread.handed.as_ref()?, self.thread(thread.parent?)?);
+            let live = thread.live.and_then(|live| self.activation(live));
+            let state = match (live, &thread.report) {
+                (Some(one), _) => self.piece(one).state,
+                (None, Some(_)) => "done, and its result is on its way".to_owned(),
+                (None, None) => return None,
+            };
+            let turns = handed.turns + live.map_or(0, |one| one.turn);
+            Some(UnfinishedHandOver {
+                run: thread.root.id(),
+                from: parent.agent.clone(),
+                to: thread.agent.clone(),
+                task: handed.task.clone(),
+                state,
+                turns,
+                deadline_turns: handed.terms.deadline_turns,
+            })
+        });
+        all.collect()
+    }
+
     /// What is unfinished, the oldest first.
     pub fn unfinished_runs(&self) -> Vec<UnfinishedRun> {
         let roots = self.threads().filter(|(key, thread)| *key == thread.root);

@@ -16,10 +16,10 @@ use crate::mind::{Ending, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
 use crate::workspace::RoomStart;
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
 
 /// What the names of orders that write sessions down begin with.
-pub(super) const SESSION_ORDERS: &str = "session/";
+const SESSION_ORDERS: &str = "session/";
 
 impl RoomAccess<'_, '_> {
     /// Writes the record of what a person did, with what it is about in words.
@@ -104,26 +104,6 @@ impl RoomAccess<'_, '_> {
         let (order, bytes) = session_order(kernel, one, ending, (scene, self.run(), self.clock.tick()));
         self.sessions.write(order);
         bytes
-    }
-
-    /// How it went to write a session down. What fails is said once, and again when it fails anew.
-    pub(super) fn session_written(&mut self, kernel: &mut Kernel, outcome: &FileOutcome) {
-        match &outcome.result {
-            Ok(_) => kernel.session_trouble = None,
-            Err(failure) if kernel.session_trouble.as_ref() == Some(&failure.what) => {}
-            Err(failure) => {
-                let what = format!("a session could not be written down: {}", failure.what);
-                let remedy = "see to it that sessions/ can be written: the work goes on, and the session of what is \
-                              not over is written again";
-                self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(outcome.cause));
-                kernel.session_trouble = Some(failure.what.clone());
-            }
-        }
-        if outcome.result.is_err()
-            && let Some(activation) = &outcome.activation
-        {
-            kernel.write_again(activation);
-        }
     }
 }
 

@@ -11,7 +11,6 @@ use super::dispatch::Decided;
 use super::news::WorkNews;
 use super::notes::ReplyNote;
 use super::outbox::Outbox;
-use super::recording::SESSION_ORDERS;
 use super::serving::ServersNeeded;
 use super::settings::KernelSettings;
 use crate::agent::{AgentCommand, AgentRemoved};
@@ -24,7 +23,6 @@ use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
 use crate::tools::ToolOutcome;
-use crate::workspace::vfs::FileOutcome;
 
 /// However seldom sessions are to be written, an hour is the most.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
@@ -39,7 +37,7 @@ pub(super) fn ingest(
     mut tasks: MessageReader<TaskCommand>,
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
-    (mut outcomes, mut sessions): (MessageReader<ToolOutcome>, MessageReader<FileOutcome>),
+    mut outcomes: MessageReader<ToolOutcome>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for gone in removed.read() {
@@ -73,9 +71,6 @@ pub(super) fn ingest(
     }
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
-    }
-    for outcome in sessions.read().filter(|outcome| outcome.key.starts_with(SESSION_ORDERS)) {
-        room.session_written(&mut kernel, outcome);
     }
     kernel.note_messages(now);
 }

@@ -228,7 +228,7 @@ impl Blackboards {
 }
 
 /// Whether two values are the same; numbers that are equal are, however they are written.
-fn same(one: &Value, other: &Value) -> bool {
+pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
         (Value::Array(ones), Value::Array(others)) => {

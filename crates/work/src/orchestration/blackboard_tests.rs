@@ -10,7 +10,7 @@ use super::*;
 const RUN: ActivationKey = ActivationKey::numbered(1);
 
 fn settings() -> BlackboardSettings {
-    BlackboardSettings { entries_at_most: 4, history_at_most: 3, ended_at_most: 2 }
+    BlackboardSettings { entries_at_most: 4, history_at_most: 3, ended_at_most: 2, kept_at_most: 3 }
 }
 
 fn change(key: &str, value: Value, only_if: Condition) -> Change {

@@ -4,9 +4,10 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde_json::Value;
 
-use super::blackboard::{Blackboards, Change, NotWritten};
-use super::channels::{Channels, NewMessage};
+use super::blackboard::{Blackboards, Change, Entry, NotWritten, same};
+use super::channels::{Bounce, Channel, Channels, NewMessage};
 use super::command::TogetherCommand;
+use super::keeping::KeptBoard;
 use super::settings::{BlackboardSettings, ChannelSettings};
 use super::words;
 use crate::agent::{AgentRemoved, Roster};
@@ -17,7 +18,7 @@ use crate::kernel::{Kernel, LOGGED_CHARS};
 use crate::log::events::{self, Warning};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
-use crate::tools::together::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name};
+use crate::tools::together::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
 use crate::tools::{
     Condition, OrdersUnderWay, TOGETHER, TogetherOrder, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work,
 };
@@ -33,6 +34,7 @@ pub(super) struct Together<'w> {
     roster: Res<'w, Roster>,
     channels: ResMut<'w, Channels>,
     boards: ResMut<'w, Blackboards>,
+    kept: Res<'w, KeptBoard>,
     channel_settings: Res<'w, ChannelSettings>,
     board_settings: Res<'w, BlackboardSettings>,
     log: ResMut<'w, EventLog>,
@@ -64,7 +66,7 @@ pub(super) fn answer(mut room: Together, orders: Res<OrdersUnderWay>, mut answer
 }
 
 /// Does what a person wants, and lets those who left listen no more.
-pub(super) fn obey(
+pub(super) fn apply_commands(
     mut room: Together,
     mut commands: MessageReader<TogetherCommand>,
     mut removed: MessageReader<AgentRemoved>,
@@ -76,7 +78,7 @@ pub(super) fn obey(
         }
     }
     for command in commands.read() {
-        if let Err(why) = room.obey(command) {
+        if let Err(why) = room.apply_command(command) {
             // About nobody, so that the person is told.
             room.log.write(EventDraft::of(&Warning::new(why)));
         }
@@ -130,18 +132,20 @@ impl Together<'_> {
             }
             TogetherOrder::BlackboardRead { key, history } => {
                 let board = run.and_then(|run| self.boards.get(run));
+                let kept = self.kept.entries();
                 Ok(match &key {
-                    None => words::entries(board),
-                    Some(key) => match board.and_then(|board| board.entry(key)) {
-                        Some(entry) => words::entry(key, entry, history),
-                        None => words::no_entry(key, board),
+                    None => words::entries(board, kept),
+                    Some(key) => match (board.and_then(|board| board.entry(key)), kept.get(key)) {
+                        (Some(entry), kept) => words::entry(key, entry, history, kept),
+                        (None, Some(kept)) => words::kept_entry(kept),
+                        (None, None) => words::no_entry(key, board, kept),
                     },
                 })
             }
         }
     }
 
-    fn obey(&mut self, command: &TogetherCommand) -> Result<(), String> {
+    fn apply_command(&mut self, command: &TogetherCommand) -> Result<(), String> {
         let user: Id = USER.into();
         let doer = Doer { agent: &user, work: None, cause: None };
         match command {
@@ -162,10 +166,17 @@ impl Together<'_> {
                 let did = self.unsubscribe(doer, (agent, &name(channel)?));
                 if did { Ok(()) } else { Err(format!("{agent} does not listen to channel {channel}")) }
             }
-            TogetherCommand::Write { run, key, value, shared, seen } => {
+            // That is for whoever keeps it.
+            TogetherCommand::WriteKept { .. } => Ok(()),
+            TogetherCommand::Write { run, key, value, shared, was } => {
                 let key = name(key)?;
-                let now = self.boards.get(*run).and_then(|board| board.entry(&key)).map(|entry| entry.now.version);
-                if now != *seen {
+                let now = self.boards.get(*run).and_then(|board| board.entry(&key)).and_then(Entry::value);
+                let is_as_seen = match (now, was) {
+                    (None, None) => true,
+                    (Some(now), Some(was)) => same(now, &value_of(was)),
+                    _ => false,
+                };
+                if !is_as_seen {
                     return Err(format!("the entry {key:?} has changed meanwhile; look at it again"));
                 }
                 if self.kernel.run_of(*run) != Some(*run) {
@@ -176,7 +187,7 @@ impl Together<'_> {
                     Some(text) if text.chars().count() > VALUE_CHARS_AT_MOST => {
                         return Err(format!("a value has at most {VALUE_CHARS_AT_MOST} characters"));
                     }
-                    Some(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
+                    Some(text) => value_of(text),
                 };
                 self.write(doer, *run, (&key, value, Condition::Anything, *shared))
             }
@@ -192,8 +203,14 @@ impl Together<'_> {
             tick: self.clock.tick(),
             cause: doer.cause.unwrap_or(Seq(0)),
         };
+        let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
         let settings = &*self.channel_settings;
-        let number = self.channels.publish(channel, new, settings).map_err(|bounce| bounce.to_string())?;
+        let number = self.channels.publish(channel, new, settings).map_err(|bounce| {
+            if matches!(bounce, Bounce::Circle { .. }) && !was_circling {
+                self.warn_of_circle(doer, channel, hops);
+            }
+            bounce.to_string()
+        })?;
         let hearers: Vec<Id> = self.channels.get(channel).map_or_else(Vec::new, |there| {
             there.subscribers().map(|(agent, _)| agent.clone()).filter(|agent| agent != doer.agent).collect()
         });
@@ -208,6 +225,16 @@ impl Together<'_> {
         let record = self.record(doer, &said);
         self.channels.note_record(channel, number, record);
         Ok(number)
+    }
+
+    /// Tells the person, once, that messages of a channel led to each other too often.
+    fn warn_of_circle(&mut self, doer: Doer, channel: &str, hops: u32) {
+        let what = format!(
+            "agents answered each other in channel {channel} {hops} times in a row; the next message is refused"
+        );
+        let remedy = "say something in the channel to let them go on, or raise channels.hops_at_most in the settings";
+        // About nobody, so that the person is told.
+        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
     }
 
     fn subscribe(

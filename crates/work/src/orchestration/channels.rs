@@ -60,8 +60,10 @@ pub struct Channel {
     subscribers: BTreeMap<Id, Subscription>,
     /// So often somebody was told a message.
     heard: u64,
-    /// So many messages were refused because too many waited.
+    /// So many messages were refused.
     bounced: u64,
+    /// Whether its messages went in circles when one was said last.
+    goes_in_circles: bool,
 }
 
 /// Something to be said.
@@ -96,6 +98,17 @@ pub enum Bounce {
         /// Who has heard the least.
         slowest: Id,
     },
+    /// Messages led to each other too often.
+    #[error(
+        "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that said the next; \
+         it is not said. End your part, or tell it to whoever started you"
+    )]
+    Circle {
+        /// Which.
+        channel: String,
+        /// So many messages led to it.
+        hops: u32,
+    },
     /// There are too many channels.
     #[error("there are {most} channels already; use one of them: {there}")]
     TooManyChannels {
@@ -116,7 +129,7 @@ pub enum Bounce {
 
 /// What an agent is told of a channel.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Heard {
+pub struct Delivered {
     /// Which.
     pub channel: String,
     /// What was said, the oldest first; never what the agent said itself.
@@ -153,6 +166,11 @@ impl Channel {
     /// Who listens, and what each hears next.
     pub fn subscribers(&self) -> impl ExactSizeIterator<Item = (&Id, &Subscription)> {
         self.subscribers.iter()
+    }
+
+    /// Whether its messages went in circles when one was to be said last.
+    pub fn goes_in_circles(&self) -> bool {
+        self.goes_in_circles
     }
 
     /// So many messages wait for this subscriber, those among them that it said itself included.
@@ -222,6 +240,11 @@ impl Channels {
     /// Says something in a channel, which is made by that; returns its number.
     pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, Bounce> {
         let channel = self.make(name, settings)?;
+        if new.hops > settings.hops_at_most {
+            channel.bounced += 1;
+            channel.goes_in_circles = true;
+            return Err(Bounce::Circle { channel: name.to_owned(), hops: new.hops });
+        }
         let chars = new.text.chars().count();
         channel.make_room(chars, settings);
         // A message that alone is longer than all that may wait is taken where nothing waits.
@@ -232,6 +255,7 @@ impl Channels {
             channel.bounced += 1;
             return Err(Bounce::Full { channel: name.to_owned(), waiting, slowest });
         }
+        channel.goes_in_circles = false;
         channel.said += 1;
         channel.chars += chars;
         let (number, NewMessage { by, work, text, hops, tick, cause }) = (channel.said, new);
@@ -313,7 +337,7 @@ impl Channels {
     }
 
     /// What an agent is told now: as much as one turn may bring, the oldest first. It counts as heard.
-    pub fn hear(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<Heard> {
+    pub fn deliver(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<Delivered> {
         let mut room = settings.told_per_turn;
         let mut all = Vec::new();
         for (name, channel) in &mut self.channels {
@@ -341,20 +365,19 @@ impl Channels {
             channel.heard += messages.len() as u64;
             channel.make_room(0, settings);
             if !messages.is_empty() {
-                all.push(Heard { channel: name.clone(), messages, left });
+                all.push(Delivered { channel: name.clone(), messages, left });
             }
         }
         all
     }
 
-    /// What may wake an agent that has nothing to do: what others said since it was last woken, as far as it was not
-    /// handed on too often, channel by channel.
-    pub fn calls(&self, agent: &str, settings: &ChannelSettings) -> Vec<(&str, &ChannelMessage)> {
+    /// What wakes an agent that has nothing to do: what others said since it was last woken, channel by channel.
+    pub fn calls(&self, agent: &str) -> Vec<(&str, &ChannelMessage)> {
         let mut calls = Vec::new();
         for (name, channel) in &self.channels {
             let Some(one) = channel.subscribers.get(agent) else { continue };
             let from = one.next.max(one.woken_for);
-            let wakes = |message: &&ChannelMessage| *message.by != *agent && message.hops <= settings.hops_at_most;
+            let wakes = |message: &&ChannelMessage| *message.by != *agent;
             calls.extend(channel.since(from).filter(wakes).map(|message| (name.as_str(), message)));
         }
         calls
@@ -380,10 +403,10 @@ impl Channels {
         self.hops.get(&thread).copied().unwrap_or_default()
     }
 
-    /// Notes that messages woke a session to which so many led.
+    /// Notes how many messages led to what a session does from now on: those that woke it, and those before them. What
+    /// a person says begins anew.
     pub fn note_hops(&mut self, thread: ActivationKey, hops: u32) {
-        let before = self.hops.entry(thread).or_default();
-        *before = (*before).max(hops);
+        self.hops.insert(thread, hops);
     }
 
     /// Forgets sessions that are over.

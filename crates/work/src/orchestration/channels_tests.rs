@@ -25,7 +25,7 @@ fn listens(channels: &mut Channels, name: &str, agent: &str) {
     channels.subscribe(name, &agent.into(), (None, 0), &settings()).expect("there is room");
 }
 
-fn texts(heard: &[Heard]) -> Vec<&str> {
+fn texts(heard: &[Delivered]) -> Vec<&str> {
     heard.iter().flat_map(|heard| &heard.messages).map(|message| &*message.text).collect()
 }
 
@@ -37,9 +37,9 @@ fn what_is_said_is_heard_once_by_everybody_who_listens_but_whoever_said_it() {
     }
     channels.publish("findings", message("ada", "12 chairs"), &settings()).expect("there is room");
     assert_eq!(channels.waiting(), ["bea".into()]);
-    assert!(channels.hear("ada", &settings()).is_empty(), "it knows what it said");
-    assert_eq!(texts(&channels.hear("bea", &settings())), ["12 chairs"]);
-    assert!(channels.hear("bea", &settings()).is_empty() && channels.is_quiet());
+    assert!(channels.deliver("ada", &settings()).is_empty(), "it knows what it said");
+    assert_eq!(texts(&channels.deliver("bea", &settings())), ["12 chairs"]);
+    assert!(channels.deliver("bea", &settings()).is_empty() && channels.is_quiet());
     assert_eq!(channels.get("findings").expect("it is there").counts(), (1, 0));
 }
 
@@ -51,7 +51,7 @@ fn whoever_comes_later_hears_of_what_was_said_before_what_it_asks_for() {
     }
     assert_eq!(channels.subscribe("news", &"bea".into(), (None, 2), &settings()), Ok(Some(2)));
     assert_eq!(channels.subscribe("news", &"bea".into(), (None, 2), &settings()), Ok(None), "it listens already");
-    assert_eq!(texts(&channels.hear("bea", &settings())), ["4", "5"]);
+    assert_eq!(texts(&channels.deliver("bea", &settings())), ["4", "5"]);
     assert_eq!(channels.subscribe("news", &"cy".into(), (None, 99), &settings()), Ok(Some(3)), "as far as it is known");
 }
 
@@ -65,10 +65,10 @@ fn a_full_channel_refuses_and_says_for_whom_it_waits_until_that_one_has_heard() 
     let bounce = channels.publish("news", message("ada", "one more"), &settings()).expect_err("it is full");
     assert_eq!(bounce, Bounce::Full { channel: "news".into(), waiting: 8, slowest: "slow".into() });
     assert!(bounce.to_string().contains("8 messages wait, for slow the longest"));
-    assert_eq!(texts(&channels.hear("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
+    assert_eq!(texts(&channels.deliver("slow", &settings())), ["0", "1", "2", "3"], "as many as one turn may bring");
     assert_eq!(channels.publish("news", message("ada", "one more"), &settings()), Ok(9));
-    assert_eq!(texts(&channels.hear("slow", &settings())), ["4", "5", "6", "7"]);
-    assert_eq!(texts(&channels.hear("slow", &settings())), ["one more"]);
+    assert_eq!(texts(&channels.deliver("slow", &settings())), ["4", "5", "6", "7"]);
+    assert_eq!(texts(&channels.deliver("slow", &settings())), ["one more"]);
 }
 
 #[test]
@@ -86,17 +86,25 @@ fn a_channel_in_which_nobody_listens_gives_way_and_one_with_listeners_does_not()
 }
 
 #[test]
-fn what_was_handed_on_often_enough_wakes_nobody_and_is_heard_all_the_same() {
+fn what_goes_in_circles_is_refused_until_something_else_is_said() {
     let mut channels = Channels::default();
     listens(&mut channels, "news", "bea");
-    let far = NewMessage { hops: 7, ..message("ada", "far") };
-    channels.publish("news", far, &settings()).expect("there is room");
-    assert!(channels.calls("bea", &settings()).is_empty());
-    channels.publish("news", message("ada", "near"), &settings()).expect("there is room");
-    assert_eq!(channels.calls("bea", &settings()).len(), 1);
+    let most = settings().hops_at_most;
+    let after = |hops| NewMessage { hops, ..message("ada", "far") };
+    channels.publish("news", after(most), &settings()).expect("that often it may");
+    assert_eq!(channels.calls("bea").len(), 1);
+    for _ in 0..2 {
+        let bounce = channels.publish("news", after(most + 1), &settings()).expect_err("it goes in circles");
+        assert_eq!(bounce, Bounce::Circle { channel: "news".into(), hops: most + 1 });
+        assert!(channels.get("news").expect("it is there").goes_in_circles());
+    }
+    assert_eq!(channels.get("news").expect("it is there").counts(), (0, 2));
+    channels.publish("news", message("ada", "near"), &settings()).expect("nothing led to it");
+    assert!(!channels.get("news").expect("it is there").goes_in_circles());
+    assert_eq!(channels.calls("bea").len(), 2);
     channels.note_woken("bea");
-    assert!(channels.calls("bea", &settings()).is_empty(), "once");
-    assert_eq!(texts(&channels.hear("bea", &settings())), ["far", "near"]);
+    assert!(channels.calls("bea").is_empty(), "once");
+    assert_eq!(texts(&channels.deliver("bea", &settings())), ["far", "near"]);
 }
 
 #[derive(Clone, Debug)]
@@ -191,10 +199,10 @@ impl World {
             }
             Act::Hear(who) => {
                 let who = agent(who);
-                let heard = channels.hear(&who, &settings);
+                let heard = channels.deliver(&who, &settings);
                 let count: usize = heard.iter().map(|heard| heard.messages.len()).sum();
                 assert!(count <= settings.told_per_turn);
-                for Heard { channel, messages, left } in heard {
+                for Delivered { channel, messages, left } in heard {
                     let owed = model.owed.get_mut(&(channel, who.clone())).expect("it listens");
                     let told: Vec<String> = messages.iter().map(|message| message.text.to_string()).collect();
                     let rest = owed.split_off(told.len().min(owed.len()));

@@ -3,6 +3,7 @@
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::kept::KeptEntry;
 use crate::base::{ActivationKey, Id};
 use crate::schedule::Input;
 
@@ -36,8 +37,17 @@ pub enum TogetherCommand {
         value: Option<String>,
         /// Whether it is kept when the run ends; as before where absent.
         shared: Option<bool>,
-        /// The version that the person saw; none where there was no such entry.
-        seen: Option<u64>,
+        /// What it said when the person looked, in the same form; none where there was no such entry.
+        was: Option<String>,
+    },
+    /// Changes what is kept of runs that are over.
+    WriteKept {
+        /// Which entry.
+        key: String,
+        /// What it is to be; none takes it away.
+        now: Option<KeptEntry>,
+        /// What it was when the person looked; none where there was no such entry.
+        was: Option<KeptEntry>,
     },
 }
 

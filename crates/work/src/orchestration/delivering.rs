@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 
-use super::channels::{ChannelMessage, Channels, Heard};
+use super::channels::{ChannelMessage, Channels, Delivered};
 use super::settings::ChannelSettings;
 use super::words;
 use crate::agent::Roster;
@@ -36,14 +36,14 @@ pub(super) fn deliver(
     let mut woken = BTreeSet::new();
     for agent in channels.waiting() {
         if let Some(thread) = kernel.next_turn_of(&agent) {
-            tell(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), false);
+            deliver_to(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), false);
             continue;
         }
         if kernel.has_work(&agent) {
             // What it is to hear with its next turn is as much as one turn brings.
             continue;
         }
-        let calls = channels.calls(&agent, &settings);
+        let calls = channels.calls(&agent);
         let Some((channel, last)) = calls.last() else { continue };
         let hops = calls.iter().map(|(_, message)| message.hops).max().unwrap_or_default();
         let session = channels.session_of(channel, &agent);
@@ -52,7 +52,7 @@ pub(super) fn deliver(
         let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| is_room);
         if let Some(thread) = thread {
             channels.note_hops(thread, hops + 1);
-            tell(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), true);
+            deliver_to(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), true);
             woken.insert(agent);
         } else if let Some(key) = roster.key(&agent) {
             let interest = interest(channel, &calls);
@@ -63,17 +63,17 @@ pub(super) fn deliver(
 }
 
 /// Tells an agent in one of its sessions, and says so in the log.
-fn tell(
+fn deliver_to(
     channels: &mut Channels,
     settings: &ChannelSettings,
     (log, news): (&mut EventLog, &mut MessageWriter<WorkNews>),
     (agent, thread): (&Id, ActivationKey),
     woke: bool,
 ) {
-    let heard = channels.hear(agent, settings);
+    let delivered = channels.deliver(agent, settings);
     let mut cause = Seq(0);
     let mut from: Option<ChannelMessage> = None;
-    for Heard { channel, messages, .. } in &heard {
+    for Delivered { channel, messages, .. } in &delivered {
         let (Some(first), Some(last)) = (messages.first(), messages.last()) else { continue };
         let told = events::Deliver {
             channel: channel.as_str().into(),
@@ -86,7 +86,7 @@ fn tell(
         from = Some(last.clone());
     }
     let Some(last) = from else { return };
-    let text = words::news(&heard);
+    let text = words::news(&delivered);
     news.write(WorkNews { thread, text, from: last.by, from_work: last.work, cause });
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blackboard::Blackboards;
 use super::channels::Channels;
+use super::keeping::Unkept;
 use super::showing::Shown;
 use crate::schedule::Section;
 
@@ -16,6 +17,7 @@ pub(super) struct OrchestrationSaved {
     channels: Channels,
     blackboards: Blackboards,
     shown: Shown,
+    unkept: Unkept,
 }
 
 impl Section for OrchestrationSaved {
@@ -26,6 +28,7 @@ impl Section for OrchestrationSaved {
             channels: world.resource::<Channels>().clone(),
             blackboards: world.resource::<Blackboards>().clone(),
             shown: world.resource::<Shown>().clone(),
+            unkept: world.resource::<Unkept>().clone(),
         }
     }
 
@@ -33,5 +36,6 @@ impl Section for OrchestrationSaved {
         world.insert_resource(self.channels);
         world.insert_resource(self.blackboards);
         world.insert_resource(self.shown);
+        world.insert_resource(self.unkept);
     }
 }

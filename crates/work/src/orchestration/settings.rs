@@ -21,7 +21,7 @@ pub struct ChannelSettings {
     pub history_at_most: usize,
     /// Messages that an agent is told with one turn; the others come with its next one.
     pub told_per_turn: usize,
-    /// How often one message may lead to another that wakes agents; what comes after that waits until they work anyway.
+    /// How often one message may lead to another by waking an agent; what comes after that is refused, and a person is told.
     pub hops_at_most: u32,
     /// A message board that shows a channel shows so many of its messages.
     pub shown_on_board: usize,
@@ -68,11 +68,13 @@ pub struct BlackboardSettings {
     pub history_at_most: usize,
     /// Blackboards of runs that are over and can still be looked at.
     pub ended_at_most: usize,
+    /// Entries that are kept of runs that are over, for later runs; the oldest give way.
+    pub kept_at_most: usize,
 }
 
 impl Default for BlackboardSettings {
     fn default() -> Self {
-        Self { entries_at_most: 200, history_at_most: 10, ended_at_most: 10 }
+        Self { entries_at_most: 200, history_at_most: 10, ended_at_most: 10, kept_at_most: 200 }
     }
 }
 
@@ -82,5 +84,6 @@ impl SettingsSection for BlackboardSettings {
         Range::of("entries_at_most", 0.0, 10_000.0),
         Range::of("history_at_most", 0.0, 1_000.0),
         Range::of("ended_at_most", 0.0, 1_000.0),
+        Range::of("kept_at_most", 1.0, 2_000.0),
     ];
 }

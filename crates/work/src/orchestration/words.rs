@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::blackboard::{Entry, RunBoard, Written};
-use super::channels::{Channel, Heard};
+use super::channels::{Channel, Delivered};
+use super::kept::{KeptEntries, KeptEntry};
 use crate::base::text::{one_line, truncate};
 use crate::mind::headings::NEWS;
 use crate::schedule::TICKS_PER_SEC;
@@ -12,21 +13,22 @@ use crate::schedule::TICKS_PER_SEC;
 const SHORT_CHARS: usize = 120;
 /// So many earlier values of an entry are shown.
 const HISTORY_SHOWN: usize = 10;
+/// So many entries are named where there is none of a name.
+const NAMED_AT_MOST: usize = 20;
 /// A list of entries ends after so many characters.
 const LIST_CHARS_AT_MOST: usize = 12_000;
 
 /// What an agent is told of what was said in channels.
-pub fn news(heard: &[Heard]) -> String {
-    let of = |heard: &Heard| {
-        let lines =
-            heard.messages.iter().map(|message| format!("[{}] {}: {}", message.number, message.by, message.text));
-        let more = match heard.left {
+pub fn news(delivered: &[Delivered]) -> String {
+    let of = |one: &Delivered| {
+        let lines = one.messages.iter().map(|message| format!("[{}] {}: {}", message.number, message.by, message.text));
+        let more = match one.left {
             0 => String::new(),
             left => format!("\n({left} more wait for your next turn.)"),
         };
-        format!("{NEWS} '{}':\n{}{more}", heard.channel, lines.collect::<Vec<_>>().join("\n"))
+        format!("{NEWS} '{}':\n{}{more}", one.channel, lines.collect::<Vec<_>>().join("\n"))
     };
-    heard.iter().map(of).collect::<Vec<_>>().join("\n\n")
+    delivered.iter().map(of).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Something was said in a channel.
@@ -76,7 +78,7 @@ pub fn wrote(key: &str, entry: &Entry) -> String {
 }
 
 /// What an entry says, with who wrote it and when; and what it said before, if that is wanted.
-pub fn entry(key: &str, entry: &Entry, with_history: bool) -> String {
+pub fn entry(key: &str, entry: &Entry, with_history: bool, kept: Option<&KeptEntry>) -> String {
     let shared = if entry.shared { ", kept when this run ends" } else { "" };
     let mut told = format!("'{key}' ({}{shared}):\n{}", by_whom(&entry.now), shown(&entry.now.value));
     if with_history {
@@ -87,12 +89,39 @@ pub fn entry(key: &str, entry: &Entry, with_history: bool) -> String {
             told += &format!("\nBefore ({}): {}", by_whom(before), short(&before.value));
         }
     }
+    if let Some(kept) = kept {
+        told += &format!("\nAn earlier run left here ({}): {}", by_run(kept), short(&kept.value));
+    }
     told
 }
 
+/// What an entry of an earlier run says.
+pub fn kept_entry(kept: &KeptEntry) -> String {
+    format!(
+        "This run has no entry '{0}'. An earlier run left '{0}' ({1}):\n{2}\nIt may be out of date; write '{0}' to say \
+         something else in this run.",
+        kept.key,
+        by_run(kept),
+        shown(&kept.value)
+    )
+}
+
+/// Who wrote an entry of an earlier run, in which, and when.
+fn by_run(kept: &KeptEntry) -> String {
+    let by = if kept.by.is_empty() { "a person" } else { &*kept.by };
+    match &*kept.run {
+        "" => format!("by {by}"),
+        run => format!("by {by} in {run}, {} into that room's time", minutes(kept.secs)),
+    }
+}
+
+fn minutes(secs: u64) -> String {
+    format!("{}:{:02}", secs / 60, secs % 60)
+}
+
 fn by_whom(written: &Written) -> String {
-    let secs = written.tick / TICKS_PER_SEC;
-    format!("version {}, by {}, {}:{:02} into the room's time", written.version, written.by, secs / 60, secs % 60)
+    let at = minutes(written.tick / TICKS_PER_SEC);
+    format!("version {}, by {}, {at} into the room's time", written.version, written.by)
 }
 
 fn shown(value: &Value) -> String {
@@ -106,28 +135,67 @@ fn short(value: &Value) -> String {
     if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
 }
 
-/// All entries in short.
-pub fn entries(board: Option<&RunBoard>) -> String {
+/// All entries in short: those of this run, and what earlier runs left, the newest first.
+pub fn entries(board: Option<&RunBoard>, kept: &KeptEntries) -> String {
     let all = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
     let lines: Vec<String> =
         all.map(|(key, entry)| format!("'{key}' ({}): {}", by_whom(&entry.now), short(&entry.now.value))).collect();
-    if lines.is_empty() {
-        return "The blackboard of this run is empty.".to_owned();
+    let own = match lines.as_slice() {
+        [] => "The blackboard of this run is empty.".to_owned(),
+        lines => truncate(&lines.join("\n"), LIST_CHARS_AT_MOST),
+    };
+    let earlier: Vec<String> =
+        kept.iter().rev().map(|one| format!("'{}' ({}): {}", one.key, by_run(one), short(&one.value))).collect();
+    match earlier.as_slice() {
+        [] => own,
+        lines => {
+            let lines = truncate(&lines.join("\n"), LIST_CHARS_AT_MOST);
+            format!("{own}\n\nLeft by earlier runs, and perhaps out of date:\n{lines}")
+        }
     }
-    truncate(&lines.join("\n"), LIST_CHARS_AT_MOST)
 }
 
 /// There is no such entry.
-pub fn no_entry(key: &str, board: Option<&RunBoard>) -> String {
-    let there: Vec<&str> = board
-        .into_iter()
-        .flat_map(RunBoard::entries)
-        .filter(|(_, entry)| entry.value().is_some())
-        .map(|(key, _)| key)
-        .take(20)
-        .collect();
-    match there.as_slice() {
+pub fn no_entry(key: &str, board: Option<&RunBoard>, kept: &KeptEntries) -> String {
+    let own = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
+    let own: Vec<&str> = own.map(|(key, _)| key).take(NAMED_AT_MOST).collect();
+    let earlier: Vec<&str> = kept.iter().rev().map(|one| &*one.key).take(NAMED_AT_MOST).collect();
+    let own = match own.as_slice() {
         [] => format!("There is no entry '{key}': the blackboard of this run is empty."),
         there => format!("There is no entry '{key}'. There are {}.", there.join(", ")),
+    };
+    if earlier.is_empty() { own } else { format!("{own} Earlier runs left {}.", earlier.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kept() -> KeptEntries {
+        let mut kept = KeptEntries::default();
+        for (key, by, run) in [("plan", "ada", "act-7"), ("mine", "", "")] {
+            let (by, run) = (by.into(), run.into());
+            kept.put(KeptEntry { key: key.into(), value: json!("count"), by, run, secs: 75 }, 9);
+        }
+        kept
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_told_as_such() {
+        let kept = kept();
+        let told = kept_entry(kept.get("plan").expect("it is there"));
+        assert!(
+            told.contains("An earlier run left 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
+            "{told}"
+        );
+        assert_eq!(
+            entries(None, &kept),
+            "The blackboard of this run is empty.\n\nLeft by earlier runs, and perhaps out of date:\n'mine' (by a person): \
+             count\n'plan' (by ada in act-7, 1:15 into that room's time): count"
+        );
+        assert!(no_entry("x", None, &kept).ends_with("Earlier runs left mine, plan."));
+        assert_eq!(entries(None, &KeptEntries::default()), "The blackboard of this run is empty.");
     }
 }

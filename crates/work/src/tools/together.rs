@@ -92,7 +92,7 @@ pub fn name(given: &str) -> Result<String, String> {
 }
 
 /// A value as it was given: JSON where it is that, else plain words.
-fn value_of(given: &str) -> Value {
+pub fn value_of(given: &str) -> Value {
     serde_json::from_str(given).unwrap_or_else(|_| Value::String(given.to_owned()))
 }
 
@@ -238,7 +238,8 @@ pub(super) fn blackboard_write() -> Tool {
 pub(super) fn blackboard_read() -> Tool {
     Tool::new(
         "blackboard_read",
-        "Read an entry of the blackboard of this run, with who wrote it and when; without a key, all entries in short.",
+        "Read an entry of the blackboard of this run, with who wrote it and when; without a key, all entries in short. What \
+         earlier runs shared is there as well, and is marked as theirs.",
         object(
             json!({
                 "key": key_argument("The entry's name. All of them in short where left out."),

@@ -1,7 +1,7 @@
 //! The bridge between the world and the file service: orders go out at the end of a tick; answers, what was saved and
 //! what others did come in through the one door.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
@@ -9,11 +9,11 @@ use bevy::ecs::prelude::*;
 use super::super::files::FileChanged;
 use super::limits::FileLimits;
 use super::news::{News, OutsideChange, SaveReport};
-use super::order::{FileFailure, FileOrder, FileOutcome};
+use super::order::{FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::saved::FilesUnderWay;
 use super::saving::SaveOrder;
 use super::service::FileService;
-use crate::base::Problem;
+use crate::base::{Id, Problem};
 use crate::schedule::{Door, InputJournal};
 use crate::store::Store;
 
@@ -34,6 +34,8 @@ pub struct FileBridge {
     /// Of those, so many have no answer yet.
     owed: usize,
     arrived: VecDeque<FileOutcome>,
+    /// The last records of the room that were handed over, by order: the file of each.
+    last_records: BTreeMap<Id, String>,
     /// Whether the service must still be told the limits.
     limits_due: bool,
 }
@@ -76,7 +78,12 @@ impl FileBridge {
 
     /// Finishes what was ordered and stops the service; says what could not be saved.
     pub fn close(self) -> Vec<Problem> {
-        self.service.map(FileService::close).unwrap_or_default()
+        let failed = self.arrived.iter().filter_map(|outcome| {
+            Some(not_recorded(self.last_records.get(&outcome.key)?, outcome.result.as_ref().err()?))
+        });
+        let mut problems: Vec<Problem> = failed.collect();
+        problems.extend(self.service.map(FileService::close).unwrap_or_default());
+        problems
     }
 
     /// An order has its answer, which stood at this place among those under way.
@@ -102,7 +109,7 @@ impl FileBridge {
     }
 
     /// Takes in what the service has answered, without waiting.
-    fn take_in(&mut self) {
+    fn receive_all(&mut self) {
         while let Some(outcome) = self.service.as_ref().and_then(FileService::try_next) {
             self.receive(outcome);
         }
@@ -122,7 +129,7 @@ impl FileBridge {
         }
         let Some(outcome) = self.service.as_ref().and_then(|service| service.next(timeout)) else { return false };
         self.receive(outcome);
-        self.take_in();
+        self.receive_all();
         true
     }
 
@@ -133,7 +140,7 @@ impl FileBridge {
 
     /// Answers what the service will not answer any more.
     fn give_up(&mut self, under_way: &FilesUnderWay) {
-        self.take_in();
+        self.receive_all();
         for order in under_way.0.iter().skip(self.sent - self.owed) {
             let what = "the thread that has the files has stopped; nothing is lost, start the workshop again.";
             self.arrived.push_back(FileOutcome {
@@ -167,7 +174,7 @@ pub fn must_wait(world: &mut World) -> bool {
     let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
     world.resource_scope(|world, mut bridge: Mut<FileBridge>| {
         let under_way = world.resource::<FilesUnderWay>();
-        bridge.take_in();
+        bridge.receive_all();
         if is_recorded {
             bridge.send(under_way);
         }
@@ -190,20 +197,31 @@ pub fn send_all(world: &mut World, timeout: Duration) {
 /// Hands the last records of a room to whoever has its files, before it is closed. `false` if some could not be
 /// handed over.
 pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
-    let Some(service) = world.resource::<FileBridge>().service() else { return true };
+    let mut bridge = world.resource_mut::<FileBridge>();
     let until = Instant::now() + HAND_OVER_AT_MOST;
     for mut record in records {
-        while let Err(refused) = service.send(record) {
+        if let FileOperation::Record { path, .. } = &record.operation {
+            bridge.last_records.insert(record.key.clone(), path.clone());
+        }
+        loop {
+            let Some(service) = bridge.service() else { return true };
+            let Err(refused) = service.send(record) else { break };
             if service.is_dead() || Instant::now() >= until {
                 return false;
             }
             record = *refused;
-            // Nobody waits for answers any more; taking them makes room.
-            while service.try_next().is_some() {}
+            // Taking answers makes room.
+            bridge.receive_all();
             std::thread::sleep(Duration::from_millis(1));
         }
     }
     true
+}
+
+/// What a person is told of a record that could not be written while the room was closed.
+pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
+    let remedy = "check that the folder can be written and that the disk is not full; it is written when the room is opened again";
+    Problem::error(path, format!("could not be written: {}", failure.what), remedy)
 }
 
 /// Waits until the service says something, at most so long; `false` if it said nothing.
@@ -236,7 +254,7 @@ pub(in crate::workspace) fn collect(
     if journal.is_replaying() {
         return;
     }
-    bridge.take_in();
+    bridge.receive_all();
     bridge.arrived.drain(..).for_each(|outcome| outcomes.push(outcome));
     for news in bridge.service.as_ref().map(|service| service.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
         match news {

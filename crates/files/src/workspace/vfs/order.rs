@@ -149,7 +149,7 @@ pub struct FileOrder {
 impl FileOrder {
     /// Whether the room saves its own: that is never refused for want of room, and ordered once, so that nobody asks
     /// again how it went.
-    pub(super) fn is_save_of_room(&self) -> bool {
+    pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
         &*self.author.0 == ROOM
     }
 }

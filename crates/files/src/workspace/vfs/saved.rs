@@ -14,11 +14,10 @@ use crate::schedule::Section;
 pub struct FilesUnderWay(pub(super) VecDeque<FileOrder>);
 
 impl FilesUnderWay {
-    /// Takes an order out, and says at which place it stood.
-    pub(in crate::workspace) fn remove(&mut self, key: &str) -> Option<usize> {
+    /// Takes an order out, with the place at which it stood.
+    pub(in crate::workspace) fn remove(&mut self, key: &str) -> Option<(usize, FileOrder)> {
         let at = self.0.iter().position(|order| &*order.key == key)?;
-        self.0.remove(at);
-        Some(at)
+        Some((at, self.0.remove(at)?))
     }
 
     /// Oldest first.

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, never, select};
+use crossbeam_channel::{Receiver, SendError, Sender, TryRecvError, TrySendError, bounded, never, select};
 
 use super::super::answers::AnswerLook;
 use super::super::layout;
+use super::bridge::not_recorded;
 use super::executor::{Executor, FileServiceError};
 use super::feed::ChangeFeed;
 use super::limits::FileLimits;
@@ -28,6 +29,8 @@ use crate::base::Problem;
 pub(super) const ORDERS_WAITING: usize = 256;
 /// Events of the system that wait; beyond that, everything is looked at.
 const EVENTS_WAITING: usize = 256;
+/// So many records that could not be written while the room was closed are told one by one.
+const UNHEARD_AT_MOST: usize = 20;
 /// How often the room's files are looked at, as a net under what the system tells, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
 /// The same where the system does not tell of everything.
@@ -163,7 +166,9 @@ impl FileService {
         let saves = Saves::default();
         let orders = saves.orders.clone();
         let now = Instant::now();
-        let mut work = Work { files, watcher, persons, saves, answer, poll_at: now, polls: 0, answers_at: now };
+        let unheard = Vec::new();
+        let mut work =
+            Work { files, watcher, persons, saves, answer, unheard, poll_at: now, polls: 0, answers_at: now };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -304,6 +309,8 @@ struct Work {
     persons: Option<AnswerLook>,
     saves: Saves,
     answer: Sender<FileOutcome>,
+    /// Records that could not be written when nobody took answers any more.
+    unheard: Vec<Problem>,
     poll_at: Instant,
     polls: u32,
     /// When answers are looked for next, where nobody says that there are any.
@@ -346,7 +353,9 @@ impl Work {
                 default(self.patience()) => {}
             }
         }
-        self.saves.write_all_or_keep(&mut self.files)
+        let mut problems = self.saves.write_all_or_keep(&mut self.files);
+        problems.append(&mut self.unheard);
+        problems
     }
 
     /// How long there is nothing to do unless someone says so.
@@ -381,7 +390,12 @@ impl Work {
             Command::Order(order) => {
                 let outcome = self.files.carry_out(&order);
                 // Nobody may listen any more; what was done is recorded under the order's key.
-                let _ = self.answer.send(outcome);
+                if let Err(SendError(outcome)) = self.answer.send(outcome)
+                    && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
+                    && self.unheard.len() < UNHEARD_AT_MOST
+                {
+                    self.unheard.push(not_recorded(path, failure));
+                }
             }
             Command::Limits(limits) => self.files.set_limits(limits),
             Command::Look(paths) => paths.iter().for_each(|path| self.files.look(path)),

@@ -75,7 +75,7 @@ pub(super) fn bring_on(
         if let Some(order) = outcome.key.strip_prefix(READS) {
             was_read(&mut room, &mut runs, order, outcome);
         } else if let Some(order) = outcome.key.strip_prefix(RESULTS) {
-            was_written(&mut room, &mut runs, order, outcome);
+            was_written(&mut runs, order);
         } else if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result
             && *outcome.author.0 != *ROOM
         {
@@ -146,14 +146,11 @@ fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome
 }
 
 /// What a run came to is in its file, or cannot be.
-fn was_written(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome: &FileOutcome) {
+fn was_written(runs: &mut WorkflowRuns, order: &str) {
     let key = order.split('/').next().and_then(RunKey::parse);
     let Some(run) = key.and_then(|key| runs.runs.get_mut(&key)) else { return };
+    // What could not be written is told and tried again by whoever has the files.
     run.is_written = true;
-    if let Err(failure) = &outcome.result {
-        let what = format!("what the workflow {} came to could not be written: {}", run.name, failure.what);
-        room.warn(what, "see how far it is with: workshop workflow show");
-    }
 }
 
 /// Hears what became of the work of steps.

@@ -1,0 +1,237 @@
+//! An entry of a blackboard as the pane shows it: read, edited, removed and kept, each of which can be undone.
+
+use egui::{RichText, Ui};
+
+use super::{Acts, BlackboardPane, Editing, Place};
+use crate::base::Id;
+use crate::base::ids::USER;
+use crate::orchestration::{KeptEntry, TogetherCommand};
+use crate::schedule::TICKS_PER_SEC;
+use crate::tools::together::value_of;
+use crate::ui::context::ViewerContext;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+use crate::view::theme::Theme;
+use crate::view::together::{BoardView, EntryView, KeptView};
+
+/// A value is edited in so many lines.
+const ROWS: usize = 3;
+/// Of a long value so many lines are shown at first.
+const LINES_SHOWN: usize = 8;
+/// And so many characters.
+const CHARS_SHOWN: usize = 600;
+
+/// An entry as it is shown.
+pub(super) struct Row<'a> {
+    place: Place,
+    key: &'a str,
+    /// What it says, as a person edits it.
+    value: &'a str,
+    who: String,
+    /// Whether it is kept when the run ends; none where that is no question.
+    shared: Option<bool>,
+    /// What it said before, the newest first: when and by whom, and what.
+    before: Vec<(String, &'a str)>,
+    is_fixed: bool,
+    kept: Option<&'a KeptEntry>,
+}
+
+impl<'a> Row<'a> {
+    /// An entry of a run's blackboard.
+    pub(super) fn of_entry(board: &BoardView, entry: &'a EntryView, cx: &ViewerContext<'_>) -> Self {
+        let before = |(version, by, tick, value): &'a (u64, Id, u64, String)| {
+            (format!("Version {version}, {}, {}", cx.room.called(by), when(tick / TICKS_PER_SEC)), value.as_str())
+        };
+        Self {
+            place: Place::Run(board.run),
+            key: &entry.key,
+            value: &entry.value,
+            who: format!("{}, {}", cx.room.called(&entry.by), when(entry.tick / TICKS_PER_SEC)),
+            shared: Some(entry.shared),
+            before: entry.before.iter().map(before).collect(),
+            is_fixed: board.is_over,
+            kept: None,
+        }
+    }
+
+    /// An entry that an earlier run left.
+    pub(super) fn of_kept(kept: &'a KeptView, cx: &ViewerContext<'_>) -> Self {
+        let KeptEntry { key, by, run, secs, .. } = &kept.entry;
+        let who = if by.is_empty() { "You" } else { cx.room.called(by) };
+        let who = if run.is_empty() { who.to_owned() } else { format!("{who} in {run}, {}", when(*secs)) };
+        Self {
+            place: Place::Kept,
+            key,
+            value: &kept.value,
+            who,
+            shared: None,
+            before: Vec::new(),
+            is_fixed: false,
+            kept: Some(&kept.entry),
+        }
+    }
+
+    /// An entry that is still to be written.
+    pub(super) fn new_in(board: &BoardView, key: &'a str) -> Self {
+        Self {
+            place: Place::Run(board.run),
+            key,
+            value: "",
+            who: String::new(),
+            shared: None,
+            before: Vec::new(),
+            is_fixed: false,
+            kept: None,
+        }
+    }
+
+    /// Whether its name or value holds this, which is written small.
+    pub(super) fn is_found(&self, wanted: &str) -> bool {
+        wanted.is_empty() || self.key.to_lowercase().contains(wanted) || self.value.to_lowercase().contains(wanted)
+    }
+
+    /// What makes it say this from now on, and what takes that back. `is_new` where there is no such entry yet.
+    fn write(&self, value: Option<&str>, shared: Option<bool>, is_new: bool) -> (TogetherCommand, TogetherCommand) {
+        let value = value.filter(|value| value.trim() != "null");
+        let was = (!is_new).then_some(self.value);
+        match self.place {
+            Place::Run(run) => {
+                let command = |value: Option<&str>, shared, was: Option<&str>| TogetherCommand::Write {
+                    run,
+                    key: self.key.to_owned(),
+                    value: value.map(str::to_owned),
+                    shared,
+                    was: was.map(str::to_owned),
+                };
+                (command(value, shared, was), command(was, self.shared, value))
+            }
+            Place::Kept => {
+                let now = value.map(|value| KeptEntry {
+                    key: self.key.to_owned(),
+                    value: value_of(value),
+                    by: USER.into(),
+                    run: "".into(),
+                    secs: 0,
+                });
+                let command = |now: Option<KeptEntry>, was: Option<KeptEntry>| TogetherCommand::WriteKept {
+                    key: self.key.to_owned(),
+                    now,
+                    was,
+                };
+                let was = self.kept.cloned();
+                (command(now.clone(), was.clone()), command(was, now))
+            }
+        }
+    }
+}
+
+impl BlackboardPane {
+    /// Shows an entry.
+    pub(super) fn row(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, acts: &mut Acts) {
+        title(ui, row.key);
+        ui.label(widgets::small(&row.who, theme));
+        let is_edited =
+            self.editing.as_ref().is_some_and(|editing| editing.place == row.place && editing.key == row.key);
+        if is_edited {
+            self.edit(ui, theme, row, acts);
+        } else {
+            self.value(ui, row);
+        }
+        if !row.is_fixed {
+            ui.horizontal_wrapped(|ui| {
+                let change = ui.button("Edit");
+                widgets::name(&change, format!("Edit {}", row.key));
+                if !is_edited && change.clicked() {
+                    let (place, key, text) = (row.place, row.key.to_owned(), row.value.to_owned());
+                    self.editing = Some(Editing { place, key, is_new: false, text });
+                }
+                let remove = ui.button("Remove");
+                widgets::name(&remove, format!("Remove {}", row.key));
+                if remove.clicked() {
+                    acts.push(undoable(row.write(None, None, false)));
+                }
+                let Some(shared) = row.shared else { return };
+                let switch = widgets::switch(ui, shared, "Keep for later runs", theme);
+                widgets::name(&switch, format!("Keep {} for later runs", row.key));
+                if switch.clicked() {
+                    acts.push(undoable(row.write(Some(row.value), Some(!shared), false)));
+                }
+            });
+        }
+        earlier_values(ui, theme, row);
+    }
+
+    /// What it says; of what is long, the beginning at first.
+    fn value(&mut self, ui: &mut Ui, row: &Row<'_>) {
+        let id = (row.place, row.key.to_owned());
+        let beginning = beginning_of(row.value).filter(|_| !self.opened.contains(&id));
+        let shown = beginning.unwrap_or(row.value);
+        let text = RichText::new(if beginning.is_some() { format!("{shown} …") } else { shown.to_owned() });
+        ui.label(if row.value.starts_with(['{', '[']) { text.monospace() } else { text });
+        if beginning_of(row.value).is_some() {
+            let is_open = beginning.is_none();
+            let more = ui.button(if is_open { "Show less" } else { "Show all" });
+            widgets::name(&more, format!("Show {} of {}", if is_open { "less" } else { "all" }, row.key));
+            if more.clicked() && !self.opened.remove(&id) {
+                self.opened.insert(id);
+            }
+        }
+    }
+
+    /// The field in which a value is edited, with what ends that.
+    pub(super) fn edit(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, acts: &mut Acts) {
+        let Some(editing) = &mut self.editing else { return };
+        let label = format!("Value of {}", row.key);
+        widgets::area(ui, &mut editing.text, &label, "JSON or plain text", ROWS);
+        let (value, is_new) = (editing.text.clone(), editing.is_new);
+        ui.horizontal(|ui| {
+            if widgets::primary(ui, !value.trim().is_empty(), "Save", theme).clicked() {
+                acts.push(undoable(row.write(Some(&value), None, is_new)));
+                self.editing = None;
+            }
+            if ui.button("Cancel").clicked() {
+                self.editing = None;
+            }
+        });
+    }
+}
+
+fn undoable((forth, back): (TogetherCommand, TogetherCommand)) -> (TogetherCommand, Option<TogetherCommand>) {
+    (forth, Some(back))
+}
+
+/// The name of an entry, on as many lines as it needs.
+pub(super) fn title(ui: &mut Ui, key: &str) {
+    ui.add(egui::Label::new(RichText::new(key).strong()).wrap());
+}
+
+/// What an entry said before, folded away.
+fn earlier_values(ui: &mut Ui, theme: &Theme, row: &Row<'_>) {
+    if row.before.is_empty() {
+        return;
+    }
+    let title = words::count(row.before.len(), "earlier value", "earlier values");
+    let id = (row.place, row.key, "before");
+    egui::CollapsingHeader::new(widgets::small(title, theme)).id_salt(format!("{id:?}")).show(ui, |ui| {
+        for (who, value) in &row.before {
+            ui.label(widgets::small(who, theme));
+            ui.label(*value);
+        }
+    });
+}
+
+/// The beginning of a value that is long.
+fn beginning_of(value: &str) -> Option<&str> {
+    let line = value.match_indices('\n').nth(LINES_SHOWN - 1).map(|(at, _)| at);
+    let chars = value.char_indices().nth(CHARS_SHOWN).map(|(at, _)| at);
+    let at = match (line, chars) {
+        (Some(line), Some(chars)) => line.min(chars),
+        (line, chars) => line.or(chars)?,
+    };
+    value.get(..at)
+}
+
+/// When something was, in a room's time.
+fn when(secs: u64) -> String {
+    format!("at {}:{:02}", secs / 60, secs % 60)
+}

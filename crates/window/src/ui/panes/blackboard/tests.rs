@@ -1,0 +1,137 @@
+//! The pane of blackboards and channels, driven as a person does.
+
+use egui_kittest::kittest::Queryable;
+
+use super::*;
+use crate::orchestration::KeptEntry;
+use crate::ui::UiState;
+use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::view::together::{ChannelView, EntryView, KeptView, TogetherView};
+
+const RUN: ActivationKey = ActivationKey::numbered(7);
+
+fn stage() -> egui_kittest::Harness<'static, Stage> {
+    let entry = EntryView {
+        key: "plan".into(),
+        value: "count".into(),
+        by: "ada-1".into(),
+        tick: 90,
+        version: 2,
+        before: vec![(1, "ada-1".into(), 30, "think".into())],
+        ..EntryView::default()
+    };
+    stage_with(vec![entry])
+}
+
+fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> {
+    let mut room = sample_room();
+    let board =
+        BoardView { run: RUN, task: "Plan the party".into(), agent: Some("ada-1".into()), is_over: false, entries };
+    let channel = ChannelView {
+        name: "findings".into(),
+        listeners: vec![("bram-1".into(), 2)],
+        messages: vec![(1, "ada-1".into(), "12 chairs".into())],
+        counts: (1, 0, 0),
+    };
+    let kept =
+        KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
+    let kept = vec![KeptView { entry: kept, value: "ask".into() }];
+    room.together = TogetherView { channels: vec![channel], boards: vec![board], kept }.into();
+    let pane = std::cell::RefCell::new(BlackboardPane::default());
+    pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
+}
+
+/// What was asked for, and what takes it back.
+fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(TogetherCommand, Option<TogetherCommand>)> {
+    let of = |command: &Command| match command {
+        Command::Act(RoomAct::Together(command), None) => Some((command.clone(), None)),
+        Command::Act(RoomAct::Together(command), Some(RoomAct::Together(back))) => {
+            Some((command.clone(), Some(back.clone())))
+        }
+        _ => None,
+    };
+    window.state().commands.iter().filter_map(of).collect()
+}
+
+fn click(window: &mut egui_kittest::Harness<'static, Stage>, label: &str) {
+    window.get_by_label(label).click();
+    window.run();
+}
+
+fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> TogetherCommand {
+    let [value, was] = [value, was].map(|text| text.map(str::to_owned));
+    TogetherCommand::Write { run: RUN, key: "plan".into(), value, shared, was }
+}
+
+#[test]
+fn what_stands_there_is_seen_with_who_wrote_it_and_what_it_said_before() {
+    let mut window = stage();
+    window.run();
+    for text in ["plan", "count", "#findings", "12 chairs", "lesson", "ask"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    click(&mut window, "1 earlier value");
+    assert!(window.query_by_label("think").is_some());
+}
+
+#[test]
+fn every_change_comes_with_what_undoes_it() {
+    let mut window = stage();
+    window.run();
+    click(&mut window, "Remove plan");
+    click(&mut window, "Keep plan for later runs");
+    click(&mut window, "Let Bram listen to findings no more");
+    click(&mut window, "Remove lesson");
+    let listen = |listens| TogetherCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
+    let kept =
+        KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
+    let keep = |now, was| TogetherCommand::WriteKept { key: "lesson".into(), now, was };
+    assert_eq!(
+        asked(&window),
+        [
+            (write(None, None, Some("count")), Some(write(Some("count"), Some(false), None))),
+            (write(Some("count"), Some(true), Some("count")), Some(write(Some("count"), Some(false), Some("count")))),
+            (listen(false), Some(listen(true))),
+            (keep(None, Some(kept.clone())), Some(keep(Some(kept), None))),
+        ]
+    );
+}
+
+#[test]
+fn a_person_edits_a_value() {
+    let mut window = stage();
+    window.run();
+    click(&mut window, "Edit plan");
+    window.get_by_label("Value of plan").focus();
+    window.run();
+    window.get_by_label("Value of plan").type_text(" twice");
+    window.run();
+    click(&mut window, "Save");
+    let told = asked(&window);
+    let (TogetherCommand::Write { value: Some(value), was: Some(was), .. }, Some(_)) = &told[0] else {
+        panic!("{told:?}")
+    };
+    assert!(value.contains("twice") && was == "count", "{value}, {was}");
+}
+
+#[test]
+fn of_very_many_entries_some_are_shown_and_all_are_found() {
+    let entry = |number: usize| EntryView {
+        key: format!("entry {number}"),
+        value: if number == 777 { "a needle".into() } else { "line\n".repeat(40) },
+        ..EntryView::default()
+    };
+    let entries = (0..1_000).map(entry).collect();
+    let mut window = stage_with(entries);
+    window.run();
+    assert!(window.query_by_label("entry 49").is_some() && window.query_by_label("entry 50").is_none());
+    // It is below what is seen.
+    window.get_by_label("Show 50 more of 950 entries").click_accesskit();
+    window.run();
+    assert!(window.query_by_label("entry 99").is_some());
+    window.get_by_label("Find entries").focus();
+    window.run();
+    window.get_by_label("Find entries").type_text("NEEDLE");
+    window.run();
+    assert!(window.query_by_label("entry 777").is_some() && window.query_by_label("entry 1").is_none());
+}
