@@ -7,11 +7,12 @@ use super::asking::{Asking, asks};
 use super::report::Verdict;
 use super::task::{Task, WORK_PAUSED, agent_paused};
 use super::waiting_steps::waiting;
+use crate::app::approvals::has_answers;
 use crate::app::drive::EventTap;
 use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
-use crate::orchestration::workflow::WorkflowRuns;
-use crate::schedule::SimClock;
+use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
+use crate::schedule::{Door, SimClock};
 use crate::simulation;
 
 /// When to stop.
@@ -55,7 +56,10 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work();
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
-        return Some(of_task.or_else(|| steps_wait(world, asking)).unwrap_or_else(Verdict::done));
+        // An answer that is on its way brings them on.
+        let is_answered = has_answers(world) || !world.resource::<Door<WorkflowCommand>>().is_empty();
+        let verdict = || of_task.or_else(|| steps_wait(world, asking)).unwrap_or_else(Verdict::done);
+        return (!is_answered).then(verdict);
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
     if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
