@@ -43,7 +43,7 @@
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `places`, `simulation` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
-//! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration` |
+//! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk` |
 //! | `crates/window` | `view`, `ui` |
 //! | `src` | `app`, `cli` |
 //!
@@ -66,7 +66,7 @@ pub use workshop_minds::{gateway, memory, mind, offline};
 pub use workshop_room::{agent, element, places, simulation};
 #[cfg(feature = "window")]
 pub use workshop_window::{ui, view};
-pub use workshop_work::{gate, kernel, orchestration, tools};
+pub use workshop_work::{desk, gate, kernel, orchestration, tools};
 
 pub mod app;
 pub mod cli;

@@ -22,6 +22,7 @@ mod rooms;
 #[path = "../../tests/it/screen.rs"]
 #[allow(dead_code)]
 mod screen;
+mod tasks;
 mod ticks;
 mod together;
 #[cfg(target_os = "linux")]
@@ -54,6 +55,7 @@ const GROUPS: &[Group] = &[
     ("thousand pieces", work::thousand_pieces),
     ("profiles", work::ten_thousand_profiles),
     ("wild agents", work::wild_collections),
+    ("tasks", tasks::ten_thousand),
     ("channel", together::channel),
     ("workflow", workflows::thousand_steps),
     ("long workflow", workflows::ten_thousand_steps),

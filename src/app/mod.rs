@@ -10,6 +10,7 @@ pub mod replay;
 pub mod room;
 pub mod servers;
 pub mod status;
+pub mod task_files;
 mod unfinished;
 #[cfg(feature = "window")]
 pub mod window;

@@ -23,6 +23,7 @@ mod shell;
 mod status;
 mod stop;
 mod task;
+mod task_files;
 #[cfg(feature = "window")]
 mod waiting_steps;
 mod window;
@@ -149,6 +150,8 @@ enum Command {
     Approvals(approvals::Arguments),
     /// Run workflows, which chain agents, and list, check and go on with them
     Workflow(workflow::Arguments),
+    /// Ask task files, change them, and check them
+    Task(task_files::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
     /// Import agents, skills and rules that you have already, from files, folders or a repository
@@ -168,12 +171,13 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "init",
     "run",
     "status",
     "approvals",
     "workflow",
+    "task",
     "replay",
     "import",
     "export",
@@ -210,6 +214,7 @@ pub fn main() -> ExitCode {
         Some(Command::Status(arguments)) => status::status(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),
+        Some(Command::Task(arguments)) => task_files::task_files(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),

@@ -15,7 +15,7 @@ const HOUSE: [(&str, &[&str]); 7] = [
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
-    ("crates/work", &["gate", "tools", "kernel", "orchestration"]),
+    ("crates/work", &["gate", "tools", "kernel", "orchestration", "desk"]),
     ("crates/window", &["view", "ui"]),
     ("", &["app", "cli"]),
 ];

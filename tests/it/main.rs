@@ -44,6 +44,7 @@ mod settings_reference;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
+mod tasks;
 #[cfg(target_os = "linux")]
 mod trust;
 #[cfg(target_os = "linux")]
@@ -100,6 +101,7 @@ fn main() {
         ending::trials,
         going_on::trials,
         printing::trials,
+        tasks::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

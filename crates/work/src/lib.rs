@@ -1,6 +1,7 @@
-//! Tools, the gate that judges what agents want to do with them, the kernel that sees work through, and what agents that
-//! work together have in common.
+//! Tools, the gate that judges what agents want to do with them, the kernel that sees work through, what agents that
+//! work together have in common, and the task files that they and a person keep.
 
+pub mod desk;
 pub mod gate;
 pub mod kernel;
 pub mod orchestration;

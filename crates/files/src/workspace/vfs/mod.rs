@@ -9,6 +9,7 @@
 //! `saving` (what the room writes), `noticing` (what others do), `watcher` (hearing that they do), `service` (the one
 //! thread with all of it), `feed` (telling a window), and `bridge`, which joins it to the world. [`history`] is for people.
 
+mod at_rest;
 mod bridge;
 mod changing;
 mod executor;
@@ -38,6 +39,7 @@ mod words;
 pub use super::path;
 pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
+pub use at_rest::{AtRestError, FilesAtRest};
 pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};
 pub use executor::FileServiceError;

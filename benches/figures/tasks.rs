@@ -1,0 +1,67 @@
+//! What a large task file costs: read, asked, and written back with one change.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::hint::black_box;
+
+use agent_workshop::desk::tasks::edit::{Change, update};
+use agent_workshop::desk::tasks::query::evaluate::{Source, select};
+use agent_workshop::desk::tasks::query::{Query, parse as parse_query};
+use agent_workshop::desk::tasks::{Status, parse};
+
+use crate::measure::{Figure, Times};
+
+const TASKS: usize = 10_000;
+
+/// Ten thousand tasks, every fourth with three below it, all with an id, keys, and every second with a dependency.
+fn text() -> String {
+    let mut text = String::from("# Plan\n\n## TODO\n\n");
+    for number in 0..TASKS {
+        let indent = if number % 4 == 0 { "" } else { "  " };
+        let mark = [" ", "x", "-", "_"][number % 4];
+        let written = writeln!(
+            text,
+            "{indent}- [{mark}] {} @agent-{} #tag-{} \"Do the thing number {number}, and look at the result\"\n\
+             {indent}  id: task-{number}\n{indent}  created: 2026-01-{:02}T10:00:00Z\n{indent}  effort: {}",
+            ["A", "B", "C", "D"][number / 4 % 4],
+            number % 7,
+            number % 11,
+            number % 28 + 1,
+            number % 13,
+        );
+        written.expect("a text takes everything");
+        if number % 2 == 1 {
+            writeln!(text, "{indent}  depends_on: task-{}", number - 1).expect("a text takes everything");
+        }
+    }
+    text
+}
+
+/// Reading, asking and changing a file of ten thousand tasks.
+pub fn ten_thousand() -> Vec<Figure> {
+    let text = text();
+    let size = format!("{:.1} MB", text.len() as f64 / 1e6);
+    let parsing = Times::of(2, 30, || drop(black_box(parse(black_box(text.as_str())))));
+    let file = parse(text.as_str());
+    assert!(file.tasks.len() == TASKS && file.issues.is_empty(), "the file is sound");
+    let sources = [Source { path: "tasks/plan.task.md".into(), file }];
+    let query = parse_query(
+        "SELECT id FROM tasks/plan.task.md WHERE status = open AND (title CONTAINS 'number 9' OR tags = 'tag-3') \
+         AND effort > 4 ORDER BY priority, created DESC LIMIT 50",
+    );
+    let Ok(Query::Select(query)) = query else { panic!("it is understood: {query:?}") };
+    let asking = Times::of(2, 30, || assert_eq!(black_box(select(&sources, &query)).len(), 50));
+    let mut number = 0;
+    let changing = Times::of(2, 30, || {
+        number = (number + 4_001) % TASKS;
+        let changes = vec![Change::Status(Status::Completed), Change::Field("note".into(), None)];
+        let file = parse(text.as_str());
+        let changed = update(&file, &BTreeMap::from([(number, changes)])).expect("the task is sound");
+        assert!(changed.len().abs_diff(text.len()) < 10);
+    });
+    vec![
+        Figure::at_most_ms(format!("a task file of {TASKS} tasks read"), 20.0, &parsing).against(size),
+        Figure::at_most_ms("a query over them", 5.0, &asking),
+        Figure::at_most_ms("one of them changed: read, and the new text made", 20.0, &changing),
+    ]
+}

@@ -1,0 +1,343 @@
+//! Changes of a task file: only the bytes of the tasks that are changed become others.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use thiserror::Error;
+
+use super::head::begins_with_mark;
+use super::ids;
+use super::keys::{is_key, is_name};
+use super::model::{Name, Priority, Quote, Section, Status, Task, TaskFile, Value};
+use super::quoting;
+use super::render::{NewTask, field_line, render};
+use super::splice::Splices;
+use super::value::ID_KEY;
+
+/// What is to become of one task.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// It has this status.
+    Status(Status),
+    /// It has this priority, or none.
+    Priority(Option<Priority>),
+    /// It is called so.
+    Title(String),
+    /// It concerns these, without `@`.
+    Stakeholders(Vec<String>),
+    /// It is about these, without `#`.
+    Tags(Vec<String>),
+    /// A key has this value; none takes the key away.
+    Field(String, Option<Value>),
+}
+
+/// Why a change cannot be made. Nothing is changed then.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum EditError {
+    /// The task has an error, and what it means is not certain.
+    #[error("line {line}: task {id:?} cannot be changed: {what}; correct the file first")]
+    HasErrors {
+        /// The task.
+        id: String,
+        /// The line of the error.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Tasks below it would go with it.
+    #[error("line {line}: task {id:?} has tasks below it; delete them, too")]
+    HasChildren {
+        /// The task.
+        id: String,
+        /// Its line.
+        line: usize,
+    },
+    /// A title says nothing.
+    #[error("a task needs a title")]
+    NoTitle,
+    /// A name cannot be written behind `@` or `#`.
+    #[error("{0:?} cannot be a name: use letters, digits and _ - . / : + only")]
+    Name(String),
+    /// A key cannot be written before a colon.
+    #[error("{0:?} cannot be a key: begin with a letter, and use letters, digits and _ - . only")]
+    Key(String),
+    /// Nesting says who the parent is.
+    #[error("the parent of a task follows from where it stands; move the task in the file")]
+    Parent,
+    /// Another task has the id.
+    #[error("another task has the id {0:?}")]
+    IdTaken(String),
+    /// An id says nothing.
+    #[error("an id cannot be empty")]
+    NoId,
+}
+
+/// Whether a task may be written to.
+pub fn check_sound(file: &TaskFile, task: usize) -> Result<(), EditError> {
+    let Some(issue) = file.error_of(task) else { return Ok(()) };
+    let id = file.tasks[task].id.clone();
+    Err(EditError::HasErrors { id, line: file.position(issue.at).0, what: issue.what.clone() })
+}
+
+/// The text of the file with these tasks changed, all or none. Their ids are written down where they were not.
+pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<String, EditError> {
+    let mut splices = Splices::default();
+    check_ids(file, changes)?;
+    for (&task, changes) in changes {
+        check_sound(file, task)?;
+        change_task(file, &file.tasks[task], changes, &mut splices)?;
+    }
+    Ok(splices.apply(&file.text))
+}
+
+/// No two tasks have the same id afterwards.
+fn check_ids(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<(), EditError> {
+    let mut new_ids: BTreeMap<usize, &str> = BTreeMap::new();
+    for (&task, changes) in changes {
+        for change in changes {
+            let Change::Field(key, value) = change else { continue };
+            if key.eq_ignore_ascii_case(ID_KEY) {
+                let id = value.as_ref().map_or("", Value::text);
+                new_ids.insert(task, Some(id).filter(|id| !id.trim().is_empty()).ok_or(EditError::NoId)?);
+            }
+        }
+    }
+    if new_ids.is_empty() {
+        return Ok(());
+    }
+    let kept = file.tasks.iter().enumerate().filter(|(task, _)| !new_ids.contains_key(task));
+    let mut taken: HashSet<&str> = kept.map(|(_, task)| task.id.as_str()).collect();
+    match new_ids.values().find(|id| !taken.insert(id)) {
+        Some(id) => Err(EditError::IdTaken((*id).to_owned())),
+        None => Ok(()),
+    }
+}
+
+fn change_task(file: &TaskFile, task: &Task, changes: &[Change], splices: &mut Splices) -> Result<(), EditError> {
+    let mut wanted = NewTask::like(task);
+    let mut fields: Vec<(&str, Option<&Value>)> = Vec::new();
+    for change in changes {
+        match change {
+            Change::Status(status) => wanted.status = *status,
+            Change::Priority(priority) => wanted.priority = *priority,
+            Change::Title(title) => wanted.title.clone_from(title),
+            Change::Stakeholders(names) => wanted.stakeholders.clone_from(names),
+            Change::Tags(names) => wanted.tags.clone_from(names),
+            Change::Field(key, value) => {
+                check_key(key)?;
+                fields.retain(|(other, _)| !other.eq_ignore_ascii_case(key));
+                fields.push((key, value.as_ref()));
+            }
+        }
+    }
+    check_head(&wanted)?;
+    let sets_id = fields.iter().any(|(key, _)| key.eq_ignore_ascii_case(ID_KEY));
+    let own_id = Value::Text(task.id.clone());
+    let is_changed =
+        change_head(file, task, &wanted, splices) | fields.iter().any(|(key, value)| differs(task, key, *value));
+    if is_changed && !task.has_written_id && !sets_id {
+        fields.insert(0, (ID_KEY, Some(&own_id)));
+    }
+    for (key, value) in fields.iter().filter(|(key, value)| differs(task, key, *value)) {
+        change_field(file, task, key, *value, splices);
+    }
+    Ok(())
+}
+
+fn differs(task: &Task, key: &str, value: Option<&Value>) -> bool {
+    task.field(key).map(|field| &field.value) != value
+}
+
+fn check_key(key: &str) -> Result<(), EditError> {
+    if key.eq_ignore_ascii_case("parent") {
+        return Err(EditError::Parent);
+    }
+    if is_key(key) { Ok(()) } else { Err(EditError::Key(key.to_owned())) }
+}
+
+fn check_head(task: &NewTask) -> Result<(), EditError> {
+    if task.title.trim().is_empty() {
+        return Err(EditError::NoTitle);
+    }
+    let mut names = task.stakeholders.iter().chain(&task.tags);
+    match names.find(|name| !is_name(name)) {
+        Some(name) => Err(EditError::Name(name.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Changes what stands in the first line before its keys. Says whether anything is other than it was.
+fn change_head(file: &TaskFile, task: &Task, wanted: &NewTask, splices: &mut Splices) -> bool {
+    let text = &file.text;
+    let title_start = task.title.span.start;
+    let rest = &text[task.words_start..task.head.end];
+    let words_start = task.words_start + rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let mut is_changed = false;
+    if wanted.status != task.status {
+        is_changed = true;
+        match &task.status_span {
+            Some(span) => splices.replace(span.clone(), wanted.status.mark()),
+            None => splices.insert(words_start, format!("{} ", wanted.status.mark())),
+        }
+    }
+    let priority = task.priority.as_ref().map(|(priority, span)| (*priority, span.clone()));
+    if wanted.priority != priority.as_ref().map(|(priority, _)| *priority) {
+        is_changed = true;
+        match (priority, wanted.priority) {
+            (Some((_, span)), Some(new)) => splices.replace(span, new.letter()),
+            (Some((_, span)), None) => remove_word(text, span, splices),
+            (None, Some(new)) => match &task.status_span {
+                Some(span) => splices.insert(span.end, format!(" {}", new.letter())),
+                None => splices.insert(words_start, format!("{} ", new.letter())),
+            },
+            (None, None) => {}
+        }
+    }
+    is_changed |= change_names(text, &task.stakeholders, &wanted.stakeholders, '@', title_start, splices);
+    is_changed |= change_names(text, &task.tags, &wanted.tags, '#', title_start, splices);
+    // A plain title may begin with what would be read as a mark once another one is gone.
+    let must_quote = is_changed && task.title.quote == Quote::None && begins_with_mark(&task.title.text);
+    if wanted.title != task.title.text || must_quote {
+        is_changed = true;
+        splices.replace(task.title.span.clone(), quoting::write(&wanted.title, task.title.quote));
+    }
+    is_changed
+}
+
+fn change_names(
+    text: &str,
+    old: &[Name],
+    new: &[String],
+    sign: char,
+    title_start: usize,
+    splices: &mut Splices,
+) -> bool {
+    if old.iter().map(|name| &name.text).eq(new) {
+        return false;
+    }
+    let written = new.iter().map(|name| format!("{sign}{name}")).collect::<Vec<_>>().join(" ");
+    match old.split_first() {
+        None => splices.insert(title_start, written + " "),
+        Some((first, others)) => {
+            if new.is_empty() {
+                remove_word(text, first.span.clone(), splices);
+            } else {
+                splices.replace(first.span.clone(), written);
+            }
+            others.iter().for_each(|name| remove_word(text, name.span.clone(), splices));
+        }
+    }
+    true
+}
+
+/// Takes a word away with the blanks behind it.
+fn remove_word(text: &str, span: std::ops::Range<usize>, splices: &mut Splices) {
+    let rest = &text[span.end..];
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    splices.replace(span.start..span.end + blanks, "");
+}
+
+fn change_field(file: &TaskFile, task: &Task, key: &str, value: Option<&Value>, splices: &mut Splices) {
+    let line_end = file.line_end_of(task);
+    match (task.field(key), value) {
+        (Some(field), Some(value)) => {
+            let indent = (!field.is_inline).then_some(task.indent + 2);
+            let written = value.written(&field.key, indent, line_end);
+            let blank = if written.is_empty() { "" } else { " " };
+            splices.replace(field.value_span.clone(), format!("{blank}{written}"));
+        }
+        (Some(field), None) if field.is_inline => {
+            let before = &file.text[..field.span.start];
+            let start = before.trim_end_matches([' ', '\t']).len();
+            splices.replace(start..field.span.end, "");
+        }
+        (Some(field), None) => splices.replace(field.span.clone(), ""),
+        (None, Some(value)) => {
+            let line = field_line(key, value, task.indent, line_end);
+            let is_ended = file.text[..task.own_end].ends_with('\n');
+            let line = if is_ended { line + line_end } else { format!("{line_end}{line}") };
+            splices.insert(task.own_end, line);
+        }
+        (None, None) => {}
+    }
+}
+
+/// The text of the file without these tasks. Those below them go with them where `with_children` says so or where they
+/// are named, too.
+pub fn delete(file: &TaskFile, tasks: &BTreeSet<usize>, with_children: bool) -> Result<String, EditError> {
+    let mut splices = Splices::default();
+    let mut gone_to = 0;
+    for &index in tasks {
+        let task = &file.tasks[index];
+        for below in index..task.next {
+            check_sound(file, below)?;
+        }
+        if !with_children && (index + 1..task.next).any(|below| !tasks.contains(&below)) {
+            return Err(EditError::HasChildren { id: task.id.clone(), line: file.position(task.head.start).0 });
+        }
+        if index >= gone_to {
+            splices.replace(task.span.clone(), "");
+            gone_to = task.next;
+        }
+    }
+    Ok(splices.apply(&file.text))
+}
+
+/// The text of the file with a new task, below a parent or last in the last list, and the task's id.
+pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<(String, String), EditError> {
+    check_head(task)?;
+    task.fields.iter().try_for_each(|(key, _)| check_key(key))?;
+    let mut task = task.clone();
+    let given =
+        task.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(ID_KEY)).map(|(_, id)| id.text().to_owned());
+    let id = match given {
+        Some(id) if id.trim().is_empty() => return Err(EditError::NoId),
+        Some(id) if file.tasks.iter().any(|task| task.id == id) => return Err(EditError::IdTaken(id)),
+        Some(id) => id,
+        None => {
+            let id = ids::for_title(&task.title, &file.tasks);
+            task.fields.insert(0, (ID_KEY.to_owned(), Value::Text(id.clone())));
+            id
+        }
+    };
+    let mut splices = Splices::default();
+    match parent {
+        Some(parent) => {
+            check_sound(file, parent)?;
+            let above = &file.tasks[parent];
+            // Below a task that is indented too little, the new one would be read as that one's.
+            let shallow = (parent + 1..above.next).filter(|below| file.tasks[*below].indent < above.indent + 2);
+            shallow.into_iter().try_for_each(|below| check_sound(file, below))?;
+            let lines = render(&task, above.indent + 2, file.line_end_of(above));
+            put_behind(file, above.span.end, "", &lines, &mut splices);
+        }
+        None => put_last(file, &render(&task, 0, file.line_end), &mut splices),
+    }
+    Ok((splices.apply(&file.text), id))
+}
+
+/// Behind the last task of the last list; where there is none, behind what stands there, after an empty line.
+fn put_last(file: &TaskFile, lines: &str, splices: &mut Splices) {
+    let whole = Section { start: 0, text_end: 0, has_heading: false };
+    let section = file.sections.last().unwrap_or(&whole);
+    let last = file.tasks.iter().rev().find(|task| task.depth == 0 && task.span.start >= section.start);
+    // An indented line that belongs to no task would be read as one of the new one.
+    let is_free = |task: &&Task| {
+        let line = file.text[task.span.end..].lines().find(|line| !line.trim().is_empty());
+        line.is_none_or(|line| !line.starts_with([' ', '\t']))
+    };
+    match last.filter(is_free) {
+        Some(last) => put_behind(file, last.span.end, "", lines, splices),
+        None if section.text_end == 0 => {
+            let heading = format!("## TODO{0}{0}", file.line_end);
+            put_behind(file, file.text.len(), &heading, lines, splices);
+        }
+        None => put_behind(file, section.text_end, file.line_end, lines, splices),
+    }
+}
+
+fn put_behind(file: &TaskFile, at: usize, lead: &str, lines: &str, splices: &mut Splices) {
+    let before = &file.text[..at];
+    let is_ended = before.is_empty() || before.ends_with('\n');
+    let end = if is_ended { "" } else { file.line_end };
+    splices.insert(at, format!("{end}{lead}{lines}"));
+}

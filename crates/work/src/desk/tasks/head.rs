@@ -1,0 +1,258 @@
+//! The first line of a task: its marks, its title, and the keys behind that.
+
+use super::issue::Code;
+use super::keys::{is_key_word, is_name, key_length};
+use super::model::{Field, Name, Priority, Quote, Span, Status, Title, Value};
+use super::quoting;
+use super::value::of_plain;
+use crate::base::Severity;
+
+const BLANK: [char; 2] = [' ', '\t'];
+
+/// What the first line of a task says.
+pub(super) struct Head {
+    pub(super) status: Option<(Status, Span)>,
+    pub(super) priority: Option<(Priority, Span)>,
+    pub(super) stakeholders: Vec<Name>,
+    pub(super) tags: Vec<Name>,
+    pub(super) title: Title,
+    pub(super) fields: Vec<Field>,
+    pub(super) faults: Vec<Fault>,
+}
+
+/// Something wrong in the line.
+pub(super) struct Fault {
+    pub(super) code: Code,
+    pub(super) severity: Severity,
+    pub(super) at: usize,
+    pub(super) what: String,
+}
+
+/// A mark before the title.
+enum Mark {
+    Status(Status),
+    Priority(Priority),
+    Stakeholder,
+    Tag,
+}
+
+/// Reads the words of a line from `start` to `end`, places in the text of the file.
+pub(super) fn parse(text: &str, start: usize, end: usize) -> Head {
+    let mut reader = Reader { text, at: start, end, head: empty_at(start) };
+    reader.marks();
+    reader.title();
+    reader.fields();
+    reader.head
+}
+
+fn empty_at(at: usize) -> Head {
+    Head {
+        status: None,
+        priority: None,
+        stakeholders: Vec::new(),
+        tags: Vec::new(),
+        title: Title { text: String::new(), span: at..at, quote: Quote::None },
+        fields: Vec::new(),
+        faults: Vec::new(),
+    }
+}
+
+/// The mark that a text begins with, and how long it is.
+fn mark(text: &str) -> Option<(Mark, usize)> {
+    let bracketed = [("[x]", Status::Completed), ("[X]", Status::Completed), ("[_]", Status::Open)];
+    for (sign, status) in bracketed.into_iter().chain([("[ ]", Status::Open), ("[-]", Status::Skipped)]) {
+        if text.strip_prefix(sign).is_some_and(|rest| rest.is_empty() || rest.starts_with(BLANK)) {
+            return Some((Mark::Status(status), sign.len()));
+        }
+    }
+    let word = text.split(BLANK).next().unwrap_or(text);
+    let named = |sign: char| word.strip_prefix(sign).is_some_and(is_name);
+    let mark = match word {
+        "x" => Mark::Status(Status::Completed),
+        "-" => Mark::Status(Status::Skipped),
+        _ if named('@') => Mark::Stakeholder,
+        _ if named('#') => Mark::Tag,
+        word => Mark::Priority(Priority::of_letter(word)?),
+    };
+    Some((mark, word.len()))
+}
+
+/// Whether a title that begins so would be read as a mark where it is not quoted.
+pub(super) fn begins_with_mark(title: &str) -> bool {
+    mark(title).is_some()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    head: Head,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..self.end]
+    }
+
+    fn skip_blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches(BLANK).len();
+    }
+
+    fn fault(&mut self, code: Code, severity: Severity, at: usize, what: impl Into<String>) {
+        self.head.faults.push(Fault { code, severity, at, what: what.into() });
+    }
+
+    /// Everything before the title, in any order.
+    fn marks(&mut self) {
+        loop {
+            self.skip_blanks();
+            let Some((mark, length)) = mark(self.rest()) else { return };
+            let span = self.at..self.at + length;
+            let is_bracketed = self.rest().starts_with('[');
+            let name = || Name { text: self.text[span.start + 1..span.end].to_owned(), span: span.clone() };
+            match mark {
+                Mark::Stakeholder => self.head.stakeholders.push(name()),
+                Mark::Tag => self.head.tags.push(name()),
+                Mark::Status(status) if self.head.status.is_none() => self.head.status = Some((status, span.clone())),
+                Mark::Priority(priority) if self.head.priority.is_none() => {
+                    self.head.priority = Some((priority, span.clone()));
+                }
+                Mark::Status(_) if is_bracketed => {
+                    self.fault(Code::MisplacedToken, Severity::Error, span.start, "the status is said twice");
+                }
+                // A second letter is a word.
+                Mark::Status(_) | Mark::Priority(_) => return,
+            }
+            self.at = span.end;
+        }
+    }
+
+    fn title(&mut self) {
+        self.skip_blanks();
+        let (start, rest) = (self.at, self.rest());
+        let quote = Quote::of_text(rest);
+        if rest.is_empty() {
+            self.fault(Code::MissingTitle, Severity::Error, start, "the task has no title");
+            self.head.title.span = start..start;
+        } else if quote != Quote::None {
+            let (text, length) = match quoting::read(rest, quote) {
+                Some(quoted) => (quoted.text, quoted.end),
+                None => {
+                    self.fault(Code::UnclosedQuote, Severity::Error, start, "the quote of the title is not closed");
+                    (rest.trim_end_matches(BLANK).to_owned(), rest.len())
+                }
+            };
+            if text.trim().is_empty() {
+                self.fault(Code::MissingTitle, Severity::Error, start, "the title is empty");
+            }
+            self.at = start + length;
+            self.head.title = Title { text, span: start..self.at, quote };
+        } else {
+            self.plain_title(start, rest);
+        }
+    }
+
+    /// Plain words, up to the first key that has a value.
+    fn plain_title(&mut self, start: usize, rest: &'a str) {
+        let mut end = 0;
+        for (at, word) in words(rest) {
+            let has_value = || !rest[at + word.len()..].trim_matches(BLANK).is_empty();
+            if at > 0
+                && is_key_word(word)
+                && word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+                && has_value()
+            {
+                break;
+            }
+            let is_name = word.strip_prefix(['@', '#']).is_some_and(|name| is_name(name) && !is_digits(name));
+            if at > 0 && (is_name || matches!(word, "[x]" | "[_]" | "[-]")) {
+                let what = format!("{word} stands behind the title, and is read as a part of it");
+                self.fault(Code::MisplacedToken, Severity::Warning, start + at, what);
+            }
+            end = at + word.len();
+        }
+        self.at = start + end;
+        self.head.title = Title { text: rest[..end].to_owned(), span: start..self.at, quote: Quote::None };
+    }
+
+    /// The keys behind the title.
+    fn fields(&mut self) {
+        loop {
+            self.skip_blanks();
+            let (start, rest) = (self.at, self.rest());
+            if rest.is_empty() {
+                return;
+            }
+            let Some(length) = key_length(rest) else {
+                self.stray(start, rest);
+                continue;
+            };
+            let key = rest[..length].to_owned();
+            let behind = start + length + 1;
+            self.at = behind;
+            self.skip_blanks();
+            let value = self.value(&key);
+            let value_span = behind..self.at.max(behind);
+            let span = start..value_span.end;
+            self.head.fields.push(Field { key, value, span, value_span, is_inline: true });
+        }
+    }
+
+    fn stray(&mut self, start: usize, rest: &str) {
+        let word = words(rest).next().map_or(rest, |(_, word)| word);
+        let quoted = quoting::read(rest, Quote::of_text(rest)).filter(|_| Quote::of_text(rest) != Quote::None);
+        self.at = start + quoted.map_or(word.len(), |quoted| quoted.end);
+        let what = format!("{word} stands behind the title");
+        self.fault(Code::MisplacedToken, Severity::Error, start, what);
+    }
+
+    fn value(&mut self, key: &str) -> Value {
+        let (start, rest) = (self.at, self.rest());
+        let quote = Quote::of_text(rest);
+        if quote != Quote::None {
+            match quoting::read(rest, quote) {
+                Some(quoted) if rest[quoted.end..].is_empty() || rest[quoted.end..].starts_with(BLANK) => {
+                    self.at = start + quoted.end;
+                    return Value::Text(quoted.text);
+                }
+                Some(_) => {}
+                None => {
+                    self.fault(
+                        Code::UnclosedQuote,
+                        Severity::Error,
+                        start,
+                        format!("the quote of {key} is not closed"),
+                    );
+                    self.at = self.end;
+                    return Value::Text(rest.to_owned());
+                }
+            }
+        }
+        let mut end = 0;
+        for (at, word) in words(rest) {
+            if is_key_word(word) {
+                break;
+            }
+            end = at + word.len();
+        }
+        let value = of_plain(&rest[..end], key);
+        if value == Value::Empty {
+            self.fault(Code::MissingValue, Severity::Warning, start, format!("{key} has no value"));
+            self.at = start - (self.text[..start].len() - self.text[..start].trim_end_matches(BLANK).len());
+        } else {
+            self.at = start + end;
+        }
+        value
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The words of a text, each with its place.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let start = text.as_ptr() as usize;
+    text.split(BLANK).filter(|word| !word.is_empty()).map(move |word| (word.as_ptr() as usize - start, word))
+}

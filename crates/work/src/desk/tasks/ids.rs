@@ -1,0 +1,42 @@
+//! Ids of tasks that have none written: made from their titles, and unlike all others in the file.
+
+use std::collections::{HashMap, HashSet};
+
+use super::model::Task;
+use crate::base::text::slug;
+
+/// An id made from a title has at most so many letters before its number.
+const LETTERS_AT_MOST: usize = 40;
+
+/// Gives an id to every task that has none, in the order of the file.
+pub(super) fn assign(tasks: &mut [Task]) {
+    let mut taken: HashSet<String> = HashSet::with_capacity(tasks.len());
+    taken.extend(tasks.iter().filter(|task| task.has_written_id).map(|task| task.id.clone()));
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    for task in tasks.iter_mut().filter(|task| !task.has_written_id) {
+        task.id = free(&stem(&task.title.text), &mut taken, &mut numbers);
+    }
+}
+
+/// An id for a new task of this title.
+pub(super) fn for_title(title: &str, tasks: &[Task]) -> String {
+    let mut taken = tasks.iter().map(|task| task.id.clone()).collect();
+    free(&stem(title), &mut taken, &mut HashMap::new())
+}
+
+fn stem(title: &str) -> String {
+    let short: String = slug(title).chars().take(LETTERS_AT_MOST).collect();
+    let short = short.trim_end_matches('-');
+    if short.is_empty() { "task".to_owned() } else { short.to_owned() }
+}
+
+fn free(stem: &str, taken: &mut HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
+    let number = numbers.entry(stem.to_owned()).or_insert(0);
+    loop {
+        *number += 1;
+        let id = if *number == 1 { stem.to_owned() } else { format!("{stem}-{number}") };
+        if taken.insert(id.clone()) {
+            return id;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What counts as a key with its colon, on the line of a title and on a line of its own.
+
+/// How long the key is that a text begins with, without its colon; none where it begins with something else. Behind the
+/// colon there is a blank or nothing, so that addresses and times are no keys.
+pub(super) fn key_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    bytes.first().filter(|byte| is_first(byte))?;
+    let length = bytes.iter().position(|byte| !is_letter(byte))?;
+    let is_key = bytes[length] == b':' && bytes.get(length + 1).is_none_or(|byte| matches!(byte, b' ' | b'\t'));
+    is_key.then_some(length)
+}
+
+/// Whether a word is a key with its colon.
+pub(super) fn is_key_word(word: &str) -> bool {
+    key_length(word).is_some_and(|length| length + 1 == word.len())
+}
+
+/// Whether a key can be written.
+pub fn is_key(key: &str) -> bool {
+    key_length(&format!("{key}:")) == Some(key.len())
+}
+
+/// Whether a name can be written behind `@` or `#`.
+pub fn is_name(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | '+');
+    !name.is_empty() && name.chars().all(is_letter)
+}

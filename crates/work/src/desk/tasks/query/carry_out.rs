@@ -1,0 +1,127 @@
+//! What the texts of files are to be after an order. Nothing is written here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use thiserror::Error;
+
+use super::ast::{Delete, Insert, Update};
+use super::evaluate::{Source, rows};
+use crate::desk::tasks::edit::{self, Change, EditError, check_sound};
+use crate::desk::tasks::render::NewTask;
+
+/// What an order comes to.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Changes {
+    /// The files that change, each with its new text.
+    pub texts: Vec<(usize, String)>,
+    /// The tasks that were meant and are written, by file and id.
+    pub done: Vec<(usize, String)>,
+    /// The tasks that were meant and have errors: they stay as they are.
+    pub refused: Vec<(usize, EditError)>,
+}
+
+/// Why an order changes nothing at all.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum OrderError {
+    /// A change cannot be made.
+    #[error("{path}: {error}")]
+    Edit {
+        /// The file.
+        path: String,
+        /// Why not.
+        error: EditError,
+    },
+    /// A new task was to stand below one that is not there.
+    #[error("{path}: there is no task {id:?} for the new one to stand below")]
+    NoParent {
+        /// The file.
+        path: String,
+        /// The id.
+        id: String,
+    },
+}
+
+/// Tasks that are meant, by file.
+fn meant(sources: &[Source], filter: Option<&super::ast::Condition>) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut meant: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for row in rows(sources, filter) {
+        meant.entry(row.source).or_default().insert(row.task);
+    }
+    meant
+}
+
+impl Changes {
+    fn put(&mut self, source: usize, before: &Source, text: String, tasks: impl IntoIterator<Item = usize>) {
+        self.done.extend(tasks.into_iter().map(|task| (source, before.file.tasks[task].id.clone())));
+        if text != before.file.text {
+            self.texts.push((source, text));
+        }
+    }
+}
+
+fn failed(source: &Source, error: EditError) -> OrderError {
+    OrderError::Edit { path: source.path.clone(), error }
+}
+
+/// Changes the tasks that are meant.
+pub fn update(sources: &[Source], query: &Update) -> Result<Changes, OrderError> {
+    let mut changes = Changes::default();
+    for (index, mut tasks) in meant(sources, query.filter.as_ref()) {
+        let source = &sources[index];
+        tasks.retain(|task| keep(&mut changes, index, check_sound(&source.file, *task)));
+        let each = tasks.iter().map(|task| (*task, query.changes.clone())).collect();
+        let text = edit::update(&source.file, &each).map_err(|error| failed(source, error))?;
+        changes.put(index, source, text, tasks);
+    }
+    Ok(changes)
+}
+
+/// Takes the tasks away that are meant.
+pub fn delete(sources: &[Source], query: &Delete, with_children: bool) -> Result<Changes, OrderError> {
+    let mut changes = Changes::default();
+    for (index, mut tasks) in meant(sources, query.filter.as_ref()) {
+        let source = &sources[index];
+        tasks.retain(|task| {
+            let below = *task..source.file.tasks[*task].next;
+            let sound = below.into_iter().try_for_each(|task| check_sound(&source.file, task));
+            keep(&mut changes, index, sound)
+        });
+        let text = edit::delete(&source.file, &tasks, with_children).map_err(|error| failed(source, error))?;
+        changes.put(index, source, text, tasks);
+    }
+    Ok(changes)
+}
+
+fn keep(changes: &mut Changes, source: usize, sound: Result<(), EditError>) -> bool {
+    match sound {
+        Ok(()) => true,
+        Err(error) => {
+            changes.refused.push((source, error));
+            false
+        }
+    }
+}
+
+/// Adds a task to the file.
+pub fn insert(source: &Source, query: &Insert) -> Result<Changes, OrderError> {
+    let mut task = NewTask::new("");
+    for change in &query.changes {
+        match change {
+            Change::Status(status) => task.status = *status,
+            Change::Priority(priority) => task.priority = *priority,
+            Change::Title(title) => task.title.clone_from(title),
+            Change::Stakeholders(names) => task.stakeholders.clone_from(names),
+            Change::Tags(names) => task.tags.clone_from(names),
+            Change::Field(key, value) => task.fields.extend(value.clone().map(|value| (key.clone(), value))),
+        }
+    }
+    let parent = match &query.parent {
+        None => None,
+        Some(id) => {
+            let found = source.file.tasks.iter().position(|task| task.id == *id);
+            Some(found.ok_or_else(|| OrderError::NoParent { path: source.path.clone(), id: id.clone() })?)
+        }
+    };
+    let (text, id) = edit::insert(&source.file, parent, &task).map_err(|error| failed(source, error))?;
+    Ok(Changes { texts: vec![(0, text)], done: vec![(0, id)], refused: Vec::new() })
+}

@@ -1,0 +1,67 @@
+//! What the parser of queries reads from, and how it says what it did not understand.
+
+use winnow::error::{AddContext, ErrMode, ParserError};
+use winnow::stream::{LocatingSlice, Location, Stream};
+
+/// A query that is being read.
+pub(super) type Input<'a> = LocatingSlice<&'a str>;
+
+/// What reading a part of it gives.
+pub(super) type Parsed<T> = Result<T, ErrMode<Fault>>;
+
+/// What was not understood, and where, in bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) what: String,
+}
+
+impl<'a> ParserError<Input<'a>> for Fault {
+    type Inner = Self;
+
+    fn from_input(input: &Input<'a>) -> Self {
+        Self { at: input.current_token_start(), what: String::new() }
+    }
+
+    fn or(self, other: Self) -> Self {
+        if other.at > self.at { other } else { self }
+    }
+
+    fn into_inner(self) -> Result<Self::Inner, Self> {
+        Ok(self)
+    }
+}
+
+impl<'a> AddContext<Input<'a>, &'static str> for Fault {
+    fn add_context(self, _: &Input<'a>, _: &<Input<'a> as Stream>::Checkpoint, context: &'static str) -> Self {
+        if self.what.is_empty() { Self { what: context.to_owned(), ..self } } else { self }
+    }
+}
+
+/// A fault that nothing else is tried after.
+pub(super) fn fault(at: usize, what: impl Into<String>) -> ErrMode<Fault> {
+    ErrMode::Cut(Fault { at, what: what.into() })
+}
+
+/// A query that cannot be understood, with the place in it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}\n  {line}\n  {caret:>column$}", caret = "^")]
+pub struct QueryError {
+    /// What is wrong, or was expected.
+    pub what: String,
+    /// The line of the query.
+    pub line: String,
+    /// Where in that line, in characters, from 1.
+    pub column: usize,
+}
+
+impl QueryError {
+    /// The error at a place of the query, in bytes.
+    pub(super) fn new(query: &str, at: usize, what: impl Into<String>) -> Self {
+        let at = (0..=at.min(query.len())).rev().find(|at| query.is_char_boundary(*at)).unwrap_or(0);
+        let start = query[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = query[at..].find('\n').map_or(query.len(), |end| at + end);
+        let line = query[start..end].chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        Self { what: what.into(), line, column: query[start..at].chars().count() + 1 }
+    }
+}

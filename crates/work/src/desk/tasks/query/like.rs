@@ -1,0 +1,61 @@
+//! Patterns of `LIKE`: `%` is any text, `_` any letter, upper and lower case are alike.
+
+/// A pattern, ready to be compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pattern(Vec<Piece>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Piece {
+    Anything,
+    Any,
+    Letter(char),
+}
+
+impl Pattern {
+    /// Reads a pattern; a backslash takes the meaning of the sign behind it.
+    pub fn new(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut letters = text.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '%' => pieces.push(Piece::Anything),
+                '_' => pieces.push(Piece::Any),
+                '\\' => letter_pieces(letters.next().unwrap_or('\\'), &mut pieces),
+                letter => letter_pieces(letter, &mut pieces),
+            }
+        }
+        Self(pieces)
+    }
+
+    /// Whether a whole text is of this form. Takes no more time than the product of both lengths.
+    pub fn matches(&self, text: &str) -> bool {
+        let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+        let (mut piece, mut letter) = (0, 0);
+        // Where to go on if what follows the last `%` does not fit.
+        let mut retry: Option<(usize, usize)> = None;
+        while letter < letters.len() {
+            match self.0.get(piece) {
+                Some(Piece::Anything) => {
+                    retry = Some((piece + 1, letter));
+                    piece += 1;
+                }
+                Some(Piece::Any) => (piece, letter) = (piece + 1, letter + 1),
+                Some(Piece::Letter(wanted)) if *wanted == letters[letter] => {
+                    (piece, letter) = (piece + 1, letter + 1);
+                }
+                _ => match &mut retry {
+                    Some((behind, from)) => {
+                        *from += 1;
+                        (piece, letter) = (*behind, *from);
+                    }
+                    None => return false,
+                },
+            }
+        }
+        self.0[piece..].iter().all(|piece| *piece == Piece::Anything)
+    }
+}
+
+fn letter_pieces(letter: char, pieces: &mut Vec<Piece>) {
+    pieces.extend(letter.to_lowercase().map(Piece::Letter));
+}

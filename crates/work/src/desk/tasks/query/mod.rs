@@ -1,0 +1,23 @@
+//! Questions to task files, and orders to change them: `SELECT`, `UPDATE`, `DELETE` and `INSERT`.
+//!
+//! A [`Query`](ast::Query) is read whole before anything is looked at; what is not understood is an error that says
+//! where, and never means "all tasks". [`evaluate`] answers over files that are read already, [`carry_out`] says what
+//! their texts are to be, [`show`] prints what was found.
+
+pub mod ast;
+pub mod carry_out;
+mod conditions;
+pub mod evaluate;
+mod input;
+mod like;
+mod parse;
+mod set;
+pub mod show;
+mod words;
+
+#[cfg(test)]
+mod query_tests;
+
+pub use ast::Query;
+pub use input::QueryError;
+pub use parse::parse;

@@ -1,0 +1,113 @@
+//! The part behind `SET`.
+
+use winnow::stream::Location;
+
+use super::ast::{Column, Literal};
+use super::input::{Input, Parsed, fault};
+use super::words::{blanks, column, has_sign, literal};
+use crate::desk::tasks::edit::Change;
+use crate::desk::tasks::keys::{is_key, is_name};
+use crate::desk::tasks::model::{Priority, Status, Value};
+
+/// What a query sets.
+pub(super) enum Assignment {
+    /// Something of the task itself.
+    Change(Change),
+    /// Which task it stands below.
+    Parent { id: String, at: usize },
+}
+
+/// `key = value, …`
+pub(super) fn assignments(input: &mut Input<'_>) -> Parsed<Vec<Assignment>> {
+    let mut assignments = Vec::new();
+    let mut columns: Vec<Column> = Vec::new();
+    loop {
+        blanks(input)?;
+        let at = input.current_token_start();
+        let column = column(input)?;
+        if columns.contains(&column) {
+            return Err(fault(at, format!("{} is set twice", column.word())));
+        }
+        if !has_sign(input, '=')? {
+            return Err(fault(input.current_token_start(), "expected ="));
+        }
+        blanks(input)?;
+        let value_at = input.current_token_start();
+        let values = values(input)?;
+        assignments.push(assignment(&column, values, at, value_at)?);
+        columns.push(column);
+        if !has_sign(input, ',')? {
+            return Ok(assignments);
+        }
+    }
+}
+
+/// One value, or several in brackets.
+fn values(input: &mut Input<'_>) -> Parsed<Vec<Literal>> {
+    if !has_sign(input, '(')? {
+        return Ok(vec![literal(input)?]);
+    }
+    let mut values = vec![literal(input)?];
+    while has_sign(input, ',')? {
+        values.push(literal(input)?);
+    }
+    if has_sign(input, ')')? {
+        return Ok(values);
+    }
+    Err(fault(input.current_token_start(), "expected a comma or the closing bracket"))
+}
+
+fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize) -> Parsed<Assignment> {
+    let text = values.iter().map(Literal::text).collect::<Vec<_>>().join(", ");
+    let is_null = values == [Literal::Null];
+    let change = match column {
+        Column::Id if text.trim().is_empty() => return Err(fault(value_at, "an id cannot be empty")),
+        Column::Id => Change::Field("id".into(), Some(Value::Text(text))),
+        Column::Title if text.trim().is_empty() => return Err(fault(value_at, "a task needs a title")),
+        Column::Title => Change::Title(text),
+        Column::Status => match Status::of_word(&text) {
+            Some(status) => Change::Status(status),
+            None => {
+                let what = "a status is open, completed or skipped; a key of that name is field.status";
+                return Err(fault(value_at, what));
+            }
+        },
+        Column::Priority if is_null => Change::Priority(None),
+        Column::Priority => match Priority::of_letter(&text.to_ascii_uppercase()) {
+            Some(priority) => Change::Priority(Some(priority)),
+            None => return Err(fault(value_at, "a priority is A, B, C, D or NULL")),
+        },
+        Column::Stakeholders => Change::Stakeholders(names(&text, '@', value_at)?),
+        Column::Tags => Change::Tags(names(&text, '#', value_at)?),
+        Column::Parent => return Ok(Assignment::Parent { id: text, at }),
+        Column::Depth | Column::Line | Column::File => {
+            return Err(fault(at, format!("{} follows from where a task stands, and cannot be set", column.word())));
+        }
+        Column::DependsOn => Change::Field("depends_on".into(), (!is_null).then_some(Value::Text(text))),
+        Column::Field(key) if !is_key(key) => {
+            return Err(fault(at, "a key begins with a letter, and has only letters, digits and _ - ."));
+        }
+        Column::Field(key) => Change::Field(key.clone(), value(values, text)),
+    };
+    Ok(Assignment::Change(change))
+}
+
+fn value(values: Vec<Literal>, joined: String) -> Option<Value> {
+    match <[Literal; 1]>::try_from(values) {
+        Ok([Literal::Null]) => None,
+        Ok([Literal::Bool(value)]) => Some(Value::Bool(value)),
+        Ok([Literal::Number(value, written)]) => Some(Value::Number(value, written)),
+        Ok([Literal::Text(text)]) => Some(Value::Text(text)),
+        Err(_) => Some(Value::Text(joined)),
+    }
+}
+
+/// Names with or without their sign, between commas or blanks.
+fn names(text: &str, sign: char, at: usize) -> Parsed<Vec<String>> {
+    let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+    let names: Vec<String> = words.map(|word| word.strip_prefix(sign).unwrap_or(word).to_owned()).collect();
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(fault(at, format!("{name:?} cannot be a name: use letters, digits and _ - . / : + only"))),
+        None => Ok(names),
+    }
+}

@@ -1,0 +1,153 @@
+//! What a query found: as a table, as JSON, or in the form of task files.
+
+use serde_json::{Map, Value as Json};
+
+use super::ast::Column;
+use super::evaluate::{Cell, Row, Source, cell};
+use crate::base::text::{one_line, truncate};
+use crate::desk::tasks::model::{Status, Task};
+use crate::desk::tasks::render::{NewTask, render};
+
+/// A cell of a table is no wider, in characters.
+const CELL_CHARS_AT_MOST: usize = 60;
+
+/// What is shown of every task where nothing is chosen; then come its keys.
+const USUAL: [Column; 6] =
+    [Column::Id, Column::Status, Column::Priority, Column::Stakeholders, Column::Tags, Column::Title];
+
+fn task<'a>(sources: &'a [Source], row: &Row) -> (&'a Source, &'a Task) {
+    let source = &sources[row.source];
+    (source, &source.file.tasks[row.task])
+}
+
+/// What a table has: what was chosen, or all that any of the tasks has.
+fn columns(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Vec<Column> {
+    if let Some(chosen) = chosen {
+        return chosen.to_vec();
+    }
+    let mut columns: Vec<Column> = if sources.len() > 1 { vec![Column::File] } else { Vec::new() };
+    columns.extend(USUAL);
+    let mut keys: Vec<&str> = Vec::new();
+    for row in rows {
+        let (_, task) = task(sources, row);
+        if task.parent.is_some() && !columns.contains(&Column::Parent) {
+            columns.push(Column::Parent);
+        }
+        for field in &task.fields {
+            let is_new = !keys.iter().any(|key| key.eq_ignore_ascii_case(&field.key));
+            if is_new {
+                keys.push(&field.key);
+            }
+        }
+    }
+    columns.extend(keys.into_iter().filter_map(key_column));
+    columns
+}
+
+/// The column of a key, unless that says what another one says already.
+fn key_column(key: &str) -> Option<Column> {
+    match Column::of_word(key) {
+        Column::Id | Column::Parent => None,
+        Column::DependsOn => Some(Column::DependsOn),
+        Column::Field(key) => Some(Column::Field(key)),
+        _ => Some(Column::Field(key.to_owned())),
+    }
+}
+
+/// A table for people.
+pub fn table(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> String {
+    let columns = columns(sources, rows, chosen);
+    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(Column::word).collect()];
+    for row in rows {
+        let (source, task) = task(sources, row);
+        lines.push(columns.iter().map(|column| shown(&cell(source, task, column))).collect());
+    }
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    lines.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
+    let line = |cells: &Vec<String>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn shown(cell: &Cell<'_>) -> String {
+    let text = match cell {
+        Cell::Null => return String::new(),
+        Cell::Bool(value) => value.to_string(),
+        Cell::Number(_, written) => written.to_string(),
+        Cell::Text(text) => one_line(text),
+        Cell::List(list) => list.join(", "),
+    };
+    truncate(&text, CELL_CHARS_AT_MOST)
+}
+
+/// A list of objects for programs. Where nothing is chosen, each has its file and line and all that it has itself.
+pub fn json(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> Json {
+    let object = |row: &Row| {
+        let (source, task) = task(sources, row);
+        let columns = match chosen {
+            Some(chosen) => chosen.to_vec(),
+            None => all_of(task),
+        };
+        let pairs = columns.iter().map(|column| (column.word(), to_json(&cell(source, task, column))));
+        Json::Object(pairs.collect::<Map<_, _>>())
+    };
+    Json::Array(rows.iter().map(object).collect())
+}
+
+fn all_of(task: &Task) -> Vec<Column> {
+    let mut columns = vec![Column::File, Column::Line];
+    columns.extend(USUAL);
+    columns.push(Column::Parent);
+    columns.extend(task.fields.iter().filter_map(|field| key_column(&field.key)));
+    columns
+}
+
+fn to_json(cell: &Cell<'_>) -> Json {
+    match cell {
+        Cell::Null => Json::Null,
+        Cell::Bool(value) => Json::Bool(*value),
+        Cell::Number(value, written) => match written.parse::<i64>() {
+            Ok(whole) => Json::from(whole),
+            Err(_) => Json::from(*value),
+        },
+        Cell::Text(text) => Json::from(*text),
+        Cell::List(list) => Json::from(list.clone()),
+    }
+}
+
+/// The tasks as a task file has them, one below the other; of each what was chosen, and always its title.
+pub fn markdown(sources: &[Source], rows: &[Row], chosen: Option<&[Column]>) -> String {
+    let lines = rows.iter().map(|row| {
+        let (_, task) = task(sources, row);
+        render(&reduced(task, chosen), 0, "\n")
+    });
+    lines.collect()
+}
+
+fn reduced(task: &Task, chosen: Option<&[Column]>) -> NewTask {
+    let mut new = NewTask::like(task);
+    // They stand in a list without levels.
+    new.fields.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
+    let Some(chosen) = chosen else { return new };
+    let has = |column: &Column| chosen.contains(column);
+    if !has(&Column::Status) {
+        new.status = Status::Open;
+    }
+    new.priority = new.priority.filter(|_| has(&Column::Priority));
+    new.stakeholders.retain(|_| has(&Column::Stakeholders));
+    new.tags.retain(|_| has(&Column::Tags));
+    let is_chosen = |key: &str| match Column::of_word(key) {
+        Column::Field(_) => has_field(chosen, key),
+        column @ (Column::Id | Column::DependsOn) => has(&column),
+        _ => has_field(chosen, key),
+    };
+    new.fields.retain(|(key, _)| is_chosen(key));
+    new
+}
+
+fn has_field(chosen: &[Column], key: &str) -> bool {
+    chosen.iter().any(|column| matches!(column, Column::Field(name) if name.eq_ignore_ascii_case(key)))
+}

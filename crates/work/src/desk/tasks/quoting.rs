@@ -1,0 +1,93 @@
+//! Quotes and escapes of titles and values, read and written.
+
+use super::model::Quote;
+
+impl Quote {
+    /// The quote that a text begins with.
+    pub(super) fn of_text(text: &str) -> Self {
+        match text.chars().next() {
+            Some('"') => Self::Straight,
+            Some('“') => Self::Curly,
+            Some('`') => Self::Backtick,
+            _ => Self::None,
+        }
+    }
+
+    fn signs(self) -> (&'static str, &'static str) {
+        match self {
+            Self::None => ("", ""),
+            Self::Straight => ("\"", "\""),
+            Self::Curly => ("“", "”"),
+            Self::Backtick => ("`", "`"),
+        }
+    }
+}
+
+/// A quoted text at the beginning of a longer one.
+pub(super) struct Quoted {
+    /// Without quotes and escapes.
+    pub(super) text: String,
+    /// Where it ends, with its quotes, in bytes.
+    pub(super) end: usize,
+}
+
+/// Reads the quoted text that `text` begins with; none where the quote is not closed.
+pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted> {
+    let (open, close) = quote.signs();
+    let body = text.strip_prefix(open)?;
+    let mut is_escaped = false;
+    for (at, character) in body.char_indices() {
+        if is_escaped {
+            is_escaped = false;
+        } else if character == '\\' {
+            is_escaped = true;
+        } else if body[at..].starts_with(close) {
+            return Some(Quoted { text: unescape(&body[..at]), end: open.len() + at + close.len() });
+        }
+    }
+    None
+}
+
+fn unescape(body: &str) -> String {
+    if !body.contains('\\') {
+        return body.to_owned();
+    }
+    let mut text = String::with_capacity(body.len());
+    let mut characters = body.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            text.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('t') => text.push('\t'),
+            Some(sign @ ('"' | '“' | '”' | '`' | '\\')) => text.push(sign),
+            // What is no escape stays as it is, such as the path of a file.
+            Some(other) => text.extend(['\\', other]),
+            None => text.push('\\'),
+        }
+    }
+    text
+}
+
+/// Writes a text in quotes, so that [`read`] gives back the same.
+pub(super) fn write(text: &str, quote: Quote) -> String {
+    let quote = if quote == Quote::None { Quote::Straight } else { quote };
+    let (open, close) = quote.signs();
+    let mut written = String::with_capacity(text.len() + 2);
+    written.push_str(open);
+    for character in text.chars() {
+        match character {
+            '\n' => written.push_str("\\n"),
+            '\r' => written.push_str("\\r"),
+            '\t' => written.push_str("\\t"),
+            '\\' => written.push_str("\\\\"),
+            sign if close.starts_with(sign) => written.extend(['\\', sign]),
+            other => written.push(other),
+        }
+    }
+    written.push_str(close);
+    written
+}

@@ -1,0 +1,71 @@
+//! A new task as text, in the form that every tool for these files writes.
+
+use super::model::{Priority, Quote, Status, Task, Value};
+use super::quoting;
+
+/// A task that is to be written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewTask {
+    /// How far it is.
+    pub status: Status,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// Whom it concerns, without `@`.
+    pub stakeholders: Vec<String>,
+    /// What it is about, without `#`.
+    pub tags: Vec<String>,
+    /// What it is called.
+    pub title: String,
+    /// Its keys, `id` among them.
+    pub fields: Vec<(String, Value)>,
+}
+
+impl NewTask {
+    /// An open task of this title.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            status: Status::Open,
+            priority: None,
+            stakeholders: Vec::new(),
+            tags: Vec::new(),
+            title: title.into(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// The same as a task that there is, without those below it.
+    pub fn like(task: &Task) -> Self {
+        Self {
+            status: task.status,
+            priority: task.priority.as_ref().map(|(priority, _)| *priority),
+            stakeholders: task.stakeholders.iter().map(|name| name.text.clone()).collect(),
+            tags: task.tags.iter().map(|name| name.text.clone()).collect(),
+            title: task.title.text.clone(),
+            fields: task.fields.iter().map(|field| (field.key.clone(), field.value.clone())).collect(),
+        }
+    }
+}
+
+/// The lines of a task, each with its end.
+pub fn render(task: &NewTask, indent: usize, line_end: &str) -> String {
+    let lead = " ".repeat(indent);
+    let mut text = format!("{lead}- {}", task.status.mark());
+    if let Some(priority) = task.priority {
+        text.extend([" ", priority.letter()]);
+    }
+    task.stakeholders.iter().for_each(|name| text.extend([" @", name]));
+    task.tags.iter().for_each(|name| text.extend([" #", name]));
+    text.extend([" ", &quoting::write(&task.title, Quote::Straight), line_end]);
+    for (key, value) in &task.fields {
+        text.push_str(&field_line(key, value, indent, line_end));
+        text.push_str(line_end);
+    }
+    text
+}
+
+/// A key on a line of its own, without the end of the line. `indent` is that of its task.
+pub(super) fn field_line(key: &str, value: &Value, indent: usize, line_end: &str) -> String {
+    let written = value.written(key, Some(indent + 2), line_end);
+    let blank = if written.is_empty() { "" } else { " " };
+    format!("{}{key}:{blank}{written}", " ".repeat(indent + 2))
+}

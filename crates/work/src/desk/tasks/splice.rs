@@ -1,0 +1,36 @@
+//! Pieces of a text put in the place of others: everything between them stays byte for byte as it is.
+
+use super::model::Span;
+
+/// What is to stand where, in any order. No two may overlap.
+#[derive(Default)]
+pub(super) struct Splices(Vec<(Span, String)>);
+
+impl Splices {
+    /// Puts `text` in the place of a stretch.
+    pub(super) fn replace(&mut self, span: Span, text: impl Into<String>) {
+        self.0.push((span, text.into()));
+    }
+
+    /// Puts `text` before what begins here.
+    pub(super) fn insert(&mut self, at: usize, text: impl Into<String>) {
+        self.replace(at..at, text);
+    }
+
+    /// The text with all of it done.
+    pub(super) fn apply(mut self, text: &str) -> String {
+        // What is put in comes before what is replaced at the same place, in the order in which it was asked for.
+        self.0.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
+        let added: usize = self.0.iter().map(|(_, text)| text.len()).sum();
+        let mut changed = String::with_capacity(text.len() + added);
+        let mut at = 0;
+        for (span, piece) in self.0 {
+            debug_assert!(span.start >= at, "pieces do not overlap");
+            changed.push_str(&text[at..span.start]);
+            changed.push_str(&piece);
+            at = span.end;
+        }
+        changed.push_str(&text[at..]);
+        changed
+    }
+}

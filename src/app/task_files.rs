@@ -1,0 +1,195 @@
+//! Task files of a workspace for a command of its own: which are meant, what is in them, and writing them back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::base::globs::{self, GlobError};
+use crate::desk::tasks::lint::Known;
+use crate::desk::tasks::query::carry_out::Changes;
+use crate::desk::tasks::query::evaluate::Source;
+use crate::desk::tasks::{self};
+use crate::workspace::vfs::{AtRestError, FilesAtRest, PathRefusal, Reach, WorkspacePath};
+
+/// What the name of every task file ends in.
+const ENDING: &str = ".task.md";
+/// No task file is larger, in bytes.
+const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+/// A file that others keep changing is given up after so many tries.
+const TRIES: usize = 8;
+/// Whom tasks may concern beside the agents of a workspace.
+const PEOPLE: [&str; 2] = ["human", "user"];
+
+/// Why task files cannot be read or written.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TaskFilesError {
+    /// What was given is no path of the workspace.
+    #[error(transparent)]
+    Path(#[from] PathRefusal),
+    /// It is no glob.
+    #[error("{glob:?} is no glob: {error}")]
+    Glob {
+        /// As it was given.
+        glob: String,
+        /// Why not.
+        error: GlobError,
+    },
+    /// It is another kind of file.
+    #[error("'{0}' is no task file: the name of one ends in {ENDING}")]
+    Kind(String),
+    /// The file is not there.
+    #[error("there is no file '{0}' in this workspace")]
+    Missing(String),
+    /// No task file is of this form.
+    #[error("no task file of this workspace is named by {0:?}")]
+    NothingNamed(String),
+    /// It may not be read.
+    #[error("'{0}' is the program's own and is not read as a task file")]
+    Closed(String),
+    /// It may not be written.
+    #[error("'{0}' is not written by queries: only you change it, in an editor")]
+    ReadOnly(String),
+    /// It is there already.
+    #[error("'{0}' is there already; name a file that is not there yet")]
+    Exists(String),
+    /// The disk says no.
+    #[error(transparent)]
+    Disk(#[from] AtRestError),
+    /// Somebody else writes it all the time.
+    #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
+    Crossed(String),
+}
+
+/// The task files of a workspace.
+pub struct TaskFiles(FilesAtRest);
+
+impl TaskFiles {
+    /// Opens a workspace.
+    pub fn open(workspace: &Path) -> std::io::Result<Self> {
+        FilesAtRest::open(workspace).map(Self)
+    }
+
+    /// What a file or a glob names.
+    pub fn read(&self, file_or_glob: &str) -> Result<Vec<Source>, TaskFilesError> {
+        if !file_or_glob.contains(['*', '?', '{']) {
+            let path = task_path(file_or_glob)?;
+            let missing = || TaskFilesError::Missing(path.to_string());
+            return Ok(vec![self.read_one(&path)?.ok_or_else(missing)?]);
+        }
+        let plain = globs::plain(file_or_glob);
+        let plain = plain.map_err(|error| TaskFilesError::Glob { glob: file_or_glob.to_owned(), error })?;
+        let mut sources = Vec::new();
+        for path in self.0.find(&plain)? {
+            if path.as_str().ends_with(ENDING) && path.reach() != Reach::Closed {
+                // One that has gone since is no longer named.
+                sources.extend(self.read_one(&path)?);
+            }
+        }
+        if sources.is_empty() { Err(TaskFilesError::NothingNamed(file_or_glob.to_owned())) } else { Ok(sources) }
+    }
+
+    /// What a file has; where it is not there yet, as if it were empty, and whether it is there.
+    pub fn read_or_new(&self, file: &str) -> Result<(Source, bool), TaskFilesError> {
+        let path = task_path(file)?;
+        let found = self.read_one(&path)?;
+        let is_there = found.is_some();
+        Ok((found.unwrap_or_else(|| Source { path: path.to_string(), file: tasks::parse("") }), is_there))
+    }
+
+    fn read_one(&self, path: &WorkspacePath) -> Result<Option<Source>, TaskFilesError> {
+        let text = self.0.read(path, BYTES_AT_MOST)?;
+        Ok(text.map(|text| Source { path: path.to_string(), file: tasks::parse(text) }))
+    }
+
+    /// Writes what `plan` makes of each file. A file that somebody else changed meanwhile is read and planned again;
+    /// `tell` is told of each that is written, with what was done in it.
+    pub fn change<E>(
+        &self,
+        sources: &[Source],
+        is_there: bool,
+        plan: impl Fn(&Source) -> Result<Changes, E>,
+        mut tell: impl FnMut(&Source, Changes),
+    ) -> Result<Result<(), E>, TaskFilesError> {
+        let mut planned = Vec::new();
+        for source in sources {
+            match plan(source) {
+                Ok(changes) => planned.push(changes),
+                // Nothing is written where one of them cannot be.
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        for source in sources.iter().zip(&planned).filter(|(_, changes)| !changes.texts.is_empty()).map(|(one, _)| one)
+        {
+            writable(source)?;
+        }
+        for (source, changes) in sources.iter().zip(planned) {
+            let mut now = source.clone();
+            let mut changes = changes;
+            let mut before = is_there;
+            let mut tries = 0;
+            while let Some((_, text)) = changes.texts.first() {
+                let path = WorkspacePath::new(&now.path)?;
+                if self.0.write(&path, text, before.then_some(now.file.text.as_str()))? {
+                    break;
+                }
+                tries += 1;
+                if tries >= TRIES {
+                    return Err(TaskFilesError::Crossed(now.path));
+                }
+                (now, before) = self.read_or_new(&now.path)?;
+                changes = match plan(&now) {
+                    Ok(changes) => changes,
+                    Err(error) => return Ok(Err(error)),
+                };
+            }
+            tell(&now, changes);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Writes a file that is not there yet.
+    pub fn write_new(&self, file: &str, text: &str) -> Result<(), TaskFilesError> {
+        let path = task_path(file)?;
+        writable_path(&path)?;
+        if self.0.write(&path, text, None)? { Ok(()) } else { Err(TaskFilesError::Exists(path.to_string())) }
+    }
+
+    /// Puts another text in the place of a file's.
+    pub fn replace(&self, source: &Source, text: &str) -> Result<(), TaskFilesError> {
+        writable(source)?;
+        let path = WorkspacePath::new(&source.path)?;
+        let written = self.0.write(&path, text, Some(&source.file.text))?;
+        if written { Ok(()) } else { Err(TaskFilesError::Crossed(source.path.clone())) }
+    }
+
+    /// Who and what there is beside these files: `agents` of the workspace, and tasks in other files.
+    pub fn known(&self, agents: impl IntoIterator<Item = String>, beside: &[Source]) -> Known {
+        let people = PEOPLE.into_iter().map(str::to_owned);
+        let stakeholders = agents.into_iter().map(|agent| agent.to_lowercase()).chain(people).collect();
+        // What cannot be read names nobody.
+        let others = self.read("tasks/**").unwrap_or_default();
+        let is_other = |source: &&Source| beside.iter().all(|one| one.path != source.path);
+        let ids = others.iter().filter(is_other).chain(beside.iter().filter(|_| beside.len() > 1));
+        let other_ids: BTreeSet<String> =
+            ids.flat_map(|source| source.file.tasks.iter().map(|task| task.id.clone())).collect();
+        Known { stakeholders: Some(stakeholders), other_ids }
+    }
+}
+
+fn task_path(file: &str) -> Result<WorkspacePath, TaskFilesError> {
+    let path = WorkspacePath::new(file)?;
+    if !path.as_str().ends_with(ENDING) {
+        return Err(TaskFilesError::Kind(path.to_string()));
+    }
+    if path.reach() == Reach::Closed { Err(TaskFilesError::Closed(path.to_string())) } else { Ok(path) }
+}
+
+fn writable(source: &Source) -> Result<(), TaskFilesError> {
+    writable_path(&WorkspacePath::new(&source.path)?)
+}
+
+/// Approvals are answered by a person: a query that an agent may have written answers none.
+fn writable_path(path: &WorkspacePath) -> Result<(), TaskFilesError> {
+    if path.reach() == Reach::Open { Ok(()) } else { Err(TaskFilesError::ReadOnly(path.to_string())) }
+}

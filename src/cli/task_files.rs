@@ -1,0 +1,335 @@
+//! `workshop task`: questions to task files and orders to change them, their mistakes, and their spacing.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use super::place::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::task_files::{TaskFiles, TaskFilesError};
+use crate::app::workflows;
+use crate::base::Severity;
+use crate::desk::tasks::issue::Issue;
+use crate::desk::tasks::lint::lint;
+use crate::desk::tasks::query::ast::{Insert, Select};
+use crate::desk::tasks::query::carry_out::{self, Changes, OrderError};
+use crate::desk::tasks::query::evaluate::{self, Row, Source};
+use crate::desk::tasks::query::{self, Query, show};
+use crate::desk::tasks::spacing::normalise;
+
+/// No query on standard input is longer, in bytes.
+const QUERY_BYTES_AT_MOST: u64 = 64 * 1024;
+
+/// What stands below the help of this command.
+const EXAMPLES: &str = "\
+Examples:
+  workshop task \"SELECT id, title FROM tasks/*.task.md WHERE status = open AND stakeholders CONTAINS 'human'\"
+  workshop task \"SELECT * FROM tasks/plan.task.md WHERE due < '2026-12-01' ORDER BY priority, due DESC LIMIT 10\"
+  workshop task \"UPDATE tasks/plan.task.md SET status = completed, note = 'paid' WHERE id = 'task-002'\"
+  workshop task \"INSERT INTO tasks/plan.task.md SET title = 'Call Sarah', priority = A, stakeholders = '@human'\"
+  workshop task \"DELETE FROM tasks/plan.task.md WHERE status = skipped\"";
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+#[derive(Args)]
+struct Asking {
+    /// SELECT, UPDATE, DELETE or INSERT; - reads it from standard input
+    #[arg(required = true)]
+    query: Option<String>,
+    /// How tasks are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Let UPDATE and DELETE without WHERE mean every task
+    #[arg(long)]
+    all: bool,
+    /// Let DELETE take away the tasks below a task, too
+    #[arg(long)]
+    with_children: bool,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Columns, for people
+    Table,
+    /// A list of objects, for programs
+    Json,
+    /// As in a task file
+    Markdown,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say what is wrong in task files, with line, column and remedy
+    Lint(Linting),
+    /// Bring the spacing of a task file into its usual form, and change nothing else
+    Fmt(Spacing),
+}
+
+#[derive(Args)]
+struct Linting {
+    /// Task files, or globs of them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Spacing {
+    /// The task file
+    file: String,
+    /// Only say what would change, and end with 1 if anything would
+    #[arg(long)]
+    check: bool,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+}
+
+pub(super) fn task_files(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        None => ask(&arguments.asking),
+        Some(Command::Lint(linting)) => lint_files(linting),
+        Some(Command::Fmt(spacing)) => space(spacing),
+    }
+}
+
+fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), Complaint> {
+    let folder = place::workspace(named, Absent::Refuse)?;
+    let files = TaskFiles::open(&folder);
+    let files = files.map_err(|error| Complaint::failed(format!("{}: {error}", folder.display())))?;
+    Ok((folder, files))
+}
+
+/// What names no task file is bad usage; what the disk says is a failure.
+fn complaint(error: TaskFilesError) -> Complaint {
+    match error {
+        TaskFilesError::Disk(_) | TaskFilesError::Crossed(_) => Complaint::failed(error),
+        TaskFilesError::Missing(_) | TaskFilesError::NothingNamed(_) => {
+            Complaint::usage(error).hint("files are named from the workspace: tasks/plan.task.md, tasks/*.task.md")
+        }
+        error => Complaint::usage(error),
+    }
+}
+
+fn ask(asking: &Asking) -> Outcome {
+    let text = query_text(asking.query.as_deref().unwrap_or_default())?;
+    let not_understood = |error| Complaint::usage(format!("the query is not understood: {error}"));
+    let query = query::parse(&text).map_err(not_understood)?;
+    let format = if asking.json { Format::Json } else { asking.format };
+    let (_, files) = open(asking.workspace.as_deref())?;
+    let all_meant = |filter: bool, word: &str| {
+        if filter || asking.all {
+            return Ok(());
+        }
+        let complaint = Complaint::usage(format!("{word} without WHERE means every task"));
+        Err(complaint.hint("say which with WHERE, or mean every task with --all"))
+    };
+    match &query {
+        Query::Select(select) => find(&files, select, format),
+        Query::Update(update) => {
+            all_meant(update.filter.is_some(), "UPDATE")?;
+            let sources = files.read(&update.files).map_err(complaint)?;
+            let plan = |source: &Source| carry_out::update(std::slice::from_ref(source), update);
+            change(&files, &sources, true, plan, format, "changed")
+        }
+        Query::Delete(delete) => {
+            all_meant(delete.filter.is_some(), "DELETE")?;
+            let sources = files.read(&delete.from).map_err(complaint)?;
+            let plan = |source: &Source| carry_out::delete(std::slice::from_ref(source), delete, asking.with_children);
+            change(&files, &sources, true, plan, format, "deleted")
+        }
+        Query::Insert(insert) => add(&files, insert, format),
+    }
+}
+
+fn query_text(given: &str) -> Result<String, Complaint> {
+    if given != "-" {
+        return Ok(given.to_owned());
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(QUERY_BYTES_AT_MOST + 1).read_to_string(&mut text);
+    read.map_err(|error| Complaint::usage(format!("the query on standard input: {error}")))?;
+    Ok(text)
+}
+
+fn find(files: &TaskFiles, select: &Select, format: Format) -> Outcome {
+    let sources = files.read(&select.from).map_err(complaint)?;
+    let rows = evaluate::select(&sources, select);
+    let chosen = select.columns.as_deref();
+    if let Some(into) = &select.into {
+        let text = format!("## TODO\n\n{}", show::markdown(&sources, &rows, chosen));
+        files.write_new(into, &text).map_err(complaint)?;
+        output::note(&format!("wrote {} to {into}", counted(rows.len())));
+        return Ok(Ending::Done);
+    }
+    print(&sources, &rows, select, format)?;
+    Ok(Ending::Done)
+}
+
+fn print(sources: &[Source], rows: &[Row], select: &Select, format: Format) -> Result<(), Complaint> {
+    let chosen = select.columns.as_deref();
+    match format {
+        Format::Json => output::json(&show::json(sources, rows, chosen)),
+        _ if rows.is_empty() => {
+            output::note("no task is meant");
+            Ok(())
+        }
+        Format::Table => output::result(&show::table(sources, rows, chosen)),
+        Format::Markdown => output::result(show::markdown(sources, rows, chosen).trim_end_matches('\n')),
+    }
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
+}
+
+fn add(files: &TaskFiles, insert: &Insert, format: Format) -> Outcome {
+    let (source, is_there) = files.read_or_new(&insert.into).map_err(complaint)?;
+    let plan = |source: &Source| carry_out::insert(source, insert);
+    change(files, &[source], is_there, plan, format, "added")
+}
+
+/// Carries out an order, and says what was done.
+fn change(
+    files: &TaskFiles,
+    sources: &[Source],
+    is_there: bool,
+    plan: impl Fn(&Source) -> Result<Changes, OrderError>,
+    format: Format,
+    word: &str,
+) -> Outcome {
+    let mut done: Vec<(String, Vec<String>)> = Vec::new();
+    let mut refused: Vec<(String, String)> = Vec::new();
+    let outcome = files.change(sources, is_there, plan, |source, changes| {
+        let ids: Vec<String> = changes.done.into_iter().map(|(_, id)| id).collect();
+        done.push((source.path.clone(), ids));
+        refused.extend(changes.refused.into_iter().map(|(_, why)| (source.path.clone(), why.to_string())));
+    });
+    if let Err(error) = outcome.map_err(complaint)? {
+        return Err(Complaint::failed(error).hint("nothing was changed"));
+    }
+    if format == Format::Json {
+        let ids = done.iter().flat_map(|(file, ids)| ids.iter().map(move |id| json!({ "file": file, "id": id })));
+        let refused = refused.iter().map(|(file, why)| json!({ "file": file, "why": why }));
+        output::json(&json!({ word: ids.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>() }))?;
+    } else {
+        say(&done, word)?;
+    }
+    refused.iter().for_each(|(file, why)| output::note(&format!("error: {file}: {why}")));
+    Ok(if refused.is_empty() { Ending::Done } else { Ending::Failed })
+}
+
+fn say(done: &[(String, Vec<String>)], word: &str) -> Result<(), Complaint> {
+    let told = done.iter().filter(|(_, ids)| !ids.is_empty());
+    let lines: Vec<String> = told
+        .map(|(file, ids)| match ids.as_slice() {
+            [id] => format!("{file}: {word} {id}"),
+            ids => format!("{file}: {word} {}", counted(ids.len())),
+        })
+        .collect();
+    if lines.is_empty() {
+        output::note("no task is meant; nothing was changed");
+        return Ok(());
+    }
+    output::result(&lines.join("\n"))
+}
+
+fn lint_files(linting: &Linting) -> Outcome {
+    let (folder, files) = open(linting.workspace.as_deref())?;
+    let mut sources: Vec<Source> = Vec::new();
+    for file in &linting.files {
+        for source in files.read(file).map_err(complaint)? {
+            if sources.iter().all(|one| one.path != source.path) {
+                sources.push(source);
+            }
+        }
+    }
+    let agents: BTreeSet<String> = workflows::Known::of(&folder).agents.iter().map(ToString::to_string).collect();
+    let known = files.known(agents, &sources);
+    let found: Vec<(&Source, Issue)> = sources
+        .iter()
+        .flat_map(|source| lint(&source.file, &known).into_iter().map(move |issue| (source, issue)))
+        .collect();
+    let has_errors = found.iter().any(|(_, issue)| issue.severity == Severity::Error);
+    if linting.json {
+        let issues: Vec<Value> = found.iter().map(|(source, issue)| to_json(source, issue)).collect();
+        output::json(&json!({ "issues": issues }))?;
+    } else if found.is_empty() {
+        output::note(if sources.len() == 1 { "nothing is wrong with it" } else { "nothing is wrong with them" });
+    } else {
+        let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue).to_string()).collect();
+        output::result(&lines.join("\n"))?;
+    }
+    Ok(if has_errors { Ending::Failed } else { Ending::Done })
+}
+
+/// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task an id of its own)`
+fn line(source: &Source, issue: &Issue) -> impl Display {
+    let (line, column) = source.file.position(issue.at);
+    let (path, severity) = (&source.path, severity(issue));
+    format!("{path}:{line}:{column}: {severity} {}: {} ({})", issue.code.word(), issue.what, issue.code.remedy())
+}
+
+fn severity(issue: &Issue) -> &'static str {
+    match issue.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn to_json(source: &Source, issue: &Issue) -> Value {
+    let (line, column) = source.file.position(issue.at);
+    json!({
+        "file": source.path,
+        "line": line,
+        "column": column,
+        "severity": severity(issue),
+        "code": issue.code.word(),
+        "task": issue.task.map(|task| source.file.tasks[task].id.as_str()),
+        "what": issue.what,
+        "remedy": issue.code.remedy(),
+    })
+}
+
+fn space(spacing: &Spacing) -> Outcome {
+    let (_, files) = open(spacing.workspace.as_deref())?;
+    for source in files.read(&spacing.file).map_err(complaint)? {
+        let spaced = normalise(&source.file);
+        let path = &source.path;
+        if spaced.lines.is_empty() {
+            output::note(&format!("{path}: nothing to change"));
+            continue;
+        }
+        let lines: Vec<String> = spaced.lines.iter().map(ToString::to_string).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        if spacing.check {
+            output::result(&format!("{path}: would change {word} {}", lines.join(", ")))?;
+            return Ok(Ending::Failed);
+        }
+        files.replace(&source, &spaced.text).map_err(complaint)?;
+        output::result(&format!("{path}: changed {word} {}", lines.join(", ")))?;
+    }
+    Ok(Ending::Done)
+}
