@@ -1,15 +1,16 @@
 //! Task files of a workspace for a command of its own: which are meant, what is in them, and writing them back.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::base::globs::{self, GlobError};
+use crate::desk::tasks;
 use crate::desk::tasks::lint::Known;
 use crate::desk::tasks::query::carry_out::Changes;
 use crate::desk::tasks::query::evaluate::Source;
-use crate::desk::tasks::{self};
 use crate::workspace::vfs::{AtRestError, FilesAtRest, PathRefusal, Reach, WorkspacePath};
 
 /// What the name of every task file ends in.
@@ -62,12 +63,15 @@ pub enum TaskFilesError {
 }
 
 /// The task files of a workspace.
-pub struct TaskFiles(FilesAtRest);
+pub struct TaskFiles {
+    files: FilesAtRest,
+    folder: PathBuf,
+}
 
 impl TaskFiles {
     /// Opens a workspace.
     pub fn open(workspace: &Path) -> std::io::Result<Self> {
-        FilesAtRest::open(workspace).map(Self)
+        Ok(Self { files: FilesAtRest::open(workspace)?, folder: workspace.to_owned() })
     }
 
     /// What a file or a glob names.
@@ -80,7 +84,7 @@ impl TaskFiles {
         let plain = globs::plain(file_or_glob);
         let plain = plain.map_err(|error| TaskFilesError::Glob { glob: file_or_glob.to_owned(), error })?;
         let mut sources = Vec::new();
-        for path in self.0.find(&plain)? {
+        for path in self.files.find(&plain)? {
             if path.as_str().ends_with(ENDING) && path.reach() != Reach::Closed {
                 // One that has gone since is no longer named.
                 sources.extend(self.read_one(&path)?);
@@ -98,7 +102,7 @@ impl TaskFiles {
     }
 
     fn read_one(&self, path: &WorkspacePath) -> Result<Option<Source>, TaskFilesError> {
-        let text = self.0.read(path, BYTES_AT_MOST)?;
+        let text = self.files.read(path, BYTES_AT_MOST)?;
         Ok(text.map(|text| Source { path: path.to_string(), file: tasks::parse(text) }))
     }
 
@@ -130,7 +134,7 @@ impl TaskFiles {
             let mut tries = 0;
             while let Some((_, text)) = changes.texts.first() {
                 let path = WorkspacePath::new(&now.path)?;
-                if self.0.write(&path, text, before.then_some(now.file.text.as_str()))? {
+                if self.write(&path, text, before.then_some(now.file.text.as_str()))? {
                     break;
                 }
                 tries += 1;
@@ -148,18 +152,25 @@ impl TaskFiles {
         Ok(Ok(()))
     }
 
+    /// Puts a text over what was read. Commands take turns, so that none sees what another is about to take back.
+    fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, AtRestError> {
+        // Where a folder cannot be locked, what was read is compared all the same.
+        let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
+        self.files.write(path, text, over)
+    }
+
     /// Writes a file that is not there yet.
     pub fn write_new(&self, file: &str, text: &str) -> Result<(), TaskFilesError> {
         let path = task_path(file)?;
         writable_path(&path)?;
-        if self.0.write(&path, text, None)? { Ok(()) } else { Err(TaskFilesError::Exists(path.to_string())) }
+        if self.write(&path, text, None)? { Ok(()) } else { Err(TaskFilesError::Exists(path.to_string())) }
     }
 
     /// Puts another text in the place of a file's.
     pub fn replace(&self, source: &Source, text: &str) -> Result<(), TaskFilesError> {
         writable(source)?;
         let path = WorkspacePath::new(&source.path)?;
-        let written = self.0.write(&path, text, Some(&source.file.text))?;
+        let written = self.write(&path, text, Some(&source.file.text))?;
         if written { Ok(()) } else { Err(TaskFilesError::Crossed(source.path.clone())) }
     }
 

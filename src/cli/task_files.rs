@@ -1,7 +1,6 @@
 //! `workshop task`: questions to task files and orders to change them, their mistakes, and their spacing.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -279,14 +278,14 @@ fn lint_files(linting: &Linting) -> Outcome {
     } else if found.is_empty() {
         output::note(if sources.len() == 1 { "nothing is wrong with it" } else { "nothing is wrong with them" });
     } else {
-        let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue).to_string()).collect();
+        let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue)).collect();
         output::result(&lines.join("\n"))?;
     }
     Ok(if has_errors { Ending::Failed } else { Ending::Done })
 }
 
 /// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task an id of its own)`
-fn line(source: &Source, issue: &Issue) -> impl Display {
+fn line(source: &Source, issue: &Issue) -> String {
     let (line, column) = source.file.position(issue.at);
     let (path, severity) = (&source.path, severity(issue));
     format!("{path}:{line}:{column}: {severity} {}: {} ({})", issue.code.word(), issue.what, issue.code.remedy())

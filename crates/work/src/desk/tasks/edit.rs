@@ -305,8 +305,8 @@ pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<
             check_sound(file, parent)?;
             let above = &file.tasks[parent];
             // Below a task that is indented too little, the new one would be read as that one's.
-            let shallow = (parent + 1..above.next).filter(|below| file.tasks[*below].indent < above.indent + 2);
-            shallow.into_iter().try_for_each(|below| check_sound(file, below))?;
+            let mut shallow = (parent + 1..above.next).filter(|below| file.tasks[*below].indent < above.indent + 2);
+            shallow.try_for_each(|below| check_sound(file, below))?;
             let lines = render(&task, above.indent + 2, file.line_end_of(above));
             put_behind(file, above.span.end, "", &lines, &mut splices);
         }

@@ -59,11 +59,15 @@ fn empty_at(at: usize) -> Head {
 
 /// The mark that a text begins with, and how long it is.
 fn mark(text: &str) -> Option<(Mark, usize)> {
-    let bracketed = [("[x]", Status::Completed), ("[X]", Status::Completed), ("[_]", Status::Open)];
-    for (sign, status) in bracketed.into_iter().chain([("[ ]", Status::Open), ("[-]", Status::Skipped)]) {
-        if text.strip_prefix(sign).is_some_and(|rest| rest.is_empty() || rest.starts_with(BLANK)) {
-            return Some((Mark::Status(status), sign.len()));
-        }
+    if text.starts_with('[') {
+        let status = match text.get(..3)? {
+            "[x]" | "[X]" => Status::Completed,
+            "[_]" | "[ ]" => Status::Open,
+            "[-]" => Status::Skipped,
+            _ => return None,
+        };
+        let is_word = text.len() == 3 || text[3..].starts_with(BLANK);
+        return is_word.then_some((Mark::Status(status), 3));
     }
     let word = text.split(BLANK).next().unwrap_or(text);
     let named = |sign: char| word.strip_prefix(sign).is_some_and(is_name);
@@ -201,7 +205,7 @@ impl<'a> Reader<'a> {
 
     fn stray(&mut self, start: usize, rest: &str) {
         let word = words(rest).next().map_or(rest, |(_, word)| word);
-        let quoted = quoting::read(rest, Quote::of_text(rest)).filter(|_| Quote::of_text(rest) != Quote::None);
+        let quoted = quoting::read(rest, Quote::of_text(rest));
         self.at = start + quoted.map_or(word.len(), |quoted| quoted.end);
         let what = format!("{word} stands behind the title");
         self.fault(Code::MisplacedToken, Severity::Error, start, what);

@@ -10,6 +10,9 @@ const LETTERS_AT_MOST: usize = 40;
 
 /// Gives an id to every task that has none, in the order of the file.
 pub(super) fn assign(tasks: &mut [Task]) {
+    if tasks.iter().all(|task| task.has_written_id) {
+        return;
+    }
     let mut taken: HashSet<String> = HashSet::with_capacity(tasks.len());
     taken.extend(tasks.iter().filter(|task| task.has_written_id).map(|task| task.id.clone()));
     let mut numbers: HashMap<String, usize> = HashMap::new();

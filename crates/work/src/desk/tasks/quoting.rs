@@ -34,15 +34,16 @@ pub(super) struct Quoted {
 /// Reads the quoted text that `text` begins with; none where the quote is not closed.
 pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted> {
     let (open, close) = quote.signs();
-    let body = text.strip_prefix(open)?;
-    let mut is_escaped = false;
-    for (at, character) in body.char_indices() {
-        if is_escaped {
-            is_escaped = false;
-        } else if character == '\\' {
-            is_escaped = true;
-        } else if body[at..].starts_with(close) {
+    let body = text.strip_prefix(open).filter(|_| quote != Quote::None)?;
+    // No byte of another letter looks like a backslash or like the first byte of a quote.
+    let (bytes, mut at) = (body.as_bytes(), 0);
+    while at < bytes.len() {
+        if bytes[at] == b'\\' {
+            at += 2;
+        } else if bytes[at] == close.as_bytes()[0] && bytes[at..].starts_with(close.as_bytes()) {
             return Some(Quoted { text: unescape(&body[..at]), end: open.len() + at + close.len() });
+        } else {
+            at += 1;
         }
     }
     None

@@ -11,14 +11,15 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
     let mut error = |code, task: usize, at, what| {
         issues.push(Issue { code, severity: Severity::Error, task: Some(task), at, what });
     };
-    let mut by_id: HashMap<&str, Vec<usize>> = HashMap::with_capacity(tasks.len());
+    // The first of each id, and how many have it.
+    let mut by_id: HashMap<&str, (usize, usize)> = HashMap::with_capacity(tasks.len());
     for (index, task) in tasks.iter().enumerate() {
-        by_id.entry(&task.id).or_default().push(index);
+        by_id.entry(&task.id).or_insert((index, 0)).1 += 1;
     }
     for (index, task) in tasks.iter().enumerate() {
-        let same = &by_id[task.id.as_str()];
-        if same.len() > 1 {
-            let what = format!("{} tasks have the id {:?}", same.len(), task.id);
+        let count = by_id.get(task.id.as_str()).map_or(0, |(_, count)| *count);
+        if count > 1 {
+            let what = format!("{count} tasks have the id {:?}", task.id);
             error(Code::DuplicateId, index, place(task, "id"), what);
         }
         let above = task.parent.map(|parent| tasks[parent].id.as_str());
@@ -29,7 +30,7 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
             error(Code::ParentMismatch, index, place(task, "parent"), what);
         }
     }
-    let first = |id: &str| by_id.get(id).map(|same| same[0]);
+    let first = |id: &str| by_id.get(id).map(|(first, _)| *first);
     let waits: Vec<Vec<usize>> =
         tasks.iter().map(|task| task.dependencies().into_iter().filter_map(first).collect()).collect();
     for index in in_cycles(&waits) {

@@ -82,8 +82,8 @@ pub fn delete(sources: &[Source], query: &Delete, with_children: bool) -> Result
     for (index, mut tasks) in meant(sources, query.filter.as_ref()) {
         let source = &sources[index];
         tasks.retain(|task| {
-            let below = *task..source.file.tasks[*task].next;
-            let sound = below.into_iter().try_for_each(|task| check_sound(&source.file, task));
+            let mut below = *task..source.file.tasks[*task].next;
+            let sound = below.try_for_each(|task| check_sound(&source.file, task));
             keep(&mut changes, index, sound)
         });
         let text = edit::delete(&source.file, &tasks, with_children).map_err(|error| failed(source, error))?;
