@@ -43,7 +43,7 @@ pub fn normalise(file: &TaskFile) -> Spaced {
 }
 
 /// The blanks between the words of the first line, and those behind the last.
-fn first_line<'a>(file: &TaskFile, task: &Task, stretches: &mut Vec<(Span, &'a str)>) {
+fn first_line(file: &TaskFile, task: &Task, stretches: &mut Vec<(Span, &str)>) {
     let marks = task.status_span.iter().chain(task.priority.iter().map(|(_, span)| span));
     let names = task.stakeholders.iter().chain(&task.tags).map(|name| &name.span);
     let mut words: Vec<Span> = marks.chain(names).chain([&task.title.span]).cloned().collect();
