@@ -138,6 +138,7 @@ impl Decor {
     pub fn usual_size(kind: &str) -> Vec2 {
         match kind {
             "rug" => Vec2::new(360.0, 240.0),
+            "tiles" | "stone" | "carpet" => Vec2::new(480.0, 320.0),
             "workbench" => Vec2::new(180.0, 90.0),
             "shelf" => Vec2::new(160.0, 60.0),
             "window" => Vec2::new(220.0, 160.0),

@@ -75,7 +75,7 @@ struct Kind {
 
 const WHOLE: Option<[f32; 4]> = Some([0.0, 0.0, 1.0, 1.0]);
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 13] = [
     Kind { word: "rug", footprint: None, used_for: None },
     Kind { word: "window", footprint: None, used_for: Some(Use::Window) },
     Kind { word: "wall", footprint: WHOLE, used_for: None },
@@ -88,6 +88,9 @@ const KINDS: [Kind; 10] = [
     // Leaves and light hang over the floor.
     Kind { word: "plant", footprint: Some([0.15, 0.0, 0.85, 0.5]), used_for: None },
     Kind { word: "lamp", footprint: Some([0.2, 0.0, 0.8, 0.25]), used_for: None },
+    Kind { word: "tiles", footprint: None, used_for: None },
+    Kind { word: "stone", footprint: None, used_for: None },
+    Kind { word: "carpet", footprint: None, used_for: None },
 ];
 
 /// Of a kind that nobody knows the whole drawing is in the way.
@@ -142,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn one_walks_over_rugs_and_light_and_round_everything_else() {
-        for kind in ["rug", "window"] {
+    fn one_walks_over_coverings_rugs_and_light_and_round_everything_else() {
+        for kind in ["rug", "window", "tiles", "stone", "carpet"] {
             assert_eq!(decor_footprint(&decor(kind, 300.0, 200.0)), None);
         }
         for kind in ["shelf", "desk", "bench", "plant", "lamp", "no such kind"] {

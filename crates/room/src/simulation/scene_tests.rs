@@ -141,30 +141,38 @@ impl Watch {
     }
 }
 
+/// So many more seeds than the scene's own are tried where this variable of the environment says so.
+const MORE_SEEDS: &str = "WORKSHOP_MORE_SEEDS";
+
+fn more_seeds() -> u64 {
+    std::env::var(MORE_SEEDS).map_or(0, |count| count.parse().expect("WORKSHOP_MORE_SEEDS is a number"))
+}
+
 /// An hour of a scene: nobody in anybody or anything, and everyone who sets out arrives.
 fn an_hour_of(name: &str) {
     for (path, doc) in scenes().into_iter().filter(|(path, _)| path.contains(name)) {
-        let mut stage = Stage::of(&doc, doc.seed.unwrap_or(0));
-        let mut watch = Watch::default();
-        for _ in 0..ticks(3_600.0) {
-            stage.tick();
-            watch.look(&stage);
+        for seed in std::iter::once(doc.seed.unwrap_or(0)).chain(1..=more_seeds()) {
+            an_hour_from(&path, &doc, seed);
         }
-        assert!(
-            watch.wrong.is_empty(),
-            "{path}: {} times: {:#?}",
-            watch.wrong.len(),
-            &watch.wrong[..watch.wrong.len().min(12)]
-        );
-        let dropped = stage.room.events::<events::ActionDropped>();
-        let lost: Vec<_> =
-            dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
-        assert!(lost.is_empty(), "{path}: {lost:?}");
-        assert!(watch.visiting > ticks(300.0), "{path}: those at rest use the room: {}", watch.visiting);
-        let reads = stage.room.events::<events::Read>().len();
-        let changes = ticks(3_600.0) / CHANGE_TICKS;
-        assert!(reads as u64 > changes, "{path}: {reads} reads after {changes} changes");
     }
+}
+
+fn an_hour_from(path: &str, doc: &SceneDoc, seed: u64) {
+    let mut stage = Stage::of(doc, seed);
+    let mut watch = Watch::default();
+    for _ in 0..ticks(3_600.0) {
+        stage.tick();
+        watch.look(&stage);
+    }
+    let wrong = &watch.wrong;
+    assert!(wrong.is_empty(), "{path}, seed {seed}: {} times: {:#?}", wrong.len(), &wrong[..wrong.len().min(12)]);
+    let dropped = stage.room.events::<events::ActionDropped>();
+    let lost: Vec<_> = dropped.iter().filter(|it| it.why.contains("no way") || it.why.contains("get there")).collect();
+    assert!(lost.is_empty(), "{path}, seed {seed}: {lost:?}");
+    assert!(watch.visiting > ticks(300.0), "{path}, seed {seed}: those at rest use the room: {}", watch.visiting);
+    let reads = stage.room.events::<events::Read>().len();
+    let changes = ticks(3_600.0) / CHANGE_TICKS;
+    assert!(reads as u64 > changes, "{path}, seed {seed}: {reads} reads after {changes} changes");
 }
 
 #[test]

@@ -13,18 +13,39 @@ const REACH_POINTS: f32 = 8.0;
 /// A corner can be taken hold of from so many points away.
 const CORNER_POINTS: f32 = 9.0;
 
-/// What lies on the floor, under everything that stands.
-pub fn lies(kind: &str) -> bool {
-    matches!(kind, "rug" | "window")
+/// What is drawn before what, and taken hold of after it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Layer {
+    /// It stands on the floor.
+    Standing,
+    /// It lies on the floor: rugs and light.
+    Lying,
+    /// It is what the floor is covered with.
+    Covering,
 }
 
-/// Whether its size is a person's to choose: rugs and walls are as large as they are needed, a bench seats more the
+/// Where a kind of furniture belongs.
+pub fn layer(kind: &str) -> Layer {
+    match kind {
+        "tiles" | "stone" | "carpet" => Layer::Covering,
+        "rug" | "window" => Layer::Lying,
+        _ => Layer::Standing,
+    }
+}
+
+/// What lies on the floor or is one, under everything that stands.
+pub fn lies(kind: &str) -> bool {
+    layer(kind) != Layer::Standing
+}
+
+/// Whether its size is a person's to choose: coverings, rugs and walls are as large as they are needed, a bench seats more the
 /// wider it is; a plant or a lamp is one.
 pub fn can_be_resized(kind: &str) -> bool {
     !matches!(kind, "plant" | "lamp" | "coffee")
 }
 
-/// The piece under a place: what stands before what lies, and of either what is drawn last, the nearest to the viewer.
+/// The piece under a place: what stands before what lies and that before coverings, and of each what is drawn last: of
+/// what stands or lies the nearest to the viewer, of coverings the last of the scene.
 pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
     let under = |decor: &&DecorView| {
         let from_middle = (place - decor.position).abs() * 2.0;
@@ -32,9 +53,15 @@ pub fn decor_at(all: &[DecorView], place: Vec2) -> Option<&DecorView> {
     };
     // As they are drawn: what stands by its foot, what lies by its middle.
     let height = |decor: &DecorView| decor.position.y - if lies(&decor.kind) { 0.0 } else { decor.size.y / 2.0 };
-    all.iter()
-        .filter(under)
-        .min_by(|one, other| lies(&one.kind).cmp(&lies(&other.kind)).then(height(one).total_cmp(&height(other))))
+    let topmost = |one: &&DecorView, other: &&DecorView| {
+        let layers = (layer(&one.kind), layer(&other.kind));
+        layers.0.cmp(&layers.1).then_with(|| match layers.0 {
+            Layer::Covering => std::cmp::Ordering::Equal,
+            Layer::Standing | Layer::Lying => height(one).total_cmp(&height(other)),
+        })
+    };
+    // Of equals the first one of the reversed list, so the last of the scene's.
+    all.iter().rev().filter(under).min_by(topmost)
 }
 
 /// A line along which a piece has been drawn to another one.
@@ -94,7 +121,9 @@ pub fn resized(decor: &DecorView, corner: Vec2, to: Vec2, exactly: bool) -> Deco
 /// The piece turned: what is seen from above by a quarter, what is seen from the front in a mirror.
 pub fn turned(decor: &DecorView) -> DecorView {
     match &*decor.kind {
-        "rug" | "wall" => DecorView { size: Vec2::new(decor.size.y, decor.size.x), ..decor.clone() },
+        "rug" | "wall" | "tiles" | "stone" | "carpet" => {
+            DecorView { size: Vec2::new(decor.size.y, decor.size.x), ..decor.clone() }
+        }
         _ => DecorView { turned: !decor.turned, ..decor.clone() },
     }
 }
@@ -128,6 +157,9 @@ mod tests {
         assert_eq!(decor_at(&all, Vec2::new(500.0, 0.0)), None);
         let rugs = [piece("rug", 0.0, -10.0), piece("rug", 0.0, 10.0)];
         assert_eq!(decor_at(&rugs, Vec2::ZERO), Some(&rugs[0]), "the nearer of two rugs, in whatever order");
+        let covered = [piece("tiles", 0.0, -20.0), piece("carpet", 0.0, 0.0), piece("rug", 0.0, 20.0)];
+        assert_eq!(decor_at(&covered, Vec2::ZERO), Some(&covered[2]), "a rug lies on what covers the floor");
+        assert_eq!(decor_at(&covered[..2], Vec2::ZERO), Some(&covered[1]), "of two coverings the last is on top");
     }
 
     #[test]
@@ -162,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn turning_twice_or_four_times_is_nothing(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf"])) {
+        fn turning_twice_or_four_times_is_nothing(kind in prop::sample::select(vec!["rug", "wall", "desk", "shelf", "stone"])) {
             let before = piece(kind, 3.0, 4.0);
             prop_assert_ne!(turned(&before), before.clone());
             prop_assert_eq!(turned(&turned(&before)), before);

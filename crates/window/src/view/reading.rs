@@ -366,7 +366,7 @@ mod tests {
             let scene: Value = serde_yaml::from_slice(text).expect("starter scenes are YAML");
             let decor: Vec<DecorView> = DecorView::all_of(&scene);
             assert!(decor.len() > 5, "{path} is furnished");
-            let standing = decor.iter().filter(|decor| !matches!(&*decor.kind, "rug" | "window"));
+            let standing = decor.iter().filter(|decor| !crate::view::furniture::lies(&decor.kind));
             let furniture: Vec<Place> = standing.map(|decor| (decor.position, decor.size / 2.0)).collect();
             let elements = pairs(&scene, "elements", Vec2::new(52.0, 46.0));
             // Around a home there is some air, for whoever stands there is to be seen.

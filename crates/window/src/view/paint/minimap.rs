@@ -8,7 +8,7 @@ use super::batch::mixed;
 use super::element::SIZE;
 use crate::view::camera::Camera;
 use crate::view::doing::{Importance, told_as};
-use crate::view::model::RoomModel;
+use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
 /// Air around what stands in the room, in world units.
@@ -59,10 +59,16 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
     let corners = CornerRadius::same(RADIUS[0]);
     painter.rect_filled(rect, corners, mixed(theme.floor, theme.panel, 0.25));
     let small = Small::of(rect.shrink(3.0), room, camera);
+    let lying = |decor: &DecorView| {
+        Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale)
+    };
+    for decor in room.decor.iter() {
+        if let Some(ground) = super::covering::ground(&decor.kind, theme) {
+            painter.rect_filled(lying(decor), 0.0, mixed(ground, theme.floor, 0.35));
+        }
+    }
     for (place, decor) in super::floor::rugs(&room.decor) {
-        let rug =
-            Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale);
-        painter.rect_filled(rug, 2.0, mixed(super::floor::plain_rug(place, theme), theme.floor, 0.35));
+        painter.rect_filled(lying(decor), 2.0, mixed(super::floor::plain_rug(place, theme), theme.floor, 0.35));
     }
     let mut mesh = Mesh::default();
     for element in &room.elements {

@@ -4,6 +4,7 @@
 //! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
 
 mod batch;
+mod covering;
 mod dots;
 mod element;
 mod figure;
@@ -113,6 +114,9 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         let pieces = seen.decor.iter().map(|index| (*index, &room.decor[*index]));
         pieces.filter(move |(_, decor)| &*decor.kind == kind)
     };
+    for decor in seen.decor.iter().map(|index| &room.decor[*index]) {
+        covering::covering(&painter, decor, camera, theme);
+    }
     for (index, decor) in lying("rug") {
         floor::rug(&painter, decor, floor::rugs(&room.decor[..index]).count(), camera, theme);
     }
@@ -251,6 +255,9 @@ pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: 
     match &*decor.kind {
         "rug" => floor::rug(painter, decor, 0, camera, theme),
         "window" => floor::window_light(painter, decor, camera, theme),
+        kind if furniture::layer(kind) == furniture::Layer::Covering => {
+            covering::covering(painter, decor, camera, theme);
+        }
         _ => {
             let Some(sheet) = art.sheet(zoom) else { return };
             let mut batch = Batch::new(sheet, 8);
