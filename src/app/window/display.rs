@@ -19,7 +19,7 @@ use bevy_egui::render::systems::{EguiPipelines, queue_pipelines_system};
 use bevy_egui::render::{
     EGUI_SHADER_HANDLE, EguiPipeline, EguiPipelineKey, EguiViewTarget, extract_egui_camera_view_system,
 };
-use bevy_egui::{EguiContextSettings, EguiPostUpdateSet, EguiStartupSet};
+use bevy_egui::{EguiContextSettings, EguiPostUpdateSet, EguiStartupSet, update_egui_textures_system};
 
 /// What a camera with [`CompositingSpace::Srgb`] draws into.
 const FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
@@ -41,6 +41,8 @@ impl Plugin for EguiDisplayPlugin {
         app.insert_resource(ClearColor(Color::BLACK));
         // What has changed is looked for once textures have been changed.
         app.configure_sets(PostUpdate, EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems));
+        let release = super::texture_memory::release_copies.after(update_egui_textures_system);
+        app.add_systems(PostUpdate, release.in_set(EguiPostUpdateSet::PostProcessOutput));
         app.add_systems(PreStartup, (keep_gamma, run_manually.after(EguiStartupSet::InitContexts)));
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else { return };
         render_app

@@ -26,6 +26,7 @@ pub mod screenshot;
 mod settings_commands;
 #[cfg(test)]
 mod tests;
+mod texture_memory;
 mod visibility;
 mod window_jobs;
 pub mod window_services;
