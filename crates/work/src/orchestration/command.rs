@@ -10,6 +10,7 @@ use crate::schedule::Input;
 /// Something that a person does about channels and blackboards.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "what a person does is little, and held briefly")]
 pub enum TogetherCommand {
     /// Says something in a channel.
     Publish {

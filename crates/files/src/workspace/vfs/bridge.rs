@@ -11,7 +11,7 @@ use super::limits::FileLimits;
 use super::news::{News, OutsideChange, SaveReport};
 use super::order::{FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::saved::FilesUnderWay;
-use super::saving::SaveOrder;
+use super::saving::{SaveOrder, not_recorded};
 use super::service::FileService;
 use crate::base::{Id, Problem};
 use crate::schedule::{Door, InputJournal};
@@ -216,12 +216,6 @@ pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
         }
     }
     true
-}
-
-/// What a person is told of a record that could not be written while the room was closed.
-pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
-    let remedy = "check that the folder can be written and that the disk is not full; it is written when the room is opened again";
-    Problem::error(path, format!("could not be written: {}", failure.what), remedy)
 }
 
 /// Waits until the service says something, at most so long; `false` if it said nothing.

@@ -10,7 +10,7 @@ use super::super::{layout, unsaved_copies};
 use super::ROOM;
 use super::executor::Executor;
 use super::news::{News, SaveReport};
-use super::order::{FileOperation, FileOrder, FileRights};
+use super::order::{FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
 use super::resolve::Trouble;
 use crate::base::hash::content_hash;
@@ -130,6 +130,12 @@ impl Saves {
         }
         problems
     }
+}
+
+/// What a person is told of a record that could not be written while the room was closed.
+pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
+    let remedy = "check that the folder can be written and that the disk is not full; it is written when the room is opened again";
+    Problem::error(path, format!("could not be written: {}", failure.what), remedy)
 }
 
 pub(super) enum NotSaved {

@@ -12,7 +12,6 @@ use crossbeam_channel::{Receiver, SendError, Sender, TryRecvError, TrySendError,
 
 use super::super::answers::AnswerLook;
 use super::super::layout;
-use super::bridge::not_recorded;
 use super::executor::{Executor, FileServiceError};
 use super::feed::ChangeFeed;
 use super::limits::FileLimits;
@@ -20,7 +19,7 @@ use super::news::{News, NewsQueue};
 use super::noticing::SETTLE;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::room_files::RoomFiles;
-use super::saving::{SaveOrder, SaveOrders, Saves};
+use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
 use crate::base::Problem;
