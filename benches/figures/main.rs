@@ -22,6 +22,7 @@ mod rooms;
 #[path = "../../tests/it/screen.rs"]
 #[allow(dead_code)]
 mod screen;
+mod servers;
 mod tasks;
 mod ticks;
 mod together;
@@ -59,6 +60,7 @@ const GROUPS: &[Group] = &[
     ("channel", together::channel),
     ("workflow", workflows::thousand_steps),
     ("long workflow", workflows::ten_thousand_steps),
+    ("mcp", servers::connect_and_call),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::asking::{scopes, shown, told};
+use super::asking::{fields, scopes, shown, told};
 use super::place::{self, Absent};
 use super::waiting_steps;
 use super::workflow::parse_pair;
@@ -72,7 +72,7 @@ struct Allowing {
     /// What you say of it; it stands in the log
     #[arg(long, value_name = "WORD")]
     because: Option<String>,
-    /// What you fill in, where a workflow asks for it; asked on the terminal where absent
+    /// What you fill in, where a workflow or an MCP server asks for it; asked on the terminal where absent
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_pair)]
     fields: Vec<(String, String)>,
 }
@@ -153,6 +153,7 @@ fn show(chosen: &Chosen) -> Outcome {
         Question::Agent(one) => {
             let mut lines = vec![line(one), format!("  task: {}", one.approval.task)];
             lines.extend(scopes(&one.name, &one.approval));
+            lines.extend(fields(&one.approval));
             lines.push(shown(&one.approval, &one.preview));
             output::result(&lines.join("\n"))?;
         }
@@ -170,7 +171,15 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
             (step.question.sentence(), step.question.id.clone(), waiting_steps::to_json(&answered))
         }
         Question::Agent(one) => {
-            if let Some((name, _)) = fields.first() {
+            let is_for_server = one.approval.of_server.is_some();
+            let filled: BTreeMap<String, String> = fields.iter().cloned().collect();
+            if let Some(why) =
+                one.approval.misfit(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && said.allow)
+            {
+                let complaint = Complaint::usage(format!("{}: {why}", one.approval.id));
+                return Err(complaint.hint(format!("see what is asked: workshop approvals show {}", one.approval.id)));
+            }
+            if let Some((name, _)) = fields.first().filter(|_| !is_for_server) {
                 let what = format!("{} asks for yes or no, and has no field {name:?}", one.approval.id);
                 return Err(Complaint::usage(what).hint("leave out --field"));
             }
@@ -181,8 +190,7 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
             let id = one.approval.id.to_string();
             let Said { allow, scope, ref because } = said;
             let because = because.clone();
-            let given =
-                Answer { id: id.clone(), scene: one.scene.clone(), allow, scope, because, fields: BTreeMap::new() };
+            let given = Answer { id: id.clone(), scene: one.scene.clone(), allow, scope, because, fields: filled };
             keep(&folder, &given)?;
             let answered = OpenApproval { answer: Some(given), ..one.clone() };
             (one.approval.sentence(&one.name), id, to_json(&answered))
@@ -291,6 +299,7 @@ mod tests {
             because: String::new(),
             for_task: None,
             always: Vec::new(),
+            of_server: None,
         };
         let preview = Preview::Arguments { rows: Vec::new() };
         OpenApproval { scene: "scenes/studio.yaml".into(), name: "Lead".into(), approval, preview, answer: None }

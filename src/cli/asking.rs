@@ -10,6 +10,7 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use serde_json::{Map, Value};
 
 use super::commands::Commands;
 use super::output;
@@ -19,6 +20,7 @@ use crate::app::approvals::{has_answers, preview_of};
 use crate::app::naming::name_of;
 use crate::base::AllowScope;
 use crate::base::text::truncate;
+use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::Door;
@@ -56,7 +58,8 @@ enum Policy {
 /// What a person typed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Reply {
-    Allow(AllowScope),
+    /// With what is filled in, where there is a form.
+    Allow(AllowScope, Map<String, Value>),
     /// With a word to the agent, if there is one.
     Refuse(Option<String>),
     Show,
@@ -131,10 +134,19 @@ impl Asking {
                 continue;
             }
             let told = asks(world, &approval);
+            let is_for_server = approval.of_server.is_some();
             match self.policy {
+                // The server goes on without an answer; it would be gone when a person comes to give one.
+                Policy::Tell { ends: true } | Policy::Decide(_)
+                    if is_for_server
+                        && (self.policy != Policy::Decide(true) || approval.misfit(&Map::new()).is_some()) =>
+                {
+                    reporter.note(format!("declined, because nobody is here to answer: {told}"));
+                    decide(world, &approval, false, (AllowScope::Once, Map::new()), None);
+                }
                 Policy::Decide(allow) => {
                     reporter.note(format!("{} by --on-ask: {told}", if allow { "allowed" } else { "refused" }));
-                    decide(world, &approval, allow, AllowScope::Once, None);
+                    decide(world, &approval, allow, (AllowScope::Once, Map::new()), None);
                 }
                 // How to answer is said when the run ends, which is when the answer counts.
                 Policy::Tell { ends: true } => reporter.note(format!("note: {told}")),
@@ -156,6 +168,7 @@ impl Asking {
             self.on_terminal = Some(approval.id.clone());
             while lines.try_recv().is_ok() {}
             output::note(&question(&name_of(world, &approval.agent), &approval));
+            fields(&approval).iter().for_each(|field| output::note(field));
         }
         let choices = choices(&approval);
         output::ask(&choices);
@@ -167,14 +180,21 @@ impl Asking {
             match lines.recv_timeout(WAIT) {
                 Ok(line) => {
                     let (allow, scope, because) = match reply(&line) {
-                        Reply::Allow(scope) if approval.may_reach(scope) => (true, scope, None),
-                        Reply::Refuse(because) => (false, AllowScope::Once, because),
+                        Reply::Allow(scope, form) if approval.may_reach(scope) => {
+                            if let Some(why) = approval.misfit(&form) {
+                                output::note(&format!("  {why}"));
+                                output::ask(&choices);
+                                continue;
+                            }
+                            (true, (scope, form), None)
+                        }
+                        Reply::Refuse(because) => (false, (AllowScope::Once, Map::new()), because),
                         Reply::Show => {
                             output::note(&shown(&approval, &preview_of(world, &self.folder, &approval)));
                             output::ask(&choices);
                             continue;
                         }
-                        Reply::Allow(_) | Reply::Unclear => {
+                        Reply::Allow(..) | Reply::Unclear => {
                             output::ask(&choices);
                             continue;
                         }
@@ -224,8 +244,39 @@ fn typed_lines() -> Receiver<String> {
     lines
 }
 
-fn decide(world: &mut World, approval: &Approval, allow: bool, scope: AllowScope, because: Option<String>) {
-    world.resource_mut::<Door<KernelCommand>>().push(approval.answer(allow, scope, because));
+fn decide(
+    world: &mut World,
+    approval: &Approval,
+    allow: bool,
+    (scope, form): (AllowScope, Map<String, Value>),
+    because: Option<String>,
+) {
+    let command = match allow && approval.of_server.is_some() {
+        true => approval.fill(form, because),
+        false => approval.answer(allow, scope, because),
+    };
+    world.resource_mut::<Door<KernelCommand>>().push(command);
+}
+
+/// The fields of what a server asks, one a line.
+pub(super) fn fields(approval: &Approval) -> Vec<String> {
+    let field = |field: &FormField| {
+        let kind = match &field.kind {
+            FieldKind::Text { .. } => "a text".to_owned(),
+            FieldKind::Number { whole: true, .. } => "a whole number".to_owned(),
+            FieldKind::Number { .. } => "a number".to_owned(),
+            FieldKind::Flag => "yes or no".to_owned(),
+            FieldKind::Choice { choices } => {
+                let all: Vec<&str> = choices.iter().map(|(value, _)| value.as_str()).collect();
+                format!("one of {}", all.join(", "))
+            }
+        };
+        let needed = if field.required { "" } else { ", or nothing" };
+        let usual = field.usual.as_ref().map(|usual| format!(", {usual} unless you say otherwise")).unwrap_or_default();
+        let about = if field.about.is_empty() { String::new() } else { format!(": {}", field.about) };
+        format!("  {}={kind}{needed}{usual}{about}", field.name)
+    };
+    approval.fields().iter().map(field).collect()
 }
 
 /// Whether the answer stands before the door already.
@@ -238,6 +289,9 @@ fn is_decided(world: &World, approval: &Approval) -> bool {
 fn choices(approval: &Approval) -> String {
     let for_task = if approval.may_reach(AllowScope::Task) { ", for this [t]ask" } else { "" };
     let always = if approval.may_reach(AllowScope::Always) { ", [a]lways" } else { "" };
+    if let Some(first) = approval.fields().first() {
+        return format!("  [y]es and what you fill in (y {}=… ), [n]o or [s]how? ", first.name);
+    }
     format!("  [y]es{for_task}{always}, [n]o (and a word to the agent, if you like) or [s]how? ")
 }
 
@@ -247,12 +301,27 @@ fn reply(line: &str) -> Reply {
     let word = word.trim();
     match (first.trim_end_matches([',', ':']).to_lowercase().as_str(), word) {
         ("n" | "no", word) => Reply::Refuse((!word.is_empty()).then(|| word.to_owned())),
-        ("y" | "yes", "") => Reply::Allow(AllowScope::Once),
-        ("t" | "task", "") => Reply::Allow(AllowScope::Task),
-        ("a" | "always", "") => Reply::Allow(AllowScope::Always),
+        ("y" | "yes", "") => Reply::Allow(AllowScope::Once, Map::new()),
+        ("y" | "yes", given) => filled_in(given).map_or(Reply::Unclear, |form| Reply::Allow(AllowScope::Once, form)),
+        ("t" | "task", "") => Reply::Allow(AllowScope::Task, Map::new()),
+        ("a" | "always", "") => Reply::Allow(AllowScope::Always, Map::new()),
         ("s" | "show", "") => Reply::Show,
         _ => Reply::Unclear,
     }
+}
+
+/// What was typed behind a yes: `branch=main depth=3`; a value goes on until the next field.
+fn filled_in(text: &str) -> Option<Map<String, Value>> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for word in text.split_whitespace() {
+        if let Some((field, value)) = word.split_once('=') {
+            pairs.push((field.to_owned(), value.to_owned()));
+        } else {
+            let (_, value) = pairs.last_mut()?;
+            *value = format!("{value} {word}");
+        }
+    }
+    Some(pairs.into_iter().map(|(field, value)| (field, value.into())).collect())
 }
 
 /// The question on a terminal: who wants what, why that is asked, for which task, and how far an answer may reach.
@@ -335,16 +404,21 @@ mod tests {
             because: "its safety mode is safe".into(),
             for_task: Some("change files".into()),
             always: vec!["vfs_write(artifacts/a.md)".into()],
+            of_server: None,
         }
     }
 
     #[test]
     fn a_person_answers_in_a_letter_or_a_word_and_nothing_else_counts() {
         for (line, meant) in [
-            ("y", Reply::Allow(AllowScope::Once)),
-            (" YES\n", Reply::Allow(AllowScope::Once)),
-            ("t", Reply::Allow(AllowScope::Task)),
-            ("always", Reply::Allow(AllowScope::Always)),
+            ("y", Reply::Allow(AllowScope::Once, Map::new())),
+            (" YES\n", Reply::Allow(AllowScope::Once, Map::new())),
+            (
+                "y branch=a long name force=yes",
+                Reply::Allow(AllowScope::Once, filled_in("branch=a long name force=yes").expect("fields")),
+            ),
+            ("t", Reply::Allow(AllowScope::Task, Map::new())),
+            ("always", Reply::Allow(AllowScope::Always, Map::new())),
             ("n", Reply::Refuse(None)),
             ("no, use drafts/ instead", Reply::Refuse(Some("use drafts/ instead".into()))),
             ("show", Reply::Show),

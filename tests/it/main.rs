@@ -76,6 +76,9 @@ macro_rules! cases {
 }
 
 fn main() {
+    if server_peers::is_conformance_client() {
+        return;
+    }
     let arguments = Arguments::from_args();
     let modules: &[fn() -> Vec<Trial>] = &[
         layering::trials,

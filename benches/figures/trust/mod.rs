@@ -19,6 +19,7 @@ mod mutations;
 mod paths;
 pub mod plan;
 mod races;
+mod server_kills;
 mod servers;
 mod siege;
 mod together;
@@ -30,12 +31,13 @@ use plan::{Fault, PEAK_KIB_AT_MOST, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 7] = [
+pub const LOOPS: [Loop; 8] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
     ("calls", calls::run),
     ("servers", servers::run),
+    ("processes", server_kills::run),
     ("paths", paths::run),
     ("races", races::run),
 ];

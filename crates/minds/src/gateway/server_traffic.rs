@@ -15,6 +15,8 @@ pub(super) struct ServerTraffic {
     awaited: BTreeSet<Id>,
     /// Calls under way.
     calls: BTreeSet<Id>,
+    /// Of these, those that wait for a person.
+    asking: BTreeSet<Id>,
     heard: VecDeque<McpEvent>,
 }
 
@@ -43,6 +45,9 @@ impl ServerTraffic {
             McpCommand::Call { id, .. } => {
                 self.calls.insert(id);
             }
+            McpCommand::Answer { id, .. } => {
+                self.asking.remove(&id);
+            }
             McpCommand::Cancel { .. } => {}
         }
     }
@@ -57,9 +62,16 @@ impl ServerTraffic {
                 }
             }
             McpEvent::Done { id, .. } => {
+                self.asking.remove(id);
                 if !self.calls.remove(id) {
                     return;
                 }
+            }
+            McpEvent::Asks { id, .. } => {
+                if !self.calls.contains(id) {
+                    return;
+                }
+                self.asking.insert(id.clone());
             }
             McpEvent::Progress { id, .. } => {
                 if !self.calls.contains(id) {
@@ -74,6 +86,7 @@ impl ServerTraffic {
     pub(super) fn lost(&mut self) {
         self.connected.clear();
         self.awaited.clear();
+        self.asking.clear();
         for id in std::mem::take(&mut self.calls) {
             let failure = McpFailure::new(McpFault::Gone, "the gateway stopped while the server was at it", "");
             self.heard.push_back(McpEvent::Done { id, outcome: Err(failure) });
@@ -85,9 +98,10 @@ impl ServerTraffic {
         self.heard.drain(..).collect()
     }
 
-    /// Whether a server is still to say something that somebody waits for.
+    /// Whether a server is still to say something that somebody waits for. One that waits for a person is not: the room
+    /// must go on so that the answer can come in.
     pub(super) fn owes(&self) -> bool {
-        !self.awaited.is_empty() || !self.calls.is_empty()
+        !self.awaited.is_empty() || self.calls.len() > self.asking.len()
     }
 
     /// Whether nothing waits to be let in.

@@ -293,7 +293,7 @@ impl Desk {
                 McpEvent::Standing { key: server.key(), news: McpNews::Failed { failure, tries_again: false } }
             }
             McpCommand::Call { id, .. } => McpEvent::Done { id, outcome: Err(failure) },
-            McpCommand::Release { .. } | McpCommand::Cancel { .. } => return,
+            McpCommand::Release { .. } | McpCommand::Cancel { .. } | McpCommand::Answer { .. } => return,
         };
         self.finish(GatewayEvent::Mcp(event));
     }

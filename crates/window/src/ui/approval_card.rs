@@ -15,6 +15,7 @@ use crate::base::AllowScope;
 use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
 use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::server_form::{Filled, form_ui};
 use crate::ui::state::questions::Freshness;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::{card, icon_button, mix, name, primary, segments_with_tips, small};
@@ -75,6 +76,7 @@ struct CardMemory {
     freshness: Freshness,
     scope: AllowScope,
     word: String,
+    form: Filled,
 }
 
 /// What would happen, line by line, as long as it is the same.
@@ -109,7 +111,11 @@ pub fn approval_card(
         ui.push_id(id, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
             head_ui(ui, cx, question, (&called, size.head, turn), &mut commands);
-            if size.preview > 0.0 {
+            if size.preview > 0.0 && !question.approval.fields().is_empty() {
+                part(ui, "form", size.preview + 2.0 * PREVIEW_MARGIN, |ui| {
+                    form_ui(ui, question.approval.fields(), &mut memory.form, cx.theme);
+                });
+            } else if size.preview > 0.0 {
                 preview_ui(ui, cx, question, size.preview);
             }
             if ui.available_width() < WIDE_POINTS {
@@ -298,14 +304,20 @@ fn answers_ui(
             .margin(Margin::symmetric(8, 5));
         let word = ui.add_sized(field, word);
         name(&word, format!("A word to {called}"));
-        let allow = sized(ui, &mut |ui| primary(ui, !rests, "Allow", theme));
-        name(&allow, format!("Allow {called}"));
+        let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
+        let word = if question.approval.of_server.is_some() { "Answer" } else { "Allow" };
+        let allow = sized(ui, &mut |ui| primary(ui, !rests && misfit.is_none(), word, theme));
+        let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());
+        name(&allow, format!("{word} {called}"));
         if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
     });
     if let Some(allow) = answer.inner {
         let word = memory.word.trim();
         let because = (!word.is_empty()).then(|| word.to_owned());
-        let decide = question.approval.answer(allow, memory.scope, because);
+        let decide = match allow && question.approval.of_server.is_some() {
+            true => question.approval.fill(memory.form.values(), because),
+            false => question.approval.answer(allow, memory.scope, because),
+        };
         commands.push(Command::Act(RoomAct::Work(decide), None));
     }
 }

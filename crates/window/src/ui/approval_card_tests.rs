@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::base::ActivationKey;
+use crate::gateway::mcp::McpQuestion;
 use crate::kernel::KernelCommand;
 use crate::ui::UiState;
 use crate::ui::testing::{Stage, asking_piece, stage_pane};
@@ -122,6 +123,36 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
         panic!("it is refused");
     };
     assert_eq!(because.as_deref(), Some("Use drafts."));
+}
+
+#[test]
+fn what_a_server_asks_is_answered_with_a_form_that_fits() {
+    let mut window = cards(420.0);
+    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+    let schema = serde_json::json!({
+        "properties": {
+            "branch": { "type": "string", "title": "Branch" },
+            "force": { "type": "boolean", "title": "Force" },
+        },
+        "required": ["branch"],
+    });
+    let asked = McpQuestion::of(1, "Which branch?", &schema).expect("it can be answered");
+    question.approval.of_server = Some(Box::new(asked));
+    (question.approval.for_task, question.approval.always) = (None, Vec::new());
+    rest(&mut window);
+    assert!(window.get_by_label("Answer Ada").accesskit_node().is_disabled(), "it must be filled in");
+    window.get_by_label("Fill in Branch").focus();
+    window.run_steps(2);
+    window.get_by_label("Fill in Branch").type_text("main");
+    window.run_steps(2);
+    window.get_by_label("Force").click();
+    window.run_steps(3);
+    window.get_by_label("Answer Ada").click();
+    window.run_steps(3);
+    let Some(KernelCommand::Decide { allow: true, form, .. }) = decisions(&window).pop() else {
+        panic!("it is answered");
+    };
+    assert_eq!(serde_json::Value::Object(form), serde_json::json!({ "branch": "main", "force": "true" }));
 }
 
 #[test]

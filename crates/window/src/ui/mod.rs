@@ -8,6 +8,7 @@ pub mod commands;
 pub mod context;
 pub mod menus;
 pub mod panes;
+pub mod server_form;
 pub mod shell;
 pub mod state;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SettingsEdit};
 
@@ -49,6 +49,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) tools: Res<'w, Tools>,
     pub(super) orders: MessageWriter<'w, ToolOrder>,
     pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
+    pub(super) order_answers: MessageWriter<'w, OrderAnswered>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
     pub(super) summons: MessageWriter<'w, Summons>,
     pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,

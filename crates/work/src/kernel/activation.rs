@@ -61,6 +61,20 @@ pub struct Call {
 }
 
 impl Call {
+    /// Whether a person is asked something by the server that carries it out.
+    pub(super) fn asks_for_server(&self) -> bool {
+        self.question.as_ref().is_some_and(|question| question.of_server.is_some())
+    }
+
+    /// Whether somebody is at it, also one who waits for a person meanwhile.
+    pub(super) fn is_carried_out(&self) -> bool {
+        match self.progress {
+            CallProgress::Running => true,
+            CallProgress::Asked(_) => self.asks_for_server(),
+            CallProgress::Pending | CallProgress::Answered(_) => false,
+        }
+    }
+
     /// A call whose turn has not come.
     pub(super) fn new(call: ToolCall) -> Self {
         Self {

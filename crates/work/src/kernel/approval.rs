@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
@@ -12,6 +12,7 @@ use super::core::Kernel;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AllowScope, Id};
 use crate::gate::{GatePolicy, Surroundings, asking};
+use crate::gateway::mcp::{FormField, McpQuestion};
 use crate::mind::ToolCall;
 use crate::tools::{Preview, call_hash};
 use crate::workspace::{SettingsEdit, SettingsSection};
@@ -23,8 +24,10 @@ use crate::workspace::{SettingsEdit, SettingsSection};
 pub struct ApprovalId(String);
 
 impl ApprovalId {
-    fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall) -> Self {
+    /// `number` tells the questions apart that a server asks in the middle of a call; 0 is whether it may happen.
+    fn new(activation: ActivationKey, turn: u32, call: usize, asked: &ToolCall, number: u64) -> Self {
         let hash = call_hash(asked) ^ content_hash(activation.id().as_bytes());
+        let hash = hash.wrapping_add(number.wrapping_mul(0x9e37_79b1));
         Self(format!("{}-{turn}-{call}-{:08x}", activation.number(), hash & 0xffff_ffff))
     }
 
@@ -82,6 +85,9 @@ pub struct Approval {
     pub for_task: Option<String>,
     /// The rules that would be written into the settings, where it can be allowed for good.
     pub always: Vec<String>,
+    /// What an MCP server asks in the middle of a call, where it is that and not whether the call may happen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_server: Option<Box<McpQuestion>>,
 }
 
 impl Approval {
@@ -94,7 +100,31 @@ impl Approval {
     pub fn answer(&self, allow: bool, scope: AllowScope, because: Option<String>) -> KernelCommand {
         let scope = if allow { scope } else { AllowScope::Once };
         let (activation, turn, call) = (self.activation, self.turn, self.call);
-        KernelCommand::Decide { activation, turn, call, allow, scope, because }
+        KernelCommand::Decide { activation, turn, call, allow, scope, because, form: Map::new() }
+    }
+
+    /// The answer with what the person filled into the form, which has been looked through.
+    pub fn fill(&self, form: Map<String, Value>, because: Option<String>) -> KernelCommand {
+        let (activation, turn, call) = (self.activation, self.turn, self.call);
+        KernelCommand::Decide { activation, turn, call, allow: true, scope: AllowScope::Once, because, form }
+    }
+
+    /// What a person filled in as text, by field, as a form.
+    pub fn form_of(&self, fields: BTreeMap<String, String>) -> Map<String, Value> {
+        fields.into_iter().map(|(field, value)| (field, value.into())).collect()
+    }
+
+    /// What a person fills in with a yes; nothing where a yes is all.
+    pub fn fields(&self) -> &[FormField] {
+        self.of_server.as_ref().map_or(&[], |question| &question.fields)
+    }
+
+    /// Why a yes with this filled in cannot be taken; nothing where it can.
+    pub fn misfit(&self, form: &Map<String, Value>) -> Option<String> {
+        match &self.of_server {
+            Some(question) => question.content(form).err(),
+            None => (!form.is_empty()).then(|| "there is no form to be filled in".to_owned()),
+        }
     }
 
     /// What is written into the settings where it is allowed for good.
@@ -161,7 +191,13 @@ impl Activation {
         let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
         let for_task = asking::for_task(&question.rules);
         Some(Approval {
-            id: ApprovalId::new(self.key, self.turn, index, asked),
+            id: ApprovalId::new(
+                self.key,
+                self.turn,
+                index,
+                asked,
+                question.of_server.as_ref().map_or(0, |one| one.number),
+            ),
             activation: self.key,
             turn: self.turn,
             call: index,
@@ -175,6 +211,7 @@ impl Activation {
             because: question.because,
             for_task: for_task.map(|granted| asking::granted_words(&granted)),
             always: asking::for_good(&asked.name, &question.rules).unwrap_or_default(),
+            of_server: question.of_server,
         })
     }
 
@@ -273,7 +310,7 @@ mod tests {
         assert_eq!((&*approval.agent, approval.task.as_str(), approval.tool.as_str()), ("lead", "task 7", "vfs_write"));
         assert_eq!(ApprovalId::parse(approval.id.as_str()), Some(approval.id.clone()));
         let other = ToolCall::new("c", "vfs_write", json!({ "path": "settings.yaml" }));
-        assert_ne!(ApprovalId::new(ActivationKey::numbered(7), 1, 0, &other), approval.id);
+        assert_ne!(ApprovalId::new(ActivationKey::numbered(7), 1, 0, &other, 0), approval.id);
         for word in ["", "7", "7-1-0", "7-1-0-xyzw", "../7-1-0-abcd", "7-1-0-abcd/..", "-1-0-abcd", "7-1-0-ABCD"] {
             assert_eq!(ApprovalId::parse(word), None, "{word}");
         }

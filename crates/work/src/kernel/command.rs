@@ -2,6 +2,7 @@
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::base::{ActivationKey, AllowScope, Id};
 use crate::schedule::Input;
@@ -49,13 +50,17 @@ pub enum KernelCommand {
         /// What the person says of it; the agent is told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
+        /// What the person filled in, where the question has a form.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        form: Map<String, Value>,
     },
 }
 
 impl KernelCommand {
     /// A decision about this call alone, without a word.
     pub fn decide(activation: ActivationKey, turn: u32, call: usize, allow: bool) -> Self {
-        Self::Decide { activation, turn, call, allow, scope: AllowScope::Once, because: None }
+        let (scope, because, form) = (AllowScope::Once, None, Map::new());
+        Self::Decide { activation, turn, call, allow, scope, because, form }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Carrying out what the kernel says: calling agents to work, asking models, and giving the orders of tool calls within
 //! what the gate allows.
 
+use serde_json::{Map, Value};
+
 use super::access::{LOGGED_CHARS, RoomAccess};
-use super::activation::Activation;
+use super::activation::{Activation, Call};
 use super::core::{Effect, Kernel};
 use super::notes::Attached;
 use super::outbox::Outbox;
@@ -13,12 +15,14 @@ use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Seq};
 use crate::gate::{AskRule, Bounds, Decision, decide};
+use crate::gateway::mcp::{McpQuestion, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
-    FILES, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work, wants, words,
+    FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work,
+    wants, words,
 };
 use crate::workspace::vfs::{FileOperation, FileRights};
 
@@ -149,7 +153,7 @@ impl RoomAccess<'_, '_> {
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
-        let question = Question { wants, because, rules };
+        let question = Question { wants, because, rules, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
@@ -284,6 +288,9 @@ impl RoomAccess<'_, '_> {
                     truncate(&one_line(&text.chars().take(PROGRESS_CHARS * 4).collect::<String>()), PROGRESS_CHARS);
                 return self.explain(&one, format!("{}: {how_far}", plan.doing), false, cause);
             }
+            ToolNews::Asks { question } => {
+                return self.ask_for_server(kernel, at, &one, &plan, question, cause);
+            }
             ToolNews::Done { output } => {
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 kernel.attach(at, Attached::of(output, kernel.room_for_attached(key)));
@@ -305,10 +312,62 @@ impl RoomAccess<'_, '_> {
         self.answer(kernel, at, &call.call, cause, text, is_done);
     }
 
+    /// Asks a person what the server asks that carries a call out.
+    fn ask_for_server(
+        &mut self,
+        kernel: &mut Kernel,
+        at: CallAt,
+        one: &Activation,
+        plan: &ToolPlan,
+        asked: &McpQuestion,
+        cause: Seq,
+    ) {
+        let (_, turn, call) = at;
+        let wants = format!("know what its MCP server asks: {}", asked.message);
+        let because = format!("the server waits for it in the middle of {}", plan.doing);
+        let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
+        let requested =
+            events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };
+        let record = self.record(one, cause, &requested);
+        let question = Question { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked.clone())) };
+        self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, record);
+        kernel.ask_for_server(at, question);
+    }
+
+    /// A person answered what a server asks in the middle of a call: the server is told, and the call goes on.
+    fn decided_for_server(&mut self, kernel: &mut Kernel, at: CallAt, decision: &Decided<'_>, cause: Seq) {
+        let (key, turn, index) = at;
+        let found = kernel.running_call(key, turn, index).cloned().zip(kernel.activation(key).cloned());
+        let Some((call, one)) = found else { return };
+        let asked = call.question.as_ref().and_then(|question| question.of_server.as_deref());
+        let (Some(order), Some(asked)) = (call.order, asked) else { return };
+        let reply = match decision.allow.then(|| asked.content(decision.form)) {
+            None => McpReply::Declined,
+            Some(Ok(content)) => McpReply::Given { content },
+            Some(Err(why)) => {
+                let what = format!("this answer does not fit what the MCP server asks: {why}");
+                self.record(&one, cause, &Warning::new(what));
+                return;
+            }
+        };
+        let (allow, number) = (decision.allow, asked.number);
+        kernel.answered_for_server(at);
+        self.order_answers.write(OrderAnswered { key: order, number, reply });
+        let verdict = Some(if allow { Gate::Allow } else { Gate::Deny });
+        let (by, tool, why) = (Author::user().0, call.call.name.as_str().into(), decision.because.map(str::to_owned));
+        let decided = ApprovalDecided { decision: verdict, by, tool, why, scope: AllowScope::Once };
+        let decided = self.record(&one, cause, &decided);
+        let told = if allow { "a person answered the server" } else { "a person declined to answer the server" };
+        self.explain(&one, told.to_owned(), false, decided);
+    }
+
     /// A person decided about a tool call.
     pub(super) fn decided(&mut self, kernel: &mut Kernel, at: CallAt, decision: Decided<'_>, cause: Seq) {
         let (key, turn, index) = at;
-        let Decided { allow, scope, because } = decision;
+        if kernel.running_call(key, turn, index).is_some_and(Call::asks_for_server) {
+            return self.decided_for_server(kernel, at, &decision, cause);
+        }
+        let Decided { allow, scope, because, .. } = decision;
         let because = because.map(|because| truncate(because.trim(), LOGGED_CHARS)).filter(|word| !word.is_empty());
         let asked = kernel.activation(key).and_then(|one| {
             let (_, call) = one.current_call()?;
@@ -356,6 +415,8 @@ pub(super) struct Decided<'a> {
     pub(super) scope: AllowScope,
     /// What they say of it.
     pub(super) because: Option<&'a str>,
+    /// What they filled in.
+    pub(super) form: &'a Map<String, Value>,
 }
 
 fn gate_of(decision: &Decision) -> Gate {

@@ -72,7 +72,7 @@ use crate::mind::{WorkDue, WorkOver, WorkReplied};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
-use crate::tools::{ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
+use crate::tools::{OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -97,6 +97,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ToolOrder>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
+        .add_tick_message::<OrderAnswered>()
         .add_tick_message::<SettingsEdit>()
         .add_tick_message::<WorkNews>()
         .add_tick_message::<WorkOrder>()

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::AskRule;
+use crate::gateway::mcp::McpQuestion;
 
 /// What a person is asked about a call: kept with it, so that it is asked in the same words wherever it is read.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -13,6 +14,9 @@ pub struct Question {
     pub because: String,
     /// The rules that ask.
     pub rules: Vec<AskRule>,
+    /// What an MCP server asks that carries the call out; nothing where it is asked whether the call may happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_server: Option<Box<McpQuestion>>,
 }
 
 impl Question {

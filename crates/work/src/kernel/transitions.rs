@@ -7,6 +7,7 @@ use super::notes::Attached;
 use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
+use crate::gateway::mcp::McpQuestion;
 use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
@@ -247,13 +248,13 @@ impl Kernel {
     pub fn running_call(&self, key: ActivationKey, turn: u32, index: usize) -> Option<&Call> {
         let activation = self.activations.get(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &activation.phase else { return None };
-        calls.get(index).filter(|call| call.progress == CallProgress::Running)
+        calls.get(index).filter(|call| call.is_carried_out())
     }
 
     fn running_call_mut(&mut self, key: ActivationKey, turn: u32, index: usize) -> Option<&mut Call> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
-        calls.get_mut(index).filter(|call| call.progress == CallProgress::Running)
+        calls.get_mut(index).filter(|call| call.is_carried_out())
     }
 
     /// A tool call was carried out, or refused: this is what the model is told. Whether anybody waited for it.
@@ -323,6 +324,28 @@ impl Kernel {
         }
         self.is_unsettled = true;
         true
+    }
+
+    /// Whoever carries a call out asks a person something. The call keeps its place: it goes on outside.
+    pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: Question) {
+        let Some(call) = self.running_call_mut(key, turn, index) else { return };
+        call.progress = CallProgress::Asked(question.what());
+        call.question = Some(Box::new(question));
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.is_unwritten = true;
+        }
+    }
+
+    /// A person answered what a server asks in the middle of a call: the call goes on. The question, if there was one.
+    pub(super) fn answered_for_server(
+        &mut self,
+        (key, turn, index): (ActivationKey, u32, usize),
+    ) -> Option<Box<McpQuestion>> {
+        let call = self.running_call_mut(key, turn, index)?;
+        let question = call.question.take_if(|question| question.of_server.is_some())?;
+        call.progress = CallProgress::Running;
+        self.activations.get_mut(&key)?.is_unwritten = true;
+        question.of_server
     }
 
     /// A person decided about a call: it goes on, or is answered with the refusal. Whether it was asked about.

@@ -25,7 +25,8 @@ pub mod words;
 pub use hand_over::{Expected, Terms};
 pub use mcp::SERVERS;
 pub use order::{
-    OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
+    OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
+    ToolOutput, call_hash,
 };
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
@@ -60,6 +61,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementRefused>();
+    app.add_tick_message::<OrderAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());

@@ -23,6 +23,7 @@ use super::Tools;
 use super::plan::{FILES, ToolPlan};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id, RunTag, Seq};
+use crate::gateway::mcp::{McpQuestion, McpReply};
 use crate::mind::ToolCall;
 use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
@@ -146,6 +147,11 @@ pub enum ToolNews {
         /// How far it is, in a few words.
         text: String,
     },
+    /// Whoever carries it out asks a person something before it goes on.
+    Asks {
+        /// What.
+        question: Box<McpQuestion>,
+    },
     /// It was carried out.
     Done {
         /// What it came to.
@@ -184,6 +190,17 @@ pub struct ToolImage {
     pub media_type: String,
     /// Its bytes in base64.
     pub base64: String,
+}
+
+/// A person answered what whoever carries out an order had asked.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct OrderAnswered {
+    /// Which order.
+    pub key: OrderKey,
+    /// Which question.
+    pub number: u64,
+    /// What.
+    pub reply: McpReply,
 }
 
 /// A piece of work is over: nobody waits for its orders any more.
@@ -247,7 +264,7 @@ pub(super) fn close(
         outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {
-        if !matches!(outcome.news, ToolNews::Progress { .. }) {
+        if !matches!(outcome.news, ToolNews::Progress { .. } | ToolNews::Asks { .. }) {
             under_way.0.retain(|order| order.key != outcome.key);
         }
     }

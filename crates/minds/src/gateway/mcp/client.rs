@@ -14,6 +14,7 @@ use super::failure::{McpFailure, McpFault};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
 use super::pool::Pool;
+use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Problem;
@@ -65,22 +66,42 @@ impl McpClient {
         Ok((client, offer))
     }
 
-    /// Asks the server something and waits for what comes of it. `progress` hears how far it is.
-    pub fn call(&mut self, request: McpRequest, mut progress: impl FnMut(&str)) -> Result<McpAnswer, McpFailure> {
+    /// Asks the server something and waits for what comes of it. `progress` hears how far it is. What the server asks
+    /// in the middle of it is declined.
+    pub fn call(&mut self, request: McpRequest, progress: impl FnMut(&str)) -> Result<McpAnswer, McpFailure> {
+        self.call_answering(request, progress, |_| McpReply::Declined)
+    }
+
+    /// The same, where `answer` says what is answered to what the server asks.
+    pub fn call_answering(
+        &mut self,
+        request: McpRequest,
+        mut progress: impl FnMut(&str),
+        mut answer: impl FnMut(&McpQuestion) -> McpReply,
+    ) -> Result<McpAnswer, McpFailure> {
         let id: crate::base::Id = "call".into();
         let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request) };
         if let Some(pool) = &mut self.pool {
             pool.take(command);
         }
-        let patience = self.terms.call_total + Duration::from_secs(5);
-        self.wait(patience, |event| match event {
-            McpEvent::Done { outcome, .. } => Some(outcome),
-            McpEvent::Progress { text, .. } => {
-                progress(&text);
-                None
+        let until = Instant::now() + self.terms.call_total + Duration::from_secs(5);
+        while let Ok(event) = self.events.recv_deadline(until) {
+            match event {
+                McpEvent::Done { outcome, .. } => return outcome,
+                McpEvent::Progress { text, .. } => progress(&text),
+                McpEvent::Asks { id, question } => {
+                    let (key, number, reply) = (self.server.key(), question.number, answer(&question));
+                    if reply == McpReply::Declined {
+                        progress(&format!("the server asked you something, which was declined: {}", question.message));
+                    }
+                    if let Some(pool) = &mut self.pool {
+                        pool.take(McpCommand::Answer { id, key, number, reply });
+                    }
+                }
+                McpEvent::Standing { .. } => {}
             }
-            McpEvent::Standing { .. } => None,
-        })
+        }
+        Err(too_silent())
     }
 
     fn wait<T>(
@@ -94,8 +115,12 @@ impl McpClient {
                 return found;
             }
         }
-        Err(McpFailure::new(McpFault::Timeout, "it said nothing for too long", ""))
+        Err(too_silent())
     }
+}
+
+fn too_silent() -> McpFailure {
+    McpFailure::new(McpFault::Timeout, "it said nothing for too long", "")
 }
 
 impl Drop for McpClient {

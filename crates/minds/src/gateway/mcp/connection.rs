@@ -1,7 +1,7 @@
 //! One connection to an MCP server: the greeting, its lists, calls, and the end.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
@@ -14,18 +14,19 @@ use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient,
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Map, Value};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::redaction::Redactor;
 use super::answer::{Collector, McpAnswer};
 use super::failure::{McpFailure, McpFault};
-use super::handler::{Handler, Progress, Tokens};
+use super::handler::{Asked, Handler, Progress, Tokens};
 use super::limited::LimitedLines;
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
 use super::process::{Place, Process, start};
+use super::question::McpReply;
 use super::settings::McpTerms;
 use super::sse::SseTransport;
 use super::variables::expanded;
@@ -42,6 +43,8 @@ const TOOLS_LOOKED_AT: usize = 20_000;
 const CLOSE: Duration = Duration::from_millis(500);
 /// Pieces of progress that may wait.
 const PROGRESS_WAITING: usize = 64;
+/// Questions of one server that may wait.
+const QUESTIONS_WAITING: usize = 16;
 
 /// A server that is there.
 pub(super) struct Connection {
@@ -53,8 +56,8 @@ pub(super) struct Connection {
     redactor: Redactor,
     /// How far calls are.
     pub(super) progress: mpsc::Receiver<Progress>,
-    /// What it asked a person, which was declined.
-    pub(super) asked: mpsc::Receiver<String>,
+    /// What it asks a person.
+    pub(super) asked: mpsc::Receiver<Asked>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
 }
@@ -62,7 +65,7 @@ pub(super) struct Connection {
 /// Starts or reaches a server and greets it.
 pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<'_>) -> Result<Connection, McpFailure> {
     let (progress_sender, progress) = mpsc::channel(PROGRESS_WAITING);
-    let (asked_sender, asked) = mpsc::channel(PROGRESS_WAITING);
+    let (asked_sender, asked) = mpsc::channel(QUESTIONS_WAITING);
     let (tokens, changed, is_over) = (Tokens::default(), Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
     let handler =
         Handler { tokens: tokens.clone(), progress: progress_sender, changed: changed.clone(), asked: asked_sender };
@@ -356,6 +359,37 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
     }
 }
 
+/// What is known of a call while it is under way.
+#[derive(Default)]
+pub(super) struct UnderWay {
+    /// Woken when the server says something of it, or a person does.
+    pub(super) heard: Notify,
+    /// The question to a person for which it waits: its number, and where the answer goes.
+    question: Mutex<Option<(u64, oneshot::Sender<McpReply>)>>,
+}
+
+impl UnderWay {
+    /// Notes that a person is asked something; what was asked before is of no use any more.
+    pub(super) fn ask(&self, number: u64, reply: oneshot::Sender<McpReply>) {
+        *self.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
+        self.heard.notify_one();
+    }
+
+    /// Answers the question of this number, if it is still asked.
+    pub(super) fn answer(&self, number: u64, reply: McpReply) {
+        let mut question = self.question.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sender)) = question.take_if(|(asked, _)| *asked == number) {
+            // Whoever asked may be gone.
+            let _ = sender.send(reply);
+            self.heard.notify_one();
+        }
+    }
+
+    fn waits_for_person(&self) -> bool {
+        self.question.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
 /// The way of one call to its server and back.
 #[derive(Clone)]
 pub(super) struct Line {
@@ -366,14 +400,13 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Asks something, as long as it is not stopped and the server says something now and then: `heard` is woken when
-    /// it does.
+    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person.
     pub(super) async fn call(
         &self,
         id: &Id,
         request: McpRequest,
         terms: &McpTerms,
-        heard: &Notify,
+        under_way: &UnderWay,
         cancel: &CancellationToken,
     ) -> Result<McpAnswer, McpFailure> {
         let last = Instant::now() + terms.call_total;
@@ -389,13 +422,13 @@ impl Line {
                     Ok(Err(error)) => Err(failure(&error, &self.is_over, &self.redactor)),
                     Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
                 },
-                () = heard.notified() => silent_at = Instant::now() + terms.call,
+                () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
                     // A server that does not hear of it answers later, to nobody.
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }
-                () = sleep_until(silent_at.min(last)) => {
+                () = sleep_until(if under_way.waits_for_person() { last } else { silent_at.min(last) }) => {
                     let _ = timeout(CLOSE, handle.cancel(Some("too late".to_owned()))).await;
                     let patience = if silent_at < last { terms.call } else { terms.call_total };
                     let what = format!("the server did not answer within {} s", patience.as_secs_f32());

@@ -1,18 +1,19 @@
-//! What an MCP server says by itself: progress of calls, that its lists changed, and questions, which are refused as
-//! long as nobody here answers them.
+//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, Implementation,
-    NumberOrString, ProgressNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+    FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{MaybeSendFuture, NotificationContext, RequestContext, RoleClient};
-use tokio::sync::{Notify, mpsc};
+use serde_json::Value;
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::offer::plain;
+use super::question::McpReply;
 use crate::base::Id;
 
 /// What is said of progress is no longer, in characters.
@@ -54,16 +55,26 @@ pub(super) struct Handler {
     pub(super) progress: mpsc::Sender<Progress>,
     /// Woken when the server says that a list of its changed.
     pub(super) changed: Arc<Notify>,
-    /// Woken when the server asks a person something; it is told that nobody is there to answer.
-    pub(super) asked: mpsc::Sender<String>,
+    /// Where questions to a person go; what finds no room is declined.
+    pub(super) asked: mpsc::Sender<Asked>,
+}
+
+/// A question of a server to a person, as it came.
+pub(super) struct Asked {
+    /// What it says.
+    pub(super) message: String,
+    /// The schema of its form; none where it wants something else of the person than to fill in a form.
+    pub(super) schema: Option<Value>,
+    /// Where the answer goes. Dropped: the question is of no use any more.
+    pub(super) reply: oneshot::Sender<McpReply>,
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let mut info = ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")),
-        );
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        let mut info =
+            ClientConfig::new(capabilities, Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")));
         // The revision after this one has no greeting of this kind any more.
         info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
         info
@@ -74,14 +85,29 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> impl Future<Output = Result<ElicitResult, rmcp::ErrorData>> + MaybeSendFuture + '_ {
-        let message = match request {
-            ElicitRequestParams::FormElicitationParams { message, .. }
-            | ElicitRequestParams::UrlElicitationParams { message, .. } => message,
-            _ => String::new(),
+        let (message, schema) = match request {
+            ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+                (message, serde_json::to_value(requested_schema).ok())
+            }
+            ElicitRequestParams::UrlElicitationParams { message, .. } => (message, None),
+            _ => (String::new(), None),
         };
-        // Where many are asked at once, some are only declined.
-        let _ = self.asked.try_send(plain(&message, PROGRESS_CHARS_AT_MOST));
-        std::future::ready(Ok(ElicitResult::new(ElicitationAction::Decline)))
+        let (reply, answer) = oneshot::channel();
+        let is_asked = self.asked.try_send(Asked { message, schema, reply }).is_ok();
+        async move {
+            let action = match answer.await {
+                Ok(McpReply::Given { content }) => {
+                    let mut result = ElicitResult::new(ElicitationAction::Accept);
+                    result.content = Some(Value::Object(content));
+                    return Ok(result);
+                }
+                Ok(McpReply::Declined) => ElicitationAction::Decline,
+                // Too much is asked at once.
+                Err(_) if !is_asked => ElicitationAction::Decline,
+                Err(_) => ElicitationAction::Cancel,
+            };
+            Ok(ElicitResult::new(action))
+        }
     }
 
     fn on_progress(

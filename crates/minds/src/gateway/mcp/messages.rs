@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::answer::McpAnswer;
 use super::failure::McpFailure;
 use super::offer::McpOffer;
+use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -33,6 +34,17 @@ pub enum McpCommand {
         key: Id,
         /// What is asked.
         request: Box<McpRequest>,
+    },
+    /// What a person answers to a question that a server asked in the middle of a call.
+    Answer {
+        /// Of which call.
+        id: Id,
+        /// The key of the server.
+        key: Id,
+        /// Which question.
+        number: u64,
+        /// The answer.
+        reply: McpReply,
     },
     /// A call is stopped; it still gets its end.
     Cancel {
@@ -82,6 +94,13 @@ pub enum McpEvent {
         id: Id,
         /// How far it is.
         text: String,
+    },
+    /// A server asks a person something before it goes on with a call.
+    Asks {
+        /// With which.
+        id: Id,
+        /// What.
+        question: Box<McpQuestion>,
     },
     /// A call has its end: every one gets exactly one.
     Done {

@@ -7,19 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::confine::Confinement;
 use super::super::keys::Environment;
-use super::connection::{Connection, connect};
+use super::connection::{Connection, UnderWay, connect};
 use super::consent::{self, Consent};
 use super::failure::{McpFailure, McpFault};
+use super::handler::Asked;
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
-use super::offer::McpOffer;
+use super::offer::{McpOffer, plain};
 use super::process::Place;
+use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -64,6 +66,13 @@ pub struct Pool {
 /// The calls under way, each with what stops it.
 type Calls = Arc<Mutex<HashMap<Id, CancellationToken>>>;
 
+/// The calls of a connection that are under way.
+type CallsUnderWay = Arc<Mutex<BTreeMap<Id, Arc<UnderWay>>>>;
+
+fn call_of(under_way: &CallsUnderWay, id: &Id) -> Option<Arc<UnderWay>> {
+    under_way.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+}
+
 /// A server that is needed.
 struct Kept {
     orders: mpsc::Sender<Order>,
@@ -74,6 +83,12 @@ struct Kept {
 /// What a server is told.
 enum Order {
     Call(Call),
+    /// What a person answers.
+    Answer {
+        id: Id,
+        number: u64,
+        reply: McpReply,
+    },
     /// To try again, under these terms.
     Again(Box<McpTerms>),
 }
@@ -109,6 +124,12 @@ impl Pool {
                 }
             }
             McpCommand::Call { id, key, request } => self.call(id, &key, *request),
+            McpCommand::Answer { id, key, number, reply } => {
+                if let Some(kept) = self.servers.get(&key) {
+                    // Where there is no room, the question stays open until the call's time is over.
+                    let _ = kept.orders.try_send(Order::Answer { id, number, reply });
+                }
+            }
             McpCommand::Cancel { id } => {
                 let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(cancel) = calls.get(&id) {
@@ -291,7 +312,8 @@ impl Keeper {
     /// Does what is asked of the server, until it is gone; nothing where it was ended here.
     async fn serve(&mut self, mut connection: Connection) -> Option<McpFailure> {
         let end = self.end.clone();
-        let heard: Arc<Mutex<HashMap<Id, Arc<Notify>>>> = Arc::default();
+        let under_way = CallsUnderWay::default();
+        let mut questions = 0;
         let changed = connection.changed.clone();
         let mut look = interval(LOOK);
         let mut stamp = consent::stamp(self.place.config.as_deref());
@@ -306,22 +328,22 @@ impl Keeper {
                         self.told = None;
                         changed.notify_one();
                     }
-                    Some(Order::Call(call)) => self.begin(&connection, call, &heard),
+                    Some(Order::Call(call)) => self.begin(&connection, call, &under_way),
+                    Some(Order::Answer { id, number, reply }) => {
+                        if let Some(call) = call_of(&under_way, &id) {
+                            call.answer(number, reply);
+                        }
+                    }
                 },
                 Some(progress) = connection.progress.recv() => {
-                    let notify = heard.lock().unwrap_or_else(PoisonError::into_inner).get(&progress.id).cloned();
-                    if let Some(notify) = notify {
-                        notify.notify_one();
+                    if let Some(call) = call_of(&under_way, &progress.id) {
+                        call.heard.notify_one();
                         (self.says)(McpEvent::Progress { id: progress.id, text: progress.text });
                     }
                 }
-                Some(question) = connection.asked.recv() => {
-                    let under_way: Vec<Id> =
-                        heard.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
-                    for id in under_way {
-                        let text = format!("the server asked you something, which was declined: {question}");
-                        (self.says)(McpEvent::Progress { id, text });
-                    }
+                Some(asked) = connection.asked.recv() => {
+                    questions += 1;
+                    self.ask(asked, questions, &under_way);
                 }
                 () = changed.notified() => {
                     sleep(SETTLE).await;
@@ -352,17 +374,47 @@ impl Keeper {
     }
 
     /// Begins a call, beside the others.
-    fn begin(&self, connection: &Connection, call: Call, heard: &Arc<Mutex<HashMap<Id, Arc<Notify>>>>) {
-        let notify = Arc::new(Notify::new());
-        heard.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), notify.clone());
-        let (line, terms, heard) = (connection.line(), self.terms.clone(), heard.clone());
+    fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
+        let this = Arc::new(UnderWay::default());
+        under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
+        let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
         let (calls, says) = (self.calls.clone(), self.says.clone());
         tokio::spawn(async move {
             let Call { id, request, cancel } = call;
-            let outcome = line.call(&id, request, &terms, &notify, &cancel).await;
-            heard.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            let outcome = line.call(&id, request, &terms, &this, &cancel).await;
+            under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             done(&calls, &says, id, outcome);
         });
+    }
+
+    /// Passes a question on to a person, as one about a call that is under way: a server does not say about which.
+    /// What nobody could answer is declined, and that is told.
+    fn ask(&self, asked: Asked, number: u64, under_way: &CallsUnderWay) {
+        let Asked { message, schema, reply } = asked;
+        let first = under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .next()
+            .map(|(id, call)| (id.clone(), call.clone()));
+        let question = match &schema {
+            Some(schema) => McpQuestion::of(number, &message, schema),
+            None => Err("it wants more than a form".to_owned()),
+        };
+        match (first, question) {
+            (Some((id, call)), Ok(question)) => {
+                call.ask(number, reply);
+                (self.says)(McpEvent::Asks { id, question: Box::new(question) });
+            }
+            (Some((id, _)), Err(why)) => {
+                let _ = reply.send(McpReply::Declined);
+                let question = plain(&message, 200);
+                let text = format!("the server asked you something, which was declined, because {why}: {question}");
+                (self.says)(McpEvent::Progress { id, text });
+            }
+            // Nobody waits for anything of it.
+            (None, _) => drop(reply.send(McpReply::Declined)),
+        }
     }
 
     /// Waits until the server is tried again: for so long, or until a person has done something; `false` where it was
@@ -383,6 +435,8 @@ impl Keeper {
                         return true;
                     }
                     Some(Order::Call(call)) => self.refuse(call, failure.clone()),
+                    // Whoever asked is gone.
+                    Some(Order::Answer { .. }) => {}
                 },
                 _ = look.tick() => {
                     let is_changed = failure.fault == McpFault::NotAllowed

@@ -10,7 +10,9 @@ use super::offered::{CallOrder, SERVERS};
 use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
 use crate::gateway::{McpCalls, McpServers, McpStanding};
 use crate::schedule::{Door, InputJournal};
-use crate::tools::order::{OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use crate::tools::order::{
+    OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
+};
 use crate::tools::plan::Work;
 
 /// What was begun here, and whether this process has looked for the first time. Nobody's to save.
@@ -30,14 +32,26 @@ pub(in crate::tools) struct Outside<'w> {
 }
 
 /// Brings in what servers answered, begins what was ordered in an earlier tick, and stops what nobody waits for.
-pub(in crate::tools) fn carry_out(mut outside: Outside, under_way: Res<OrdersUnderWay>, mut begun: Local<Begun>) {
+pub(in crate::tools) fn carry_out(
+    mut outside: Outside,
+    mut answered: MessageReader<OrderAnswered>,
+    under_way: Res<OrdersUnderWay>,
+    mut begun: Local<Begun>,
+) {
     if outside.journal.is_replaying() {
+        answered.clear();
         return;
+    }
+    for OrderAnswered { key, number, reply } in answered.read() {
+        let Some(call) = under_way.get(*key).and_then(call_of).filter(|_| begun.orders.contains(key)) else { continue };
+        let (id, number, reply) = (key.id(), *number, reply.clone());
+        outside.calls.send(McpCommand::Answer { id, key: call.key, number, reply });
     }
     let heard: Vec<McpEvent> = outside.calls.take().collect();
     for event in heard {
         let (id, news, is_end) = match event {
             McpEvent::Progress { id, text } => (id, ToolNews::Progress { text }, false),
+            McpEvent::Asks { id, question } => (id, ToolNews::Asks { question }, false),
             McpEvent::Done { id, outcome } => (id, news_of(outcome), true),
             McpEvent::Standing { .. } => continue,
         };
@@ -81,11 +95,7 @@ enum Due {
 /// An order that this process found when it began may have been carried out before: it is done again only where the
 /// server says that this changes nothing.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
-    let call = match &order.plan.work {
-        Work::Order { order } => serde_json::from_value::<CallOrder>(order.clone()).ok(),
-        _ => None,
-    };
-    let Some(call) = call else {
+    let Some(call) = call_of(order) else {
         return Due::Answer(ToolNews::Failed { why: "the call cannot be read any more".into() });
     };
     if is_first_look && !call.hints.read_only {
@@ -98,6 +108,14 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
         }
         McpStanding::Off | McpStanding::Connecting => Due::Wait,
         McpStanding::Ready(_) | McpStanding::Failed(_) => Due::Call(Box::new(call)),
+    }
+}
+
+/// The call that an order stands for.
+fn call_of(order: &ToolOrder) -> Option<CallOrder> {
+    match &order.plan.work {
+        Work::Order { order } => serde_json::from_value(order.clone()).ok(),
+        _ => None,
     }
 }
 

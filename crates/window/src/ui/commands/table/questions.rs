@@ -31,6 +31,16 @@ fn several_asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     if count > 1 { Ok(()) } else { Err("There is only one question") }
 }
 
+/// Whether a bare yes is an answer: a form is filled in on the card.
+fn allowable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
+    answerable(cx)?;
+    let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
+    match question.is_some_and(|question| question.approval.misfit(&serde_json::Map::new()).is_some()) {
+        true => Err("Fill in the form on its card"),
+        false => Ok(()),
+    }
+}
+
 fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Command> {
     let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
     let decide = question.map(|question| question.approval.answer(allow, scope, None));
@@ -47,7 +57,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("question.allow", "Allow what an agent asks", |cx| answer(cx, true, AllowScope::Once))
         .about("The question in front, this once")
         .keys(KeyContext::NotWriting, &[plain(Key::A)])
-        .only(answerable)
+        .only(allowable)
         .undone(Undone::CannotBe),
     of("question.refuse", "Refuse what an agent asks", |cx| answer(cx, false, AllowScope::Once))
         .keys(KeyContext::NotWriting, &[plain(Key::R)])
