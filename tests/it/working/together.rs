@@ -258,8 +258,8 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     let entry: KeptEntry = studio.world().resource::<KeptBoard>().entries().get("plan").unwrap().clone();
     let keep = |now: Option<&KeptEntry>, was: Option<&KeptEntry>| TogetherCommand::WriteKept {
         key: "plan".into(),
-        now: now.cloned(),
-        was: was.cloned(),
+        now: now.cloned().map(Box::new),
+        was: was.cloned().map(Box::new),
     };
     push(&mut studio, keep(None, Some(&entry)));
     save(&mut studio);

@@ -10,7 +10,6 @@ use crate::schedule::Input;
 /// Something that a person does about channels and blackboards.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "what a person does is little, and held briefly")]
 pub enum TogetherCommand {
     /// Says something in a channel.
     Publish {
@@ -46,9 +45,9 @@ pub enum TogetherCommand {
         /// Which entry.
         key: String,
         /// What it is to be; none takes it away.
-        now: Option<KeptEntry>,
+        now: Option<Box<KeptEntry>>,
         /// What it was when the person looked; none where there was no such entry.
-        was: Option<KeptEntry>,
+        was: Option<Box<KeptEntry>>,
     },
 }
 

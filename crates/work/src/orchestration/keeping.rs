@@ -150,7 +150,7 @@ pub(super) fn apply_commands(
 ) {
     for command in commands.read() {
         let TogetherCommand::WriteKept { key, now, was } = command else { continue };
-        let result = write_kept(&mut kept, (key, now.as_ref(), was.as_ref()), settings.kept_at_most);
+        let result = write_kept(&mut kept, (key, now.as_deref(), was.as_deref()), settings.kept_at_most);
         match result {
             Ok(()) => {
                 writes.write(write_of(&kept.entries));

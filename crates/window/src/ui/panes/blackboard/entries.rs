@@ -113,12 +113,12 @@ impl<'a> Row<'a> {
                     run: "".into(),
                     secs: 0,
                 });
-                let command = |now: Option<KeptEntry>, was: Option<KeptEntry>| TogetherCommand::WriteKept {
+                let command = |now: Option<Box<KeptEntry>>, was: Option<Box<KeptEntry>>| TogetherCommand::WriteKept {
                     key: self.key.to_owned(),
                     now,
                     was,
                 };
-                let was = self.kept.cloned();
+                let (now, was) = (now.map(Box::new), self.kept.cloned().map(Box::new));
                 (command(now.clone(), was.clone()), command(was, now))
             }
         }

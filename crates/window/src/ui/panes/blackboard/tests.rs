@@ -85,7 +85,11 @@ fn every_change_comes_with_what_undoes_it() {
     let listen = |listens| TogetherCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
     let kept =
         KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
-    let keep = |now, was| TogetherCommand::WriteKept { key: "lesson".into(), now, was };
+    let keep = |now: Option<KeptEntry>, was: Option<KeptEntry>| TogetherCommand::WriteKept {
+        key: "lesson".into(),
+        now: now.map(Box::new),
+        was: was.map(Box::new),
+    };
     assert_eq!(
         asked(&window),
         [
