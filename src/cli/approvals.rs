@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::answers::{Said, not_taken_in};
 use super::asking::{fields, scopes, shown, told};
 use super::place::{self, Absent};
 use super::waiting_steps;
@@ -109,13 +110,6 @@ pub(super) fn approvals(arguments: &Arguments) -> Outcome {
             answer(&refusing.chosen, said, &[])
         }
     }
-}
-
-/// What a person says to a question.
-pub(super) struct Said {
-    pub(super) allow: bool,
-    pub(super) scope: AllowScope,
-    pub(super) because: Option<String>,
 }
 
 fn word(because: Option<&str>) -> Option<String> {
@@ -255,15 +249,6 @@ fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, Compl
 
 fn line(one: &OpenApproval) -> String {
     format!("{}{}", told(&one.name, &one.approval), not_taken_in(one.answer.as_ref()))
-}
-
-/// What is said of an answer that the room has not taken in yet.
-pub(super) fn not_taken_in(answer: Option<&Answer>) -> &'static str {
-    match answer.map(|answer| answer.allow) {
-        Some(true) => " (allowed, not taken in yet)",
-        Some(false) => " (refused, not taken in yet)",
-        None => "",
-    }
 }
 
 fn to_json(one: &OpenApproval) -> Value {

@@ -1,6 +1,7 @@
 //! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
 
 mod allow;
+mod answers;
 mod approvals;
 mod asking;
 mod commands;

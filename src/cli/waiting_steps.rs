@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::approvals::{Said, not_taken_in};
+use super::answers::{Said, not_taken_in};
 use super::report::Verdict;
 use super::{Complaint, Ending, output};
 use crate::app::approvals::{OpenStep, person_answer};

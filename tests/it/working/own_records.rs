@@ -107,7 +107,7 @@ fn what_could_not_be_written_is_written_when_the_room_is_opened_again() {
     studio.until("both are written", |studio| is_written(studio, PLACES[0]) && is_written(studio, PLACES[1]));
     let again =
         |event: &&Value| event["data"]["what"].as_str().is_some_and(|what| what.contains("can be written again"));
-    studio.until("it is told", |studio| studio.all("warning").iter().any(|event| again(event)));
+    studio.until("it is told", |studio| studio.all("warning").iter().any(&again));
 }
 
 #[cfg(not(unix))]

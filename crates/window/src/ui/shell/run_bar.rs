@@ -1,7 +1,7 @@
 //! The bar below the room: gives an agent a task, says how work stands, and stops, pauses and steers it. What a
 //! person must decide stands above it.
 
-use egui::{Align, Layout, Painter, Popup, PopupCloseBehavior, RichText, Ui};
+use egui::{Painter, Popup, PopupCloseBehavior, RichText, Ui};
 
 use super::waiting_step;
 use crate::base::Id;
@@ -268,27 +268,10 @@ impl Hold {
 fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>) {
     widgets::in_card(ui, theme, |ui| {
         let (text, button) = (RichText::new(&hold.why).color(theme.warn), hold.button);
-        if beside_buttons(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
+        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, button, theme).clicked()).1 {
             commands.push(hold.command.clone());
         }
     });
-}
-
-/// A text that wraps, and buttons at the right edge, which keep their place whatever the text is.
-pub(super) fn beside_buttons<R>(
-    ui: &mut Ui,
-    text: impl Into<egui::WidgetText>,
-    buttons: impl FnOnce(&mut Ui) -> R,
-) -> (egui::Response, R) {
-    let inner = ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-        let pressed = buttons(ui);
-        let rest = ui.available_width();
-        let label = ui.allocate_ui_with_layout(egui::vec2(rest, 0.0), Layout::top_down(Align::Min), |ui| {
-            ui.add(egui::Label::new(text).wrap())
-        });
-        (label.inner, pressed)
-    });
-    inner.inner
 }
 
 /// Every piece of work, with a way to stop it.

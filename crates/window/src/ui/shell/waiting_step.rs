@@ -2,7 +2,6 @@
 
 use egui::Ui;
 
-use super::run_bar::beside_buttons;
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
@@ -17,7 +16,7 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
     let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
     widgets::in_card(ui, cx.theme, |ui| {
         let text = format!("Step {} asks you: {}{more}", asked.step, asked.question);
-        if beside_buttons(ui, text, |ui| widgets::primary(ui, true, "Answer", cx.theme).clicked()).1 {
+        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, "Answer", cx.theme).clicked()).1 {
             commands.push(Command::Show(Tab::Graph));
             commands.push(WindowCommand::ShowWorkflow { path: Some(run.file.clone()), runs: false }.into());
         }

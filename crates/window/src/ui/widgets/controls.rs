@@ -256,6 +256,23 @@ pub fn empty(ui: &mut Ui, icon: Icon, title: &str, how: &str, theme: &Theme) {
     });
 }
 
+/// A text that wraps, and buttons at the right edge, which keep their place whatever the text is.
+pub fn beside_buttons<R>(
+    ui: &mut Ui,
+    text: impl Into<egui::WidgetText>,
+    buttons: impl FnOnce(&mut Ui) -> R,
+) -> (Response, R) {
+    let inner = ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
+        let pressed = buttons(ui);
+        let rest = ui.available_width();
+        let label = ui.allocate_ui_with_layout(vec2(rest, 0.0), Layout::top_down(Align::Min), |ui| {
+            ui.add(egui::Label::new(text).wrap())
+        });
+        (label.inner, pressed)
+    });
+    inner.inner
+}
+
 /// Something on the left and something on the right of one line.
 pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
     ui.horizontal(|ui| {
