@@ -25,8 +25,8 @@ mod status;
 mod stop;
 mod task;
 mod task_files;
-#[cfg(feature = "window")]
 mod waiting_steps;
+#[cfg(feature = "window")]
 mod window;
 mod workflow;
 
