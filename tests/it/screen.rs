@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 /// What has to be on the machine.
 const PROGRAMS: [&str; 5] = ["Xvfb", "xdotool", "import", "montage", "openbox"];
-/// How long anything may take until it is seen. Software rendering on a busy machine is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long anything may take until it is seen. Software rendering on a busy machine is slow, and two who may talk do so
+/// about once a minute.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Windows fill the display from its corner, without a frame: a point of the window is a point of the display.
 const WINDOW_RULES: &str = r#"<?xml version="1.0"?>

@@ -9,7 +9,7 @@ use agent_workshop::base::Seq;
 use agent_workshop::base::hash::content_hash;
 use agent_workshop::gateway;
 use agent_workshop::log::EventLog;
-use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, TICKS_PER_SEC, saved};
+use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, Speed, TICKS_PER_SEC, saved};
 use agent_workshop::workspace::files::FileContent;
 use agent_workshop::workspace::{FileChanged, KnownFiles, RoomStart};
 use bevy::app::App;
@@ -123,7 +123,10 @@ impl Workshop {
         Self::with(app::resume(start.clone(), run.into(), next_seq).unwrap(), start)
     }
 
-    fn with(app: App, start: RoomStart) -> Self {
+    /// At full speed, where simulated time stands still for whatever takes real time: a program outside is never too
+    /// slow for a limit in simulated seconds.
+    fn with(mut app: App, start: RoomStart) -> Self {
+        app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
         Self { app, start, inputs: Vec::new(), events: Vec::new() }
     }
 

@@ -109,8 +109,7 @@ impl Model {
                 if question.body.to_string().contains(KEY) {
                     told.push((Fault::Escaped, "the key in the body of a question".to_owned()));
                 }
-                // A process that was killed may have asked nothing yet.
-                if question.body.is_null() && !request.is_empty() {
+                if question.body.is_null() && is_whole(request) {
                     let begins: String = request.chars().take(200).collect();
                     told.push((Fault::Lost, format!("a question that is no JSON: {begins}")));
                 }
@@ -131,4 +130,12 @@ impl Model {
         seen.dedup();
         seen
     }
+}
+
+/// Whether a request came to its end: a process that is killed may have sent nothing yet, or a part.
+fn is_whole(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    let length = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    length.and_then(|(_, bytes)| bytes.trim().parse::<usize>().ok()).is_none_or(|bytes| body.len() >= bytes)
 }

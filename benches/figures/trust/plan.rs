@@ -76,7 +76,7 @@ impl Plan {
             scale: variable("WORKSHOP_TRUST_SCALE")?.unwrap_or(1.0),
             threads: variable("WORKSHOP_TRUST_THREADS")?.unwrap_or(2),
             only,
-            keep: std::env::var_os("WORKSHOP_TRUST_KEEP").map(PathBuf::from),
+            keep: folder_to_keep(),
             tells: true,
         })
     }
@@ -84,7 +84,14 @@ impl Plan {
     /// Just these cases of seed 1, one after another.
     #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
     pub fn quick(cases: impl IntoIterator<Item = u64>) -> Self {
-        Self { seed: 1, scale: 1.0, threads: 2, only: cases.into_iter().collect(), keep: None, tells: false }
+        Self {
+            seed: 1,
+            scale: 1.0,
+            threads: 2,
+            only: cases.into_iter().collect(),
+            keep: folder_to_keep(),
+            tells: false,
+        }
     }
 
     /// Runs a loop's cases, from 0 up to a count that is scaled; each stops for itself.
@@ -109,6 +116,10 @@ impl Plan {
         report.took = began.elapsed();
         report
     }
+}
+
+fn folder_to_keep() -> Option<PathBuf> {
+    std::env::var_os("WORKSHOP_TRUST_KEEP").map(PathBuf::from)
 }
 
 fn variable<T: std::str::FromStr>(name: &str) -> Result<Option<T>, String> {

@@ -17,13 +17,17 @@ use crate::workspace::files::FileContent;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
-/// What is kept of runs that are over, as the file says it. Written by this module only.
-#[derive(Resource, Clone, PartialEq, Debug, Default)]
+/// What is kept of runs that are over, as the file says it. Written by this module only. Part of the saved world, for a
+/// room may be killed before the file was written.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct KeptBoard {
     /// What there is.
     entries: KeptEntries,
+    #[serde(skip)]
     is_read: bool,
     /// Whether the file cannot be read as it is now.
+    #[serde(skip)]
     is_broken: bool,
 }
 
@@ -56,7 +60,7 @@ pub(super) fn follow_file(
     }
     let is_first = !std::mem::replace(&mut kept.is_read, true);
     let text = known.text(KEPT_BLACKBOARD).unwrap_or_default();
-    if is_first && text.is_empty() {
+    if is_first && text.is_empty() && last.is_none() {
         return;
     }
     let read = KeptEntries::parse(text);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blackboard::Blackboards;
 use super::channels::Channels;
-use super::keeping::Unkept;
+use super::keeping::{KeptBoard, Unkept};
 use super::showing::Shown;
 use crate::schedule::Section;
 
@@ -17,6 +17,7 @@ pub(super) struct OrchestrationSaved {
     channels: Channels,
     blackboards: Blackboards,
     shown: Shown,
+    kept: KeptBoard,
     unkept: Unkept,
 }
 
@@ -28,6 +29,7 @@ impl Section for OrchestrationSaved {
             channels: world.resource::<Channels>().clone(),
             blackboards: world.resource::<Blackboards>().clone(),
             shown: world.resource::<Shown>().clone(),
+            kept: world.resource::<KeptBoard>().clone(),
             unkept: world.resource::<Unkept>().clone(),
         }
     }
@@ -36,6 +38,7 @@ impl Section for OrchestrationSaved {
         world.insert_resource(self.channels);
         world.insert_resource(self.blackboards);
         world.insert_resource(self.shown);
+        world.insert_resource(self.kept);
         world.insert_resource(self.unkept);
     }
 }
