@@ -7,7 +7,7 @@ mod looking;
 
 use std::cell::RefCell;
 
-use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2, vec2};
+use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, Shape, TouchPhase, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
@@ -17,7 +17,7 @@ use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::simulation::{RelationshipCommand, State};
 use crate::ui::UiState;
-use crate::ui::commands::RoomAct;
+use crate::ui::commands::{RoomAct, create};
 use crate::ui::shell::Shell;
 use crate::ui::testing::{Stage, sample_room};
 use crate::view::art::Art;
@@ -191,6 +191,18 @@ impl Window {
         self.0.run_steps(2);
     }
 
+    /// Whether this text is among what is painted, which has no widget of its own.
+    fn paints(&self, text: &str) -> bool {
+        fn is_in(shape: &Shape, text: &str) -> bool {
+            match shape {
+                Shape::Text(painted) => painted.galley.text() == text,
+                Shape::Vec(shapes) => shapes.iter().any(|shape| is_in(shape, text)),
+                _ => false,
+            }
+        }
+        self.0.output().shapes.iter().any(|painted| is_in(&painted.shape, text))
+    }
+
     fn selected(&mut self) -> Vec<Id> {
         self.state().selection.things().iter().map(|thing| thing.id().clone()).collect()
     }
@@ -226,6 +238,22 @@ fn an_agent_from_the_shelf_is_lifted_above_the_elements_unless_alt_is_held() {
         assert_eq!(&**profile, "bram");
         assert_eq!(window.state().transfer.dragging, None);
     }
+}
+
+#[test]
+fn while_an_agent_is_dragged_the_reason_why_it_is_lifted_stands_beside_it() {
+    let mut window = Window::new();
+    let row = window.0.get_by_label("Add Bram").rect().center();
+    let [low, high] = [-100.0, 330.0].map(|y| window.screen(40.0, y));
+    window.press(row);
+    window.move_to(row + vec2(30.0, 0.0));
+    window.move_to(low);
+    assert!(window.paints(create::LIFTED));
+    window.move_to(high);
+    assert!(!window.paints(create::LIFTED), "there it comes to stand where it is let go");
+    window.move_to(low);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.paints(create::LIFTED));
 }
 
 #[test]
