@@ -12,7 +12,7 @@ use bevy::ecs::prelude::*;
 use bevy::render::camera::ExtractedCamera;
 use bevy::render::render_resource::{PipelineCache, SpecializedRenderPipelines, TextureFormat};
 use bevy::render::sync_world::MainEntity;
-use bevy::render::view::ExtractedView;
+use bevy::render::view::{ExtractedView, Msaa};
 use bevy::render::{ExtractSchedule, Render, RenderApp, RenderSystems};
 use bevy::shader::{Shader, Source};
 use bevy_egui::render::systems::{EguiPipelines, queue_pipelines_system};
@@ -28,9 +28,10 @@ const FORMAT: TextureFormat = TextureFormat::Rgba8Unorm;
 /// without that step.
 const LAST_STEP: [&str; 2] = ["linear_from_gamma_rgb(color_gamma.rgb)", "color_gamma.rgb"];
 
-/// The camera of the window.
+/// The camera of the window. `egui` smooths its own edges: several samples for each point would cost time and memory, and
+/// nobody would see them.
 pub fn camera() -> impl Bundle {
-    (Camera2d, CompositingSpace::Srgb)
+    (Camera2d, CompositingSpace::Srgb, Msaa::Off)
 }
 
 /// Draws what `egui` lays out as it means it, where somebody runs it. Added after the plugin of `bevy_egui`.

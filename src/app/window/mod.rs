@@ -38,6 +38,8 @@ use std::path::PathBuf;
 use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, PreUpdate, Update};
 use bevy::ecs::prelude::*;
+use bevy::render::RenderPlugin;
+use bevy::render::settings::{MemoryHints, WgpuSettings};
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet, EguiStartupSet};
 
@@ -87,6 +89,9 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         close_when_requested: false,
         ..WindowPlugin::default()
     });
+    // A room needs little of the graphics card: memory is taken from it in small blocks.
+    let graphics = WgpuSettings { memory_hints: MemoryHints::MemoryUsage, ..WgpuSettings::default() };
+    let plugins = plugins.set(RenderPlugin { render_creation: graphics.into(), ..RenderPlugin::default() });
     let mut app = App::new();
     app.add_plugins((plugins, EguiPlugin::default(), display::EguiDisplayPlugin));
     app.insert_non_send(room).insert_non_send(Screen::with_services(options.dark, services));
