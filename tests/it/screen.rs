@@ -187,6 +187,18 @@ impl Display {
         self.hand(&["search", "--name", title, "windowminimize"]);
     }
 
+    /// Whether the middle of the display is lit, which costs a hundredth of a picture of it: for whoever looks again and
+    /// again at a program that is busy. Black and dark grey are not.
+    pub fn is_lit_in_the_middle(&self, (width, height): (u32, u32)) -> bool {
+        const SIDE: u32 = 48;
+        let place = format!("{SIDE}x{SIDE}+{}+{}", (width - SIDE) / 2, (height - SIDE) / 2);
+        let arguments = ["-window", "root", "-crop", &place, "+repage", "-depth", "8", "gray:-"];
+        let done = self.command("import").args(arguments).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let sum: u64 = done.stdout.iter().map(|byte| u64::from(*byte)).sum();
+        sum > 60 * done.stdout.len() as u64
+    }
+
     /// Whether a picture of the display shows more than an empty one.
     pub fn shows_something(&self, name: &str) -> bool {
         // An empty display makes a picture of a few hundred bytes.

@@ -31,7 +31,7 @@ const LIVELY: Duration = Duration::from_millis(16);
 /// Between two frames while nothing does: often enough for the clock and for what comes from outside.
 const QUIET: Duration = Duration::from_millis(200);
 /// The same while time stands still: only what comes from outside can change anything.
-const STILL: Duration = Duration::from_millis(500);
+const STILL: Duration = Duration::from_secs(1);
 /// Between two frames while something that was asked for is under way.
 const BUSY: Duration = Duration::from_millis(100);
 /// Between two frames at least while the person works in another window.
