@@ -69,7 +69,7 @@ impl Running {
         command.arg(workspace).args(["--light", "--size", "1280x800", "--provider", "offline"]);
         let began = Instant::now();
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
-        while !display.is_lit_in_the_middle(SIZE) {
+        while !display.is_lit_in_the_middle() {
             assert!(began.elapsed() < Duration::from_secs(60), "nothing was seen in a minute");
             sleep(LOOKS_EVERY);
         }

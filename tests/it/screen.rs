@@ -37,6 +37,7 @@ pub struct Display {
     server: Child,
     window_manager: Child,
     name: String,
+    size: (u32, u32),
     /// Where pictures and what belongs to the person are kept.
     pub folder: PathBuf,
 }
@@ -53,7 +54,8 @@ impl Drop for Display {
 
 impl Display {
     /// Starts a display of this size; pictures of it go to the folder.
-    pub fn start((width, height): (u32, u32), folder: &Path) -> Self {
+    pub fn start(size: (u32, u32), folder: &Path) -> Self {
+        let (width, height) = size;
         std::fs::create_dir_all(folder).unwrap();
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &format!("{width}x{height}x24")])
@@ -74,7 +76,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self { server, window_manager, name, folder: folder.to_owned() }
+        Self { server, window_manager, name, size, folder: folder.to_owned() }
     }
 
     /// A command whose window opens here, and whose person keeps their things in this display's folder.
@@ -189,8 +191,9 @@ impl Display {
 
     /// Whether the middle of the display is lit, which costs a hundredth of a picture of it: for whoever looks again and
     /// again at a program that is busy. Black and dark grey are not.
-    pub fn is_lit_in_the_middle(&self, (width, height): (u32, u32)) -> bool {
+    pub fn is_lit_in_the_middle(&self) -> bool {
         const SIDE: u32 = 48;
+        let (width, height) = self.size;
         let place = format!("{SIDE}x{SIDE}+{}+{}", (width - SIDE) / 2, (height - SIDE) / 2);
         let arguments = ["-window", "root", "-crop", &place, "+repage", "-depth", "8", "gray:-"];
         let done = self.command("import").args(arguments).output().unwrap();

@@ -117,7 +117,7 @@ impl Running {
         let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
         let running = Self { child };
         display.focus("Agent Workshop");
-        until("the first frame", || display.shows_something("0-first"));
+        until("the first frame", || display.is_lit_in_the_middle());
         running
     }
 

@@ -44,6 +44,8 @@ pub struct WorkflowLayer {
     pub(super) runs_next: bool,
     /// Whether what a run is about is being asked.
     asks: bool,
+    /// Whether that was asked for just now: the first field is to have the keyboard.
+    is_asking_anew: bool,
     /// What a run is to be about, by variable.
     variables: BTreeMap<String, String>,
     /// What is being written into the fields of the step that is looked at.
@@ -138,6 +140,7 @@ impl WorkflowLayer {
     /// Runs it, or asks first what it is to be about.
     fn begin(&mut self, file: &WorkflowView, done: &mut Done) {
         self.asks = !file.variables.is_empty();
+        self.is_asking_anew = self.asks;
         if !self.asks {
             self.run(file, done);
         }
@@ -209,14 +212,21 @@ impl WorkflowLayer {
 
     /// What a run is to be about.
     fn form(&mut self, ui: &mut Ui, theme: &Theme, file: &WorkflowView, done: &mut Done) {
-        let mut is_whole = true;
+        let (mut is_whole, mut is_entered) = (true, false);
         for (name, about, default) in &file.variables {
             let value = self.variables.entry(name.clone()).or_insert_with(|| default.clone());
-            widgets::field(ui, value, name, if about.is_empty() { name } else { about });
+            let told = if about.is_empty() { format!("{name}:") } else { format!("{name}: {about}") };
+            ui.label(widgets::small(told, theme));
+            let field = widgets::field(ui, value, name, "");
+            if std::mem::take(&mut self.is_asking_anew) {
+                field.request_focus();
+            }
+            is_entered |= widgets::entered(ui, &field);
             is_whole &= !value.trim().is_empty();
         }
         ui.horizontal(|ui| {
-            if widgets::primary(ui, is_whole, "Run with these", theme).clicked() {
+            let is_chosen = widgets::primary(ui, is_whole, "Run with these", theme).clicked();
+            if is_chosen || (is_whole && is_entered) {
                 self.asks = false;
                 self.run(file, done);
             }

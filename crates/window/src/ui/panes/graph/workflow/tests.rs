@@ -85,6 +85,21 @@ fn a_run_is_asked_what_it_is_about_and_begins() {
 }
 
 #[test]
+fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Run workflow").click();
+    window.run();
+    window.event(egui::Event::Text("tea".into()));
+    window.run();
+    window.key_press(egui::Key::Enter);
+    window.run();
+    let variables = [("topic".to_owned(), "tea".to_owned())].into();
+    assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
+    assert!(window.query_by_label("Run with these").is_none());
+}
+
+#[test]
 fn what_steps_are_at_is_seen_and_a_failed_run_goes_on() {
     let mut window = stage(Some(run(RunStatus::Failed, Vec::new())));
     window.run();
