@@ -234,8 +234,12 @@ fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec
     lines
 }
 
-/// How far a permission reaches.
+/// How far a permission reaches. An answer to a form is none: its place stays empty.
 fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, memory: &mut CardMemory) {
+    if question.approval.of_server.is_some() {
+        ui.allocate_space(vec2(0.0, SCOPES_POINTS));
+        return;
+    }
     let scopes = question.approval.scopes(called);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
     let choices: Vec<(String, String)> = scopes
@@ -258,6 +262,7 @@ fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
     part(ui, "scope", APPROVAL.scope, |ui| {
         let told = match scopes.as_slice() {
+            _ if question.approval.of_server.is_some() => "",
             [_] => "This is asked about each time.",
             _ => chosen.map_or("", |chosen| scopes[chosen].1.as_str()),
         };

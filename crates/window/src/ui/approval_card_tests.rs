@@ -140,6 +140,7 @@ fn what_a_server_asks_is_answered_with_a_form_that_fits() {
     question.approval.of_server = Some(Box::new(asked));
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);
+    assert!(window.query_by_label("Allow only this once").is_none(), "an answer is no permission");
     assert!(window.get_by_label("Answer Ada").accesskit_node().is_disabled(), "it must be filled in");
     window.get_by_label("Fill in Branch").focus();
     window.run_steps(2);

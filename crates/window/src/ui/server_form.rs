@@ -1,4 +1,5 @@
-//! The form of what an MCP server asks in the middle of a call: one field a line, as the server describes them.
+//! The form of what an MCP server asks in the middle of a call: its fields as the server describes them, beside each other
+//! where there is room.
 
 use std::collections::BTreeMap;
 
@@ -21,42 +22,56 @@ impl Filled {
     }
 }
 
+/// A field is at least so wide where several stand beside each other.
+const FIELD_POINTS: f32 = 320.0;
+/// So many fields stand beside each other at most.
+const COLUMNS_AT_MOST: usize = 3;
+
 /// Draws the form.
 pub fn form_ui(ui: &mut Ui, fields: &[FormField], filled: &mut Filled, theme: &Theme) {
-    for one in fields {
-        let usual = one.usual.as_ref().map(|usual| usual.as_str().map_or_else(|| usual.to_string(), str::to_owned));
-        let text = filled.0.entry(one.name.clone()).or_insert_with(|| usual.unwrap_or_default());
-        let mark = if one.required { "" } else { " (optional)" };
-        ui.label(format!("{}{mark}", one.title));
-        if !one.about.is_empty() {
-            ui.add(Label::new(small(&one.about, theme)).wrap());
-        }
-        match &one.kind {
-            FieldKind::Flag => {
-                let on = text == "true";
-                if widgets::switch(ui, on, &one.title, theme).clicked() {
-                    *text = (!on).to_string();
-                }
+    let columns = ((ui.available_width() / FIELD_POINTS) as usize).clamp(1, COLUMNS_AT_MOST).min(fields.len().max(1));
+    for row in fields.chunks(columns) {
+        ui.columns(columns, |columns| {
+            for (ui, one) in columns.iter_mut().zip(row) {
+                field_ui(ui, one, filled, theme);
             }
-            FieldKind::Choice { choices } => {
-                let shown = choices.iter().find(|(value, _)| *value == *text).map_or("Choose", |(_, shown)| shown);
-                menu::drop_down(ui, &format!("Choose {}", one.title), shown, MENU[0], theme, |ui| {
-                    for (value, shown) in choices {
-                        if menu::choice(ui, *value == *text, shown).clicked() {
-                            value.clone_into(text);
-                        }
-                    }
-                });
-            }
-            FieldKind::Text { .. } | FieldKind::Number { .. } => {
-                field(ui, text, &format!("Fill in {}", one.title), "");
-            }
-        }
-        if let Err(why) = one.value(Some(&Value::from(text.as_str())))
-            && !text.trim().is_empty()
-        {
-            ui.label(egui::RichText::new(format!("{}.", widgets::words::capitalised(&why))).color(theme.bad));
-        }
-        ui.add_space(SPACE[0]);
+        });
     }
+}
+
+fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
+    let usual = one.usual.as_ref().map(|usual| usual.as_str().map_or_else(|| usual.to_string(), str::to_owned));
+    let text = filled.0.entry(one.name.clone()).or_insert_with(|| usual.unwrap_or_default());
+    let mark = if one.required { "" } else { " (optional)" };
+    ui.label(format!("{}{mark}", one.title));
+    if !one.about.is_empty() {
+        ui.add(Label::new(small(&one.about, theme)).wrap());
+    }
+    match &one.kind {
+        FieldKind::Flag => {
+            let on = text == "true";
+            if widgets::switch(ui, on, &one.title, theme).clicked() {
+                *text = (!on).to_string();
+            }
+        }
+        FieldKind::Choice { choices } => {
+            let shown = choices.iter().find(|(value, _)| *value == *text).map_or("Choose", |(_, shown)| shown);
+            menu::drop_down(ui, &format!("Choose {}", one.title), shown, MENU[0], theme, |ui| {
+                for (value, shown) in choices {
+                    if menu::choice(ui, *value == *text, shown).clicked() {
+                        value.clone_into(text);
+                    }
+                }
+            });
+        }
+        FieldKind::Text { .. } | FieldKind::Number { .. } => {
+            field(ui, text, &format!("Fill in {}", one.title), "");
+        }
+    }
+    if let Err(why) = one.value(Some(&Value::from(text.as_str())))
+        && !text.trim().is_empty()
+    {
+        ui.label(egui::RichText::new(format!("{}.", widgets::words::capitalised(&why))).color(theme.bad));
+    }
+    ui.add_space(SPACE[0]);
 }
