@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
+use crate::base::Severity;
 use crate::base::text::nearest;
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{
@@ -205,7 +206,8 @@ fn check(checking: &Checking) -> Outcome {
         Some(name) => vec![here.find(name)?],
         None => here.all.servers.iter().collect(),
     };
-    let mut ending = if here.all.problems.is_empty() { Ending::Done } else { Ending::Failed };
+    let is_wrong = here.all.problems.iter().any(|problem| problem.severity == Severity::Error);
+    let mut ending = if is_wrong { Ending::Failed } else { Ending::Done };
     let mut checked = Vec::new();
     for written in chosen {
         let begun = Instant::now();

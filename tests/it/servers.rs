@@ -609,7 +609,9 @@ fn the_command_line_lists_allows_checks_and_calls() {
     let place = workspace.path().join("w");
     std::fs::create_dir(&place).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
-    let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"] } } });
+    // The token is told of with a warning, for which no check fails.
+    let env = json!({ "ODD_TOKEN": "sk-0123456789abcdef0123456789" });
+    let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), "typed"], "env": env } } });
     std::fs::write(place.join(".mcp.json"), file.to_string()).expect("files can be written");
     let run = |arguments: &[&str]| {
         let mut command = crate::program::workshop(&place, arguments);
@@ -626,6 +628,7 @@ fn the_command_line_lists_allows_checks_and_calls() {
     let (code, checked) = run(&["mcp", "check", "--json"]);
     let checked: Value = serde_json::from_str(checked.trim()).unwrap_or_else(|error| panic!("{error}: {checked}"));
     assert!(code == Some(0) && checked["servers"][0]["works"] == true, "{checked}");
+    assert_eq!(checked["problems"][0]["severity"], "warning", "{checked}");
     let (code, sum) = run(&["mcp", "call", "odd", "add", r#"{"a": 2, "b": 3}"#]);
     assert_eq!((code, sum.trim()), (Some(0), "The sum is 5."));
     let (code, told) = run(&["mcp", "call", "odd", "ad"]);

@@ -91,12 +91,18 @@ pub fn empty_scene(name: &str) -> String {
 
 /// `settings.yaml` is written last, so that a folder is a workspace only when it is complete.
 pub fn init(folder: &Path) -> Result<Initialised, InitError> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(InitError::IsFile(folder.display().to_string()));
-    }
+    make_folder(folder)?;
     let first = [(".gitignore".to_owned(), GITIGNORE.as_bytes())];
     let last = [(super::layout::SETTINGS_FILE.to_owned(), STARTER_SETTINGS.as_bytes())];
     write_all(folder, first.into_iter().chain(files()).chain(last))
+}
+
+/// Makes a folder, if it is not there.
+fn make_folder(folder: &Path) -> Result<(), InitError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(InitError::IsFile(folder.display().to_string()));
+    }
+    fs::create_dir_all(folder).map_err(|source| InitError::Write { path: folder.display().to_string(), source })
 }
 
 /// Writes these files into a folder, which is made if it is not there. Never touches a file that is.
@@ -104,11 +110,11 @@ pub(super) fn write_all(
     folder: &Path,
     files: impl IntoIterator<Item = (String, &'static [u8])>,
 ) -> Result<Initialised, InitError> {
+    make_folder(folder)?;
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |source| InitError::Write { path, source }
     };
-    fs::create_dir_all(folder).map_err(failed(folder))?;
     let mut done = Initialised::default();
     for (path, content) in files {
         match write_new(folder, &path, content) {
@@ -126,6 +132,7 @@ pub const ADOPTED_SCENE: &str = "scenes/room.yaml";
 /// Makes a folder a workspace that has files of its own: with settings and one scene, and nothing else. Instructions
 /// for agents that lie in it are shown by a rulebook of that scene.
 pub fn adopt(folder: &Path) -> Result<Initialised, InitError> {
+    make_folder(folder)?;
     let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
     let instructions =
         super::layout::INSTRUCTIONS.into_iter().find(|name| crate::safe_fs::open_ordinary(&folder.join(name)).is_ok());
@@ -177,6 +184,16 @@ mod tests {
         assert!(doc.is_some_and(|doc| !doc.elements.is_empty() || !doc.agents.is_empty()));
         assert_eq!(problems, []);
         assert_eq!(yaml::parse(STARTER_SETTINGS), Ok(serde_json::Value::Null));
+    }
+
+    #[test]
+    fn a_bare_workspace_is_made_where_there_is_no_folder_yet() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let target = folder.path().join("deep/new");
+        assert_eq!(adopt(&target).expect("it can be written").written, [ADOPTED_SCENE, "settings.yaml"]);
+        let file = folder.path().join("file");
+        fs::write(&file, "mine").expect("it can be written");
+        assert!(matches!(adopt(&file), Err(InitError::IsFile(_))));
     }
 
     #[test]

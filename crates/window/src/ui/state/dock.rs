@@ -113,6 +113,9 @@ impl Default for Dock {
     }
 }
 
+/// Panes of earlier versions, by their words: workflows are a layer of the graph.
+const FORMER_PANES: [&str; 1] = ["workflows"];
+
 /// How the panes stand, as it is written down.
 #[derive(Serialize, Deserialize)]
 struct Written {
@@ -142,6 +145,15 @@ impl Dock {
             && Tab::FIXED.iter().all(|tab| panes.contains(&tab))
             && panes.len() <= 7 + FILES_AT_MOST + ADDED_AT_MOST)
             .then_some(dock)
+            .map(Self::without_former_panes)
+    }
+
+    /// What used to be a pane and is a part of another one now has no tab any more.
+    fn without_former_panes(mut self) -> Self {
+        for word in FORMER_PANES {
+            self.remove(&Tab::Pane(word.to_owned()));
+        }
+        self
     }
 
     /// Walks the tiles below one; nothing where it does not end.
@@ -351,6 +363,16 @@ mod tests {
         let files = dock.files();
         assert_eq!(files.len(), FILES_AT_MOST);
         assert!(files.contains(&"0.md".to_owned()) && !files.contains(&"1.md".to_owned()), "{files:?}");
+    }
+
+    #[test]
+    fn a_pane_that_became_a_part_of_another_has_no_tab_any_more() {
+        let mut dock = Dock::default();
+        let [former, added] = ["workflows", "blackboard"].map(|word| Tab::Pane(word.to_owned()));
+        dock.show(&former, |_| true);
+        dock.show(&added, |_| true);
+        let read = Dock::from_value(&dock.to_value()).expect("it is a studio");
+        assert!(read.tree.tiles.find_pane(&former).is_none() && read.tree.tiles.find_pane(&added).is_some());
     }
 
     #[test]
