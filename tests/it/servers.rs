@@ -35,6 +35,7 @@ pub fn trials() -> Vec<Trial> {
         a_server_that_is_forbidden_while_it_runs_is_ended,
         a_server_that_works_is_tried_again_and_says_so,
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
+        a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is_and_may_be_stopped,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
         an_answer_over_http_without_end_is_cut,
@@ -203,6 +204,16 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     }
     drop(room);
     assert!(is_gone("tried"));
+}
+
+fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
+    let place = Place::new();
+    let command = json!({ "odd": { "command": "python3", "args": ["/nowhere/server.py"] } });
+    let server = mcp_server::read(&command).defined().next().expect("a server is defined");
+    place.allow(&server);
+    let failure = place.connect(server).err().expect("there is no such server");
+    assert!(failure.what.contains("/nowhere/server.py"), "{failure:?}");
+    assert!(failure.remedy.contains("beyond the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
 }
 
 fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {

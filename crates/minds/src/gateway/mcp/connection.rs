@@ -90,7 +90,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(not_greeted(&redactor, &error, &words))
+                    Err(confined(not_greeted(&redactor, &error, &words), terms.confined))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
@@ -196,6 +196,18 @@ fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     let words = if words.is_empty() { String::new() } else { format!(" (it says: {words})") };
     let what = format!("it does not speak the protocol: {text}{words}");
     McpFailure::new(McpFault::Protocol, what, "see that the command or the address is that of an MCP server")
+}
+
+/// The same, with what a program may lack that sees less than it would outside.
+fn confined(failure: McpFailure, is_confined: bool) -> McpFailure {
+    let remedy = match failure.fault {
+        McpFault::Protocol if is_confined => {
+            "see that the command is that of an MCP server, and that it needs no file beyond the workspace: it is confined \
+             to that (mcp.confined in the settings)"
+        }
+        _ => return failure,
+    };
+    McpFailure { remedy: remedy.to_owned(), ..failure }
 }
 
 /// An error with what it came from.
