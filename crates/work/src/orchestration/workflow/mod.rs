@@ -89,7 +89,9 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Orchestration))
                 .after(BeforeWorkflows::Ingest),
-            systems::hear.in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration)).after(BeforeWorkflows::Decide),
+            systems::take_answers
+                .in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration))
+                .after(BeforeWorkflows::Decide),
         ),
     );
     sections::register::<WorkflowRuns>(app);

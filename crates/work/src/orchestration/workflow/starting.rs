@@ -73,7 +73,7 @@ pub fn missing<'a>(workflow: &'a Workflow, variables: &BTreeMap<String, String>)
 }
 
 /// A person does something about workflows.
-pub(super) fn obey(
+pub(super) fn apply_command(
     room: &mut RunsAccess<'_>,
     workflows: &mut Workflows,
     runs: &mut WorkflowRuns,

@@ -8,7 +8,7 @@ use super::format;
 use super::key::RunKey;
 use super::runs::{WorkflowRuns, Workflows};
 use super::settings::WorkflowSettings;
-use super::starting::{Happened, begin_triggered, obey};
+use super::starting::{Happened, apply_command, begin_triggered};
 use super::state::PartWork;
 use super::task::GIVE_OUTPUT;
 use crate::base::ids::ROOM;
@@ -85,7 +85,7 @@ pub(super) fn bring_on(
         }
     }
     for command in commands.read() {
-        obey(&mut room, &mut workflows, &mut runs, command);
+        apply_command(&mut room, &mut workflows, &mut runs, command);
     }
     // Whoever shows them is not to think that they change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_going_on());
@@ -154,7 +154,7 @@ fn was_written(runs: &mut WorkflowRuns, order: &str) {
 }
 
 /// Hears what became of the work of steps.
-pub(super) fn hear(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>, mut news: MessageReader<WorkAnswer>) {
+pub(super) fn take_answers(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>, mut news: MessageReader<WorkAnswer>) {
     if news.is_empty() || runs.runs.is_empty() {
         news.clear();
         return;
