@@ -35,7 +35,7 @@ def tools():
             tool("x" * 300, "x"),
         ]
     if MODE == "asks":
-        return [tool("ask", "Asks a person.")]
+        return [tool("ask", "Asks a person."), tool("sample", "Asks for the use of a model.")]
     return [
         tool("add", described, SUM, readOnlyHint=True),
         tool("log.all", "Notes something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
@@ -80,6 +80,11 @@ def call(name, arguments, meta):
         result = json.loads(sys.stdin.readline())["result"]
         text = f"{result['action']} {json.dumps(result.get('content'), sort_keys=True)}"
         return {"content": [{"type": "text", "text": text}]}
+    if name == "sample":
+        asked = {"role": "user", "content": {"type": "text", "text": "Say yes."}}
+        say({"id": "s1", "method": "sampling/createMessage", "params": {"messages": [asked], "maxTokens": 10}})
+        error = json.loads(sys.stdin.readline()).get("error", {})
+        return {"content": [{"type": "text", "text": f"refused: {error.get('code')}"}]}
     if name == "write":
         try:
             with open(arguments["path"], "w", encoding="utf-8") as file:

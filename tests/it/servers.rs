@@ -46,6 +46,7 @@ pub fn trials() -> Vec<Trial> {
         a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
         a_person_may_decline_what_a_server_asks_and_the_call_goes_on,
         where_nobody_can_answer_a_server_it_is_told_so,
+        a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none,
         what_a_server_gives_beside_words_stands_in_the_session_file,
         a_description_that_changes_is_told,
         a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_may,
@@ -545,6 +546,14 @@ fn where_nobody_can_answer_a_server_it_is_told_so() {
     let answer = client.call(tool("ask", json!({})), |step| told.push(step.to_owned())).expect("it goes on");
     assert_eq!((answer.text.as_str(), told.len()), ("decline null", 1), "{told:?}");
     assert!(told[0].contains("declined: Which branch?"), "{told:?}");
+}
+
+fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
+    let place = Place::new();
+    let (mut client, _) = place.allowed("asks").expect("it greets");
+    let answer = client.call(tool("sample", json!({})), |_| {}).expect("it goes on");
+    // JSON-RPC's number for a method that is not there.
+    assert_eq!(answer.text, "refused: -32601");
 }
 
 /// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.
