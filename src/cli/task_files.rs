@@ -249,7 +249,7 @@ fn say(done: &[(String, Vec<String>)], word: &str) -> Result<(), Complaint> {
         })
         .collect();
     if lines.is_empty() {
-        output::note("no task is meant; nothing was changed");
+        output::note("nothing was changed: no task is meant, or each is so already");
         return Ok(());
     }
     output::result(&lines.join("\n"))

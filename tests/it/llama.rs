@@ -1,5 +1,6 @@
 //! A real model, a tiny one, behind a real server: llama.cpp.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_workshop::base::RequestId;
@@ -12,8 +13,18 @@ use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 
 use crate::asking;
-use crate::peers;
+use crate::peers::{self, Peer};
 use crate::workshop::{Setup, Workshop};
+
+/// One model at a time: each takes all cores, and two of them wait for each other for longer than anybody waits for an
+/// answer.
+static ONE_MODEL: Mutex<()> = Mutex::new(());
+
+/// A model of one's own, behind a server, for as long as nobody else has one.
+fn start_model() -> (MutexGuard<'static, ()>, Peer) {
+    let turn = ONE_MODEL.lock().unwrap_or_else(PoisonError::into_inner);
+    (turn, peers::start_llama().expect("the server starts"))
+}
 
 /// The machine may be busy with other things.
 fn patient() -> GatewaySettings {
@@ -22,7 +33,7 @@ fn patient() -> GatewaySettings {
 
 /// Words come while they are made, and in the end with what they cost; in both formats that it speaks.
 fn streamed() {
-    let peer = peers::start_llama().expect("the server starts");
+    let (_turn, peer) = start_model();
     for vendor in ["openai", "anthropic"] {
         let asked = asking::ask(vendor, &peer.url, "Say hello to the workshop.", &patient());
         assert!(asked.pieces > 1, "{vendor}: {} pieces", asked.pieces);
@@ -36,7 +47,7 @@ fn streamed() {
 
 /// Withdrawn in the middle, and the server, which has one slot, is free for the next.
 fn aborted() {
-    let peer = peers::start_llama().expect("the server starts");
+    let (_turn, peer) = start_model();
     let worker = asking::worker();
     worker.send(asking::command(1, "openai", &peer.url, "Count to a thousand.", &patient())).expect("there is room");
     while !matches!(worker.next(Duration::from_secs(60)), Some(GatewayEvent::Delta { .. })) {}
@@ -48,7 +59,7 @@ fn aborted() {
 
 /// Tried out from the window: a few words from a real model, counted.
 fn tried_out() {
-    let peer = peers::start_llama().expect("the server starts");
+    let (_turn, peer) = start_model();
     let workshop = asking::room_of("openai", &peer.url);
     let tried = asking::try_out(&workshop, "openai:tiny");
     let reply = tried.outcome.expect("a real model answers");
@@ -83,7 +94,7 @@ fn streams(room: &mut Workshop) -> bool {
 
 /// Work with a real model: it streams, is stopped in the middle, is paused before it begins, and goes on.
 fn worked_with() {
-    let peer = peers::start_llama().expect("the server starts");
+    let (_turn, peer) = start_model();
     let settings = format!(
         "gateway:\n  provider: openai\n  base_urls: {{ openai: \"{}\" }}\n  stall_timeout_secs: 50\nmind: {{ max_work_output_tokens: 120 }}\n",
         peer.url

@@ -79,14 +79,28 @@ pub fn check_sound(file: &TaskFile, task: usize) -> Result<(), EditError> {
 }
 
 /// The text of the file with these tasks changed, all or none. Their ids are written down where they were not.
-pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<String, EditError> {
+pub fn update(file: &TaskFile, changes: &BTreeMap<usize, Vec<Change>>) -> Result<Updated, EditError> {
     let mut splices = Splices::default();
+    let mut changed = Vec::new();
     check_ids(file, changes)?;
     for (&task, changes) in changes {
         check_sound(file, task)?;
+        let before = splices.len();
         change_task(file, &file.tasks[task], changes, &mut splices)?;
+        if splices.are_others_since(before, &file.text) {
+            changed.push(task);
+        }
     }
-    Ok(splices.apply(&file.text))
+    Ok(Updated { text: splices.apply(&file.text), changed })
+}
+
+/// What changes of tasks come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Updated {
+    /// The file as it is then.
+    pub text: String,
+    /// The tasks of which something is another now; those that had all of it already are not among them.
+    pub changed: Vec<usize>,
 }
 
 /// No two tasks have the same id afterwards.

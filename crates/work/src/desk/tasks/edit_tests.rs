@@ -15,7 +15,7 @@ fn text(text: &str) -> Option<Value> {
 }
 
 fn set(file: &str, task: usize, change: Change) -> String {
-    update(&parse(file), &BTreeMap::from([(task, vec![change])])).expect("it can be changed")
+    update(&parse(file), &BTreeMap::from([(task, vec![change])])).expect("it can be changed").text
 }
 
 #[test]
@@ -97,7 +97,17 @@ fn what_has_an_error_is_not_written_and_the_rest_is() {
     let file = parse(text);
     let done = |task| update(&file, &BTreeMap::from([(task, vec![Change::Status(Status::Completed)])]));
     assert!(matches!(done(0), Err(EditError::HasErrors { line: 1, .. })));
-    assert_eq!(done(1).expect("it is sound"), "- \"open\n- [x] b\n  id: b\n");
+    assert_eq!(done(1).expect("it is sound").text, "- \"open\n- [x] b\n  id: b\n");
+}
+
+#[test]
+fn a_task_that_has_it_already_is_not_changed() {
+    let file = parse("- [x] a\n  id: a\n  by: ada\n- b\n  id: b\n");
+    let all = |change: Change| BTreeMap::from([(0, vec![change.clone()]), (1, vec![change])]);
+    let changed = |change| update(&file, &all(change)).expect("it can be changed").changed;
+    assert_eq!(changed(Change::Status(Status::Completed)), [1]);
+    assert_eq!(changed(Change::Field("by".into(), text("ada"))), [1]);
+    assert_eq!(changed(Change::Field("by".into(), None)), [0]);
 }
 
 #[test]
@@ -199,7 +209,8 @@ proptest! {
         }
         let task = pick.index(file.tasks.len());
         if let Ok(changed) = update(&file, &BTreeMap::from([(task, changes.clone())])) {
-            let after = parse(changed.as_str());
+            let after = parse(changed.text.as_str());
+            prop_assert_eq!(changed.changed.is_empty(), changed.text == text);
             check_changed(&file, task, &changes, &after)?;
             let line_ends = |text: String| text.trim_end_matches(['\r', '\n']).to_owned();
             prop_assert_eq!(line_ends(others(&file, task)), line_ends(others(&after, task)));

@@ -17,6 +17,16 @@ impl Splices {
         self.replace(at..at, text);
     }
 
+    /// How many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether one of the pieces after the first so many says something else than the text does.
+    pub(super) fn are_others_since(&self, first: usize, text: &str) -> bool {
+        self.0[first..].iter().any(|(span, piece)| text[span.clone()] != *piece)
+    }
+
     /// The text with all of it done.
     pub(super) fn apply(mut self, text: &str) -> String {
         // What is put in comes before what is replaced at the same place, in the order in which it was asked for.

@@ -70,8 +70,8 @@ pub fn update(sources: &[Source], query: &Update) -> Result<Changes, OrderError>
         let source = &sources[index];
         tasks.retain(|task| keep(&mut changes, index, check_sound(&source.file, *task)));
         let each = tasks.iter().map(|task| (*task, query.changes.clone())).collect();
-        let text = edit::update(&source.file, &each).map_err(|error| failed(source, error))?;
-        changes.put(index, source, text, tasks);
+        let updated = edit::update(&source.file, &each).map_err(|error| failed(source, error))?;
+        changes.put(index, source, updated.text, updated.changed);
     }
     Ok(changes)
 }
