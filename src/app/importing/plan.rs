@@ -7,7 +7,8 @@ use super::found::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::says_who_it_is;
+use crate::agent::markdown::{Said, says_who_it_is};
+use crate::agent::yaml_file;
 use crate::base::text::slug;
 use crate::base::{Problem, numbered};
 use crate::safe_fs;
@@ -126,7 +127,7 @@ impl Planning<'_> {
             return self.other_format(file);
         }
         if format.is_none() && !is_yaml {
-            let remedy = "drop Markdown files (.md), one agent in each";
+            let remedy = "drop Markdown files (.md) or NAME.agent.yaml, one agent in each";
             return self.plan.left_out.push(Problem::warning(place(), "it is no agent file", remedy));
         }
         let most = if is_yaml { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
@@ -146,7 +147,8 @@ impl Planning<'_> {
             None if is_scene(&text) => scene(name),
             None => {
                 let what = "it is neither an agent nor a scene";
-                let remedy = "a scene lists its elements: and agents:; an agent is a Markdown file (.md)";
+                let remedy =
+                    "a scene lists its elements: and agents:; an agent is a Markdown file (.md) or a NAME.agent.yaml";
                 return self.plan.left_out.push(Problem::warning(place(), what, remedy));
             }
         };
@@ -281,9 +283,9 @@ struct What {
     text: Option<String>,
 }
 
-/// Agents of the other formats of the design, which cannot be read yet.
+/// Agents of a format that cannot be read yet.
 fn is_of_another_format(lower: &str) -> bool {
-    lower.ends_with(".mdx") || lower.ends_with(".agent.yaml") || lower.ends_with(".agent.yml")
+    lower.ends_with(".mdx")
 }
 
 /// A scene goes by a plain name.
@@ -303,9 +305,12 @@ fn is_scene(text: &str) -> bool {
 fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
-    let said = says_who_it_is(&text);
-    let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
     let agent = (format.read)(to, &text);
+    let is_yaml = yaml_file::ENDINGS.iter().any(|ending| to.to_ascii_lowercase().ends_with(ending));
+    // The name of such a file says what it is.
+    let said =
+        if is_yaml { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
+    let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
     (is_one && !agent.malformed).then(|| What { kind: Kind::Agent, to: to.to_owned(), agent: Some(agent), text: None })
 }
 

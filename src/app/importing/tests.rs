@@ -223,7 +223,6 @@ fn into_a_room_a_collection_keeps_its_folders_so_that_agents_of_one_name_both_co
 fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     let from = outside(&[
         ("one.mdx", "# One"),
-        ("two.agent.yaml", "id: two"),
         ("three.yaml", "colour: red"),
         ("four.png", "x"),
         ("many/a.yaml", "colour: red"),
@@ -231,7 +230,6 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     let to = outside(&[]);
     for (name, what) in [
         ("one.mdx", "cannot be read yet"),
-        ("two.agent.yaml", "cannot be read yet"),
         ("three.yaml", "neither an agent nor a scene"),
         ("four.png", "no agent file"),
         ("many", "neither an agent nor a scene"),

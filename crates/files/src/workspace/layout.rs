@@ -57,10 +57,17 @@ pub fn matters(path: &str) -> bool {
         ["agents", ..] => {
             matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml")
         }
+        ["templates", .., name] => {
+            let name = name.to_ascii_lowercase();
+            name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
+        }
         ["boards" | "workflows", ..] => extension == "md",
         _ => path == KEPT_BLACKBOARD,
     }
 }
+
+/// The folders with files that matter to a room.
+pub(super) const ROOM_FOLDERS: [&str; 5] = ["scenes", "agents", "templates", "boards", "workflows"];
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";
@@ -120,7 +127,7 @@ pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
             walk.paths.push(name.to_owned());
         }
     }
-    for folder in ["scenes", "agents", "boards", "workflows"] {
+    for folder in ROOM_FOLDERS {
         walk.folder(&root.join(folder), 1);
     }
     walk.paths.sort();

@@ -17,8 +17,9 @@ const PATH_BYTES_AT_MOST: usize = 1024;
 /// Folders within folders, the file included.
 const PARTS_AT_MOST: usize = 16;
 /// Folders that mean something to this program; another spelling of one would land in it on some machines.
-const KNOWN_NAMES: [&str; 14] = [
+const KNOWN_NAMES: [&str; 15] = [
     "agents",
+    "templates",
     "memory",
     "artifacts",
     "scenes",
@@ -163,7 +164,7 @@ impl WorkspacePath {
 /// What a path's folder is for; also for paths that a listing names.
 pub fn kind_of(path: &str) -> FileKind {
     match path.split_once('/').map_or("", |(first, _)| first) {
-        "agents" => FileKind::Agent,
+        "agents" | "templates" => FileKind::Agent,
         "memory" => FileKind::Memory,
         "artifacts" => FileKind::Artifact,
         "scenes" => FileKind::Scene,

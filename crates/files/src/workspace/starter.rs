@@ -9,6 +9,7 @@ use include_dir::{Dir, include_dir};
 use crate::safe_fs;
 
 static AGENTS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../agents");
+static TEMPLATES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../templates");
 static SCENES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../scenes");
 
 /// The scene that is opened when none is named.
@@ -62,10 +63,11 @@ pub enum InitError {
     },
 }
 
-/// The scenes and agents of the kit, by path.
+/// The scenes, agents and templates of agents of the kit, by path.
 pub fn files() -> Vec<(String, &'static [u8])> {
     let mut files = Vec::new();
     collect(&AGENTS, "agents", &mut files);
+    collect(&TEMPLATES, "templates", &mut files);
     collect(&SCENES, "scenes", &mut files);
     files.sort();
     files

@@ -71,7 +71,11 @@ pub fn is_document(stem: &str) -> bool {
 /// The folders and the name of a file that may define an agent, by its path: it lies in `agents/` at any depth, and
 /// neither it nor a folder above it is something else.
 pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
-    let below = path.strip_prefix("agents/")?;
+    place_below(path.strip_prefix("agents/")?)
+}
+
+/// The same for what lies below the folder of the agents, or below another that holds such files.
+pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
     let is_elsewhere = below.contains('/') && folders.split('/').any(is_odd);
@@ -108,8 +112,8 @@ pub fn id_of_path(path: &str) -> String {
 /// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
 /// `agents/team/two.md`, then `all-team-two`.
 pub fn longer_ids_of_path(path: &str) -> Vec<String> {
-    let folders =
-        path.strip_prefix("agents/").and_then(|below| below.rsplit_once('/')).map_or("", |(folders, _)| folders);
+    let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/"));
+    let folders = below.and_then(|below| below.rsplit_once('/')).map_or("", |(folders, _)| folders);
     let mut ids: Vec<String> = Vec::new();
     for folder in folders.rsplit('/').map(id_of_name).filter(|folder| !folder.is_empty()) {
         let shorter = ids.last().cloned().unwrap_or_else(|| id_of_path(path));

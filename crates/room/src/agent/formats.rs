@@ -1,10 +1,10 @@
 //! The file formats that define agents: the list that a new format adds one line to.
 
 use super::agent_file::AgentFormat;
-use super::markdown;
+use super::{markdown, yaml_file};
 
 /// Every format.
-pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT];
+pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT, &yaml_file::FORMAT];
 
 /// The format of the file at this path, if it defines an agent at all.
 pub fn format_of(path: &str) -> Option<&'static AgentFormat> {
@@ -21,6 +21,12 @@ mod tests {
         assert!(format_of("agents/ada/skills/cook/SKILL.md").is_none());
         assert!(format_of("boards/rules.md").is_none());
         assert!(format_of("agents/.md").is_none());
+        for path in ["agents/planner-001.agent.yaml", "templates/planner-001.agent.yaml", "agents/team/x.AGENT.yml"] {
+            assert!(format_of(path).is_some(), "{path}");
+        }
+        for path in ["templates/ada.md", "agents/notes.yaml", "agents/.agent.yaml", "boards/x.agent.yaml"] {
+            assert!(format_of(path).is_none(), "{path}");
+        }
     }
 
     #[test]

@@ -22,8 +22,9 @@ pub static FORMAT: AgentFormat = AgentFormat {
     read,
 };
 
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "id",
+    "agent_type",
     "name",
     "description",
     "model",
@@ -52,13 +53,13 @@ pub fn read(path: &str, text: &str) -> AgentFile {
                 line: front.line_of(key),
             };
             let entries: Vec<Entry> = front.keys.iter().map(entry).collect();
-            return read_front(path, &text, &entries, (front.body, None));
+            return read_entries(path, &text, &entries, (front.body, None));
         }
         Err(error) => error,
     };
     match loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str())) {
-        Some((entries, body)) => read_front(path, &text, &entries, (body, Some(&error))),
-        None => malformed(path, &text, &error),
+        Some((entries, body)) => read_entries(path, &text, &entries, (body, Some(&error))),
+        None => malformed(path, &text, &error, MALFORMED_REMEDY),
     }
 }
 
@@ -88,7 +89,12 @@ pub fn says_who_it_is(text: &str) -> Said {
     Said { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
 }
 
-fn malformed(path: &str, text: &str, error: &FrontMatterError) -> AgentFile {
+const MALFORMED_REMEDY: &str =
+    "correct the lines between the two ---; until then the whole file is its instructions and it may use no tools";
+
+/// The least that can be made of a file that cannot be read: its whole text as the instructions of an agent that may do
+/// nothing.
+pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy: &str) -> AgentFile {
     let (id, reserved) = claim_id(path, id_of_path(path));
     let profile = AgentProfile {
         id,
@@ -103,8 +109,6 @@ fn malformed(path: &str, text: &str, error: &FrontMatterError) -> AgentFile {
         writes: Some(Vec::new()),
         ..AgentProfile::default()
     };
-    let remedy = "correct the lines between the two ---; until then the whole file is its instructions and it may use \
-                  no tools";
     let mut problems = vec![Problem::error(path, error.what.clone(), remedy).at_line(error.line)];
     let reserved_id = reserved.map(|(id, problem)| {
         problems.push(problem);
@@ -119,7 +123,7 @@ fn name_of_path(path: &str) -> String {
 }
 
 /// `shareWorkspaceInfo`, `share-workspace-info` and `behavior` as this program spells them.
-fn our_spelling(key: &str) -> String {
+pub(super) fn our_spelling(key: &str) -> String {
     let mut snake = String::with_capacity(key.len() + 2);
     for character in key.trim().chars() {
         if character.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
@@ -138,7 +142,7 @@ fn our_spelling(key: &str) -> String {
 }
 
 /// Reads the keys; `broken` says why they had to be read line by line.
-fn read_front(
+pub(super) fn read_entries(
     path: &str,
     text: &str,
     entries: &[Entry],
@@ -185,6 +189,7 @@ fn read_front(
         name: name.or_else(|| first_heading(body)).unwrap_or_else(|| name_of_path(path)),
         description: keys.text("description").map(|text| text::one_line(&text)).unwrap_or_default(),
         instructions: body.trim_end().to_owned(),
+        role: keys.text("agent_type").map(|role| id_of_name(&role)).filter(|role| !role.is_empty()),
         model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !is_no_model(model)),
         tools: keys.tools(),
         mcp_servers: keys.servers(),

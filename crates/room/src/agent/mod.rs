@@ -21,6 +21,7 @@ pub mod roster;
 mod saved;
 #[cfg(test)]
 mod tests;
+pub mod yaml_file;
 
 pub use keys::LEAST_SAFETY_MODE;
 pub use lifecycle::{ElementsReach, TopmostElement};

@@ -36,6 +36,9 @@ pub struct AgentProfile {
     pub name: String,
     /// What it is for, in one sentence.
     pub description: String,
+    /// What kind of agent it is among others, such as `planner`: some tools are for one kind only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// The text under the front matter: its system prompt.
     pub instructions: String,
     /// `model`, or `provider:model`, or `provider`; the workspace's default where absent.
@@ -74,6 +77,7 @@ impl Default for AgentProfile {
             id: "agent".into(),
             name: String::new(),
             description: String::new(),
+            role: None,
             instructions: String::new(),
             model: None,
             tools: None,

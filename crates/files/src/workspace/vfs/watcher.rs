@@ -9,6 +9,8 @@ use crossbeam_channel::Sender;
 use notify_debouncer_full::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
 
+use super::super::layout::ROOM_FOLDERS;
+
 /// How long events of the system are collected, in wall-clock time.
 const DEBOUNCE: Duration = Duration::from_millis(100);
 
@@ -69,8 +71,7 @@ impl Watcher {
         let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = entries.filter(is_open).map(|entry| entry.path()).collect();
         // What the room goes by is listened to first, for as long as the system has room.
-        folders
-            .sort_by_key(|folder| !["scenes", "agents", "boards", "workflows"].iter().any(|own| folder.ends_with(own)));
+        folders.sort_by_key(|folder| !ROOM_FOLDERS.iter().any(|own| folder.ends_with(own)));
         let shallow = [self.root.as_path()].into_iter().chain(answers).map(|folder| (folder.to_owned(), false));
         let wanted: Vec<(PathBuf, bool)> = shallow.chain(folders.into_iter().map(|folder| (folder, true))).collect();
         let is_wanted = |folder: &PathBuf| wanted.iter().any(|(other, _)| other == folder);

@@ -1,0 +1,110 @@
+//! Reads an agent from a YAML file: `agents/*.agent.yaml` and `templates/*.agent.yaml`, with the keys that files of this
+//! kind have elsewhere (`agent_id`, `agent_type`, `system_prompt`, `capabilities`, `metadata`).
+
+use serde_json::{Map, Value};
+
+use super::agent_file::{AgentFile, AgentFormat, place_below};
+use super::front_matter::{FrontMatter, FrontMatterError, normalise};
+use super::loose_front::Entry;
+use super::markdown::{KEYS, malformed, our_spelling, read_entries};
+use crate::base::Problem;
+use crate::workspace::yaml;
+
+/// `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, in capitals or not, also as `.yml`.
+pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
+
+/// What such a file's name ends in.
+pub const ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
+
+const REMEDY: &str = "correct it; until then the whole file is its instructions and it may use no tools";
+
+/// Other names of our keys, in files of this kind.
+const ALIASES: [(&str, &str); 4] =
+    [("agent_id", "id"), ("type", "agent_type"), ("capabilities", "tools"), ("instructions", PROMPT)];
+
+/// The key under which the instructions stand.
+const PROMPT: &str = "system_prompt";
+
+fn is_agent_file(path: &str) -> bool {
+    let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/"));
+    let name = below.and_then(place_below).map(|(_, name)| name.to_ascii_lowercase()).unwrap_or_default();
+    ENDINGS.iter().any(|ending| name.strip_suffix(ending).is_some_and(|stem| !stem.is_empty()))
+}
+
+/// Reads the file; see [`AgentFile`]. One that is not a list of keys is the instructions of an agent with the least
+/// privileges.
+pub fn read(path: &str, text: &str) -> AgentFile {
+    let text = normalise(text);
+    let keys = match yaml::parse(&text) {
+        Ok(Value::Object(keys)) => keys,
+        Ok(_) => {
+            let what = "the file is not a list of keys such as agent_id: planner-001".to_owned();
+            return malformed(path, &text, &FrontMatterError { what, line: Some(1) }, REMEDY);
+        }
+        Err(error) => {
+            let what = format!("the file is not valid YAML: {}", error.what);
+            return malformed(path, &text, &FrontMatterError { what, line: error.line }, REMEDY);
+        }
+    };
+    // Lines are found as in front matter, which has one more line above it.
+    let lines = FrontMatter { yaml: &text, ..FrontMatter::default() };
+    let line = |key: &str| lines.line_of(key).map(|line| line - 1);
+    let (mut entries, mut prompts) = (Vec::new(), Vec::new());
+    for (key, value) in &keys {
+        let ours = our_name(key);
+        let entry = Entry { key: key.clone(), value: value.clone(), is_bare: false, line: line(key) };
+        match ours.as_str() {
+            PROMPT => prompts.push(entry),
+            _ if KEYS.contains(&ours.as_str()) => entries.push(Entry { key: ours, ..entry }),
+            _ => entries.push(entry),
+        }
+    }
+    entries.extend(of_metadata(&keys, &entries, line("metadata")));
+    let (instructions, problems) = instructions(path, &prompts);
+    let mut file = read_entries(path, &text, &entries, (&instructions, None));
+    file.problems.extend(problems);
+    file.problems.sort_by_key(|problem| problem.line);
+    file
+}
+
+fn our_name(key: &str) -> String {
+    let spelling = our_spelling(key);
+    ALIASES.iter().find(|(alias, _)| *alias == spelling).map_or(spelling, |(_, ours)| (*ours).to_owned())
+}
+
+/// The name and the description that stand under `metadata`, where the file gives none itself.
+fn of_metadata(keys: &Map<String, Value>, entries: &[Entry], line: Option<usize>) -> Vec<Entry> {
+    let metadata = keys.get("metadata").and_then(Value::as_object);
+    let is_given = |name: &str| entries.iter().any(|entry| entry.key == name);
+    let found = ["name", "description"].into_iter().filter(|name| !is_given(name));
+    found
+        .filter_map(|name| {
+            let value = metadata?.get(name).filter(|value| value.is_string())?.clone();
+            Some(Entry { key: name.to_owned(), value, is_bare: false, line })
+        })
+        .collect()
+}
+
+/// What the agent is told, and what is wrong with how that is written.
+fn instructions(path: &str, prompts: &[Entry]) -> (String, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let Some(first) = prompts.first() else {
+        let remedy = "write system_prompt: | and its instructions below, indented";
+        problems.push(Problem::warning(path, "the file has no system_prompt; the agent has no instructions", remedy));
+        return (String::new(), problems);
+    };
+    for more in &prompts[1..] {
+        let what = format!("the instructions stand there twice, under {:?} and {:?}", first.key, more.key);
+        problems.push(Problem::warning(path, what, format!("remove {:?}; it is ignored", more.key)).at_line(more.line));
+    }
+    let text = first.value.as_str().map(|text| text.trim_start_matches('\n').to_owned());
+    if text.is_none() {
+        let what = format!("the key {:?} should hold a text; the agent has no instructions", first.key);
+        problems.push(Problem::warning(path, what, "write a text behind it").at_line(first.line));
+    }
+    (text.unwrap_or_default(), problems)
+}
+
+#[cfg(test)]
+#[path = "yaml_file_tests.rs"]
+mod tests;
