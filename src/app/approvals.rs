@@ -9,6 +9,7 @@ use bevy::ecs::prelude::*;
 use super::naming::name_of;
 use super::opening::{OpenError, state_folder};
 use super::recovery::look_at_each;
+use crate::base::AnsweredIn;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
 use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::Door;
@@ -119,10 +120,11 @@ pub(super) fn collect_answers(
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
     for answer in answers.take() {
         if let Some(approval) = kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
-            door.push(match answer.allow && approval.of_server.is_some() {
+            let command = match answer.allow && approval.of_server.is_some() {
                 true => approval.fill(approval.form_of(answer.fields), answer.because),
                 false => approval.answer(answer.allow, answer.scope, answer.because),
-            });
+            };
+            door.push(command.answered_in(AnsweredIn::Terminal));
         } else if let Some(question) = runs.questions().find(|question| question.id == answer.id) {
             let answer = person_answer(answer.allow, answer.because, answer.fields);
             workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });

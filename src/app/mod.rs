@@ -28,7 +28,8 @@ use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{
-    agent, element, gate, gateway, kernel, memory, mind, orchestration, schedule, simulation, store, tools, workspace,
+    agent, desk, element, gate, gateway, kernel, memory, mind, orchestration, schedule, simulation, store, tools,
+    workspace,
 };
 
 /// A room with every floor but the window, not yet begun.
@@ -49,6 +50,7 @@ pub fn headless() -> App {
         tools::plugin,
         kernel::plugin,
         orchestration::plugin,
+        desk::plugin,
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
     gateway::add_simulated_provider(&mut app, "scripted", |file| match ScriptedProvider::from_file(file) {

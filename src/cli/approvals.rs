@@ -145,7 +145,8 @@ fn show(chosen: &Chosen) -> Outcome {
         Question::Step(step) => output::result(&waiting_steps::shown(step))?,
         Question::Agent(one) if chosen.json => output::json(&to_json(one))?,
         Question::Agent(one) => {
-            let mut lines = vec![line(one), format!("  task: {}", one.approval.task)];
+            let risk = one.approval.risk.words();
+            let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
             lines.extend(scopes(&one.name, &one.approval));
             lines.extend(fields(&one.approval));
             lines.push(shown(&one.approval, &one.preview));
@@ -265,6 +266,7 @@ fn to_json(one: &OpenApproval) -> Value {
 mod tests {
     use super::*;
     use crate::base::ActivationKey;
+    use crate::gate::Risk;
     use crate::kernel::{Approval, ApprovalId};
     use crate::tools::Preview;
 
@@ -284,6 +286,7 @@ mod tests {
             because: String::new(),
             for_task: None,
             always: Vec::new(),
+            risk: Risk::default(),
             of_server: None,
         };
         let preview = Preview::Arguments { rows: Vec::new() };

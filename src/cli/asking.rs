@@ -18,13 +18,13 @@ use super::problems::Reporter;
 use super::task::{Task, held_work};
 use crate::app::approvals::{has_answers, preview_of};
 use crate::app::naming::name_of;
-use crate::base::AllowScope;
 use crate::base::text::truncate;
+use crate::base::{AllowScope, AnsweredIn};
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::Door;
-use crate::tools::{Mark, Preview};
+use crate::tools::{Preview, PreviewLine};
 
 /// How long one wait for a line lasts before the caller looks around.
 const WAIT: Duration = Duration::from_millis(50);
@@ -255,7 +255,7 @@ fn decide(
         true => approval.fill(form, because),
         false => approval.answer(allow, scope, because),
     };
-    world.resource_mut::<Door<KernelCommand>>().push(command);
+    world.resource_mut::<Door<KernelCommand>>().push(command.answered_in(AnsweredIn::Terminal));
 }
 
 /// The fields of what a server asks, one a line.
@@ -365,14 +365,8 @@ pub(super) fn shown(approval: &Approval, preview: &Preview) -> String {
     let lines = preview.lines();
     let mut shown = vec![format!("  {}", approval.tool)];
     shown.extend(lines.iter().take(LINES_SHOWN).map(|line| {
-        let text = truncate(&line.text, LINE_CHARS);
-        match line.mark {
-            Mark::Heading => format!("  {text}:"),
-            Mark::Plain => format!("    | {text}"),
-            Mark::Added => format!("    + {text}"),
-            Mark::Removed => format!("    - {text}"),
-            Mark::Gap => format!("    {text}"),
-        }
+        let line = PreviewLine { mark: line.mark, text: truncate(&line.text, LINE_CHARS) };
+        format!("  {}", line.marked())
     }));
     if lines.len() > LINES_SHOWN {
         shown.push(format!("    … {} more lines", lines.len() - LINES_SHOWN));
@@ -387,6 +381,7 @@ mod tests {
     use super::*;
     use crate::base::ActivationKey;
     use crate::base::printable::printable;
+    use crate::gate::Risk;
 
     fn approval() -> Approval {
         Approval {
@@ -404,6 +399,7 @@ mod tests {
             because: "its safety mode is safe".into(),
             for_task: Some("change files".into()),
             always: vec!["vfs_write(artifacts/a.md)".into()],
+            risk: Risk::default(),
             of_server: None,
         }
     }

@@ -9,6 +9,7 @@ mod adding_a_tool;
 mod adding_an_element;
 mod adding_an_event;
 mod approving;
+mod approving_by_file;
 mod asking;
 mod bad_days;
 mod caching;
@@ -100,6 +101,7 @@ fn main() {
         cli::trials,
         damage::trials,
         approving::trials,
+        approving_by_file::trials,
         importing::trials,
         ending::trials,
         going_on::trials,

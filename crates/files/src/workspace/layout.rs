@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
+pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath};
 use crate::base::Problem;
 use crate::base::spelling::nfc;
@@ -62,7 +63,7 @@ pub fn matters(path: &str) -> bool {
             name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
         }
         ["boards" | "workflows", ..] => extension == "md",
-        _ => path == KEPT_BLACKBOARD,
+        _ => is_room_file(path),
     }
 }
 
@@ -74,6 +75,12 @@ pub const MCP_FILE: &str = ".mcp.json";
 
 /// What agents shared on the blackboards of runs that are over.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
+
+/// Whether the room itself keeps this file, beside the scene and what elements hold: it writes it whole, and goes by what
+/// a person makes of it.
+pub(super) fn is_room_file(path: &str) -> bool {
+    [KEPT_BLACKBOARD, APPROVALS_FILE].contains(&path)
+}
 
 /// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
 pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -122,7 +129,7 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD].into_iter().chain(INSTRUCTIONS) {
+    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE].into_iter().chain(INSTRUCTIONS) {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());
         }

@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::base::spelling::{folded, is_unseen, nfc, skeleton};
 use crate::base::text::truncate;
 
+/// What agents ask a person, as tasks that the person answers in an editor. Nobody else writes it.
+pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
+
 /// Longest part of a path, in bytes: what the common file systems take.
 const PART_BYTES_AT_MOST: usize = 255;
 /// Longest path, in bytes: leaves room for the workspace's own place within what Windows takes.
@@ -150,7 +153,7 @@ impl WorkspacePath {
         if self.parts().any(|part| part.starts_with('.'))
             || first == "storage"
             || path == "settings.yaml"
-            || path == "tasks/approvals.task.md"
+            || path == APPROVALS_FILE
         {
             Reach::ReadOnly
         } else if first == "sessions" {

@@ -336,7 +336,7 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
         return;
     }
     let source = format!("saving {path}");
-    if path != layout::KEPT_BLACKBOARD && layout::element_file(path).as_deref() != Ok(path) {
+    if !layout::is_room_file(path) && layout::element_file(path).as_deref() != Ok(path) {
         let problem = Problem::error(path, "is no place for what an element holds", layout::ELEMENT_FILE_REMEDY);
         world.write_message(ProblemReport { source, problems: vec![problem] });
         return;

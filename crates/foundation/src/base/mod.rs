@@ -21,5 +21,5 @@ pub use ids::{AgentKey, Author, ConversationKey, ElementKey, Id, RequestId, Seq,
 pub use job_control::JobControl;
 pub use made_in_run::{ActivationKey, MessageKey, RunTag};
 pub use problem::{Problem, Severity};
-pub use scope::AllowScope;
+pub use scope::{AllowScope, AnsweredIn};
 pub use urgency::Urgency;

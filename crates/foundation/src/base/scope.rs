@@ -15,6 +15,35 @@ pub enum AllowScope {
     Always,
 }
 
+/// Where a person answered what was asked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredIn {
+    /// In the window, or in a way that is not told.
+    #[default]
+    Window,
+    /// On the command line.
+    Terminal,
+    /// In the file of approvals, with an editor.
+    File,
+}
+
+impl AnsweredIn {
+    /// Whether it is where most answers are given.
+    pub fn is_window(&self) -> bool {
+        *self == Self::Window
+    }
+
+    /// As it is written into the file of approvals.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Window => "window",
+            Self::Terminal => "terminal",
+            Self::File => "file",
+        }
+    }
+}
+
 impl AllowScope {
     /// Whether it is this once alone.
     pub fn is_once(&self) -> bool {

@@ -33,6 +33,11 @@ impl RoomDate {
     pub fn in_words(self, clock: &SimClock) -> Option<String> {
         Some(in_words(self.start_secs?.saturating_add(clock.secs() as i64)))
     }
+
+    /// The same for a file: “2026-11-22T14:05:09”.
+    pub fn stamp(self, clock: &SimClock) -> Option<String> {
+        Some(stamp(self.start_secs?.saturating_add(clock.secs() as i64)))
+    }
 }
 
 pub(super) fn hear(mut opened: MessageReader<RoomOpened>, clock: Res<SimClock>, mut date: ResMut<RoomDate>) {
@@ -77,6 +82,13 @@ fn in_words(secs: i64) -> String {
     format!("{weekday}, {day} {} {year}, {:02}:{:02}", MONTHS[month], in_day / 3_600, in_day / 60 % 60)
 }
 
+fn stamp(secs: i64) -> String {
+    let (days, in_day) = (secs.div_euclid(SECS_PER_DAY), secs.rem_euclid(SECS_PER_DAY));
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (in_day / 3_600, in_day / 60 % 60, in_day % 60);
+    format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", month + 1)
+}
+
 /// Year, month from 0 and day from 1 of so many days since 1 January 1970.
 fn civil(days: i64) -> (i64, usize, i64) {
     // Years begin in March here, so that a leap day is the last of its year.
@@ -110,6 +122,7 @@ mod tests {
         for (secs, words) in table {
             assert_eq!(in_words(secs), words);
         }
+        assert_eq!(stamp(1_795_356_309), "2026-11-22T14:05:09");
     }
 
     #[test]

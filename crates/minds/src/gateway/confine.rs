@@ -9,11 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
+use crate::workspace::layout::APPROVALS_FILE;
+
 /// The word by which this program is told to watch over another.
 pub const WATCH_WORD: &str = "__watch-over";
 /// Folders of a home that hold keys: nothing confined sees into them.
 const SECRET_FOLDERS: [&str; 8] =
     [".ssh", ".aws", ".gnupg", ".docker", ".kube", ".config/agent-workshop", ".config/gh", ".password-store"];
+
+/// What in the workspace is a person's and the workshop's alone: nothing confined writes it, where that can be kept
+/// from it. A program that could would answer what is asked, or allow itself what it likes.
+const PROTECTED: [&str; 5] = ["settings.yaml", ".mcp.json", "storage", APPROVALS_FILE, ".workshop"];
 
 /// What keeps a program in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,6 +144,8 @@ impl Confinement {
         // Each covers what was said before it of the same place.
         beside.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
         add(&[&"--bind", &rights.folder, &rights.folder]);
+        let protected = PROTECTED.map(|path| rights.folder.join(path));
+        protected.iter().filter(|path| path.exists()).for_each(|path| add(&[&"--ro-bind", path, path]));
         within.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
         add(&[&"--unshare-all", &"--die-with-parent", &"--new-session"]);
         if rights.network {

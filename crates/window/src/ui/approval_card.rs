@@ -169,9 +169,10 @@ fn head_ui(
         part(ui, "head", height, |ui| {
             let sentence = RichText::new(question.approval.sentence(called)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
-            let reason = question.approval.reason();
-            if !reason.is_empty() {
-                ui.add(Label::new(small(reason, cx.theme)).wrap());
+            for told in [question.approval.reason(), question.approval.warning()] {
+                if !told.is_empty() {
+                    ui.add(Label::new(small(told, cx.theme)).wrap());
+                }
             }
         });
     });

@@ -3,7 +3,7 @@
 //!
 //! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
 //! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
-//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]), why a person is asked ([`asking`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
+//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]), why a person is asked ([`asking`]) and how much may go wrong ([`risk`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
 //! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
 
 pub mod act;
@@ -21,6 +21,7 @@ pub mod inherit;
 mod limits;
 pub mod paths;
 pub mod policy;
+pub mod risk;
 pub mod safety;
 pub mod servers;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use bounds::Bounds;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
 pub use policy::{GatePolicy, Rule, Ruling};
+pub use risk::{Risk, RiskLevel};
 pub use safety::SafetyMode;
 pub use servers::called;
 pub use touch::{Becomes, DeclaredTouch, TouchKind};

@@ -10,8 +10,8 @@ use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, AllowScope, Id};
-use crate::gate::{GatePolicy, Surroundings, asking};
+use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id};
+use crate::gate::{GatePolicy, Risk, RiskLevel, Surroundings, asking};
 use crate::gateway::mcp::{FormField, McpQuestion};
 use crate::mind::ToolCall;
 use crate::tools::{Preview, call_hash};
@@ -85,12 +85,19 @@ pub struct Approval {
     pub for_task: Option<String>,
     /// The rules that would be written into the settings, where it can be allowed for good.
     pub always: Vec<String>,
+    /// How much may go wrong with it, and why.
+    pub risk: Risk,
     /// What an MCP server asks in the middle of a call, where it is that and not whether the call may happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_server: Option<Box<McpQuestion>>,
 }
 
 impl Approval {
+    /// Which question of the kernel it is.
+    pub fn key(&self) -> QuestionKey {
+        (self.activation, self.turn, self.call, self.of_server.as_ref().map_or(0, |question| question.number))
+    }
+
     /// The decision about this call alone, as it enters the room.
     pub fn decide(&self, allow: bool) -> KernelCommand {
         self.answer(allow, AllowScope::Once, None)
@@ -100,13 +107,24 @@ impl Approval {
     pub fn answer(&self, allow: bool, scope: AllowScope, because: Option<String>) -> KernelCommand {
         let scope = if allow { scope } else { AllowScope::Once };
         let (activation, turn, call) = (self.activation, self.turn, self.call);
-        KernelCommand::Decide { activation, turn, call, allow, scope, because, form: Map::new() }
+        KernelCommand::Decide {
+            activation,
+            turn,
+            call,
+            allow,
+            scope,
+            because,
+            form: Map::new(),
+            answered_in: AnsweredIn::Window,
+        }
     }
 
     /// The answer with what the person filled into the form, which has been looked through.
     pub fn fill(&self, form: Map<String, Value>, because: Option<String>) -> KernelCommand {
         let (activation, turn, call) = (self.activation, self.turn, self.call);
-        KernelCommand::Decide { activation, turn, call, allow: true, scope: AllowScope::Once, because, form }
+        let answered_in = AnsweredIn::Window;
+        let scope = AllowScope::Once;
+        KernelCommand::Decide { activation, turn, call, allow: true, scope, because, form, answered_in }
     }
 
     /// What a person filled in as text, by field, as a form.
@@ -149,6 +167,11 @@ impl Approval {
     /// Why that is asked, as a sentence; empty where it is not said.
     pub fn reason(&self) -> String {
         if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
+    }
+
+    /// How much may go wrong with it, as a sentence; empty where that is little.
+    pub fn warning(&self) -> String {
+        if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.words()) }
     }
 
     /// How far it may reach that this is allowed, with what that means, this once first.
@@ -211,6 +234,7 @@ impl Activation {
             because: question.because,
             for_task: for_task.map(|granted| asking::granted_words(&granted)),
             always: asking::for_good(&asked.name, &question.rules).unwrap_or_default(),
+            risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })
     }
@@ -232,7 +256,21 @@ impl Activation {
     }
 }
 
+/// Which question of which piece of work: its turn, its call, and of those that a server asks during a call which one.
+pub type QuestionKey = (ActivationKey, u32, usize, u64);
+
 impl Kernel {
+    /// Names every question to a person that is open, without what is asked: for whoever only has to know whether there
+    /// are others than before.
+    pub fn open_questions(&self) -> impl Iterator<Item = QuestionKey> {
+        self.activations().filter_map(|one| {
+            let (index, ..) = one.question()?;
+            let question = one.current_call().and_then(|(_, call)| call.question.as_deref());
+            let number = question.and_then(|question| question.of_server.as_ref()).map_or(0, |one| one.number);
+            Some((one.key, one.turn, index, number))
+        })
+    }
+
     /// What a person is asked, the oldest first.
     pub fn approvals(&self) -> impl Iterator<Item = Approval> {
         self.activations().filter_map(Activation::approval)

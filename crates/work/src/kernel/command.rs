@@ -4,7 +4,7 @@ use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::base::{ActivationKey, AllowScope, Id};
+use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id};
 use crate::schedule::Input;
 
 /// A person's decision.
@@ -53,14 +53,26 @@ pub enum KernelCommand {
         /// What the person filled in, where the question has a form.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         form: Map<String, Value>,
+        /// Where the person answered.
+        #[serde(default, skip_serializing_if = "AnsweredIn::is_window")]
+        answered_in: AnsweredIn,
     },
 }
 
 impl KernelCommand {
     /// A decision about this call alone, without a word.
     pub fn decide(activation: ActivationKey, turn: u32, call: usize, allow: bool) -> Self {
-        let (scope, because, form) = (AllowScope::Once, None, Map::new());
-        Self::Decide { activation, turn, call, allow, scope, because, form }
+        let (scope, because, form, answered_in) = (AllowScope::Once, None, Map::new(), AnsweredIn::Window);
+        Self::Decide { activation, turn, call, allow, scope, because, form, answered_in }
+    }
+
+    /// The same decision, made there.
+    #[must_use]
+    pub fn answered_in(mut self, place: AnsweredIn) -> Self {
+        if let Self::Decide { answered_in, .. } = &mut self {
+            *answered_in = place;
+        }
+        self
     }
 }
 

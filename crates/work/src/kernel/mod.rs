@@ -50,7 +50,7 @@ pub use crate::mind::Ending;
 pub(crate) use access::LOGGED_CHARS;
 pub use access::preview;
 pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
-pub use approval::{Approval, ApprovalId, Hold};
+pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
 pub use guards::{Refusal, Reported, Signalled};
@@ -75,6 +75,10 @@ use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskComm
 use crate::tools::{OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
+
+/// What takes in a person's decisions, in `Ingest`: who makes such decisions of something else does so before.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TakeDecisions;
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -106,7 +110,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             outbox::flush.in_set(CollectInputs),
-            (recording::note_dropped, systems::ingest, systems::watch_caps)
+            (recording::note_dropped, systems::ingest.in_set(TakeDecisions), systems::watch_caps)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
             (orders::take, systems::work).chain().in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),

@@ -129,11 +129,11 @@ fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
         KernelCommand::KillAgent { agent } => WorkInput::KillAgent { agent },
         KernelCommand::KillAll => WorkInput::KillAll,
         KernelCommand::Limits { concurrency, depth_at_most } => WorkInput::Limits { concurrency, depth_at_most },
-        KernelCommand::Decide { activation, turn, call, allow, scope, because, .. } => {
+        KernelCommand::Decide { activation, turn, call, allow, scope, because, answered_in, .. } => {
             let asked = about.and_then(Activation::question);
             let (tool, what) = asked.map(|(_, call, what)| (call.name.as_str().into(), what.to_owned())).unzip();
             let because = because.map(|because| truncate(&because, LOGGED_CHARS));
-            WorkInput::Decide { activation, turn, call, allow, agent, task, tool, what, scope, because }
+            WorkInput::Decide { activation, turn, call, allow, agent, task, tool, what, scope, because, answered_in }
         }
     }
 }

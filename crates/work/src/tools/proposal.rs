@@ -107,6 +107,20 @@ pub struct PreviewLine {
     pub text: String,
 }
 
+impl PreviewLine {
+    /// The same on a line of plain text: what comes, goes and stays is told apart by its first sign.
+    pub fn marked(&self) -> String {
+        let text = &self.text;
+        match self.mark {
+            Mark::Heading => format!("{text}:"),
+            Mark::Plain => format!("  | {text}"),
+            Mark::Added => format!("  + {text}"),
+            Mark::Removed => format!("  - {text}"),
+            Mark::Gap => format!("  {text}"),
+        }
+    }
+}
+
 /// What becomes of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {

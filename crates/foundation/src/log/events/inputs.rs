@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind};
-use crate::base::{ActivationKey, AllowScope, Behaviour, ConversationKey, Id};
+use crate::base::{ActivationKey, AllowScope, AnsweredIn, Behaviour, ConversationKey, Id};
 use crate::log::narration::{Telling, aside, with};
 
 /// Something came in from outside.
@@ -105,6 +105,8 @@ pub enum WorkInput {
         scope: AllowScope,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
+        #[serde(default, skip_serializing_if = "AnsweredIn::is_window")]
+        answered_in: AnsweredIn,
     },
 }
 
@@ -240,16 +242,22 @@ impl WorkInput {
                 }
                 format!("you set how much goes on,{}", limits.join(","))
             }
-            Self::Decide { activation, allow, agent, tool, what, scope, because, .. } => {
+            Self::Decide { activation, allow, agent, tool, what, scope, because, answered_in, .. } => {
                 let decided = if *allow { "allowed" } else { "refused" };
                 let how_far = match (allow, scope) {
                     (false, _) | (true, AllowScope::Once) => "",
                     (true, AllowScope::Task) => " for this task",
                     (true, AllowScope::Always) => " for good",
                 };
+                let place = match answered_in {
+                    AnsweredIn::Window => "",
+                    AnsweredIn::Terminal => " on the command line",
+                    AnsweredIn::File => " in the file of approvals",
+                };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
                         let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + how_far;
+                        let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         aside(&told, because.as_deref().unwrap_or_default())
                     }

@@ -41,7 +41,7 @@ pub use access::runs_at_rest;
 pub use answer::PersonAnswer;
 pub use command::WorkflowCommand;
 pub use key::RunKey;
-pub use question::PersonQuestion;
+pub use question::{PersonQuestion, StepKey};
 pub use runs::{WorkflowRuns, Workflows};
 pub use settings::WorkflowSettings;
 pub use state::{Run, RunStatus, StepStatus};

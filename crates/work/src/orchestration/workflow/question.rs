@@ -123,7 +123,18 @@ impl Run {
     }
 }
 
+/// Which question of a workflow: the run, the place of the step, and its round.
+pub type StepKey = (RunKey, usize, u32);
+
 impl WorkflowRuns {
+    /// Names every question to a person that is open, without what is asked: for whoever only has to know whether there
+    /// are others than before.
+    pub fn open_questions(&self) -> impl Iterator<Item = StepKey> {
+        self.iter()
+            .filter(|run| run.is_going_on())
+            .flat_map(|run| run.asked().filter_map(|at| Some((run.key, at, run.steps.get(at)?.round))))
+    }
+
     /// Everything that runs ask a person now, the oldest run first.
     pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
         self.iter().flat_map(Run::questions)

@@ -1,0 +1,321 @@
+//! The file of approvals, without a room: what a person answered in it, and the file as it is to be. Pure.
+
+use std::collections::BTreeMap;
+
+use super::asked::{Asked, PENDING, keys, reach_word};
+use crate::base::{AllowScope, AnsweredIn, Problem};
+use crate::desk::tasks::edit::{self, Change, EditError};
+use crate::desk::tasks::issue::Code;
+use crate::desk::tasks::model::Value;
+use crate::desk::tasks::{self, Status, Task, TaskFile};
+use crate::workspace::layout::APPROVALS_FILE;
+
+/// What a new file begins with.
+const BEGINNING: &str = "# Approvals
+
+Agents ask here before they do what a person must allow. Put an x between the brackets to allow it, or a - to refuse
+it, and save. Below a task you may add `because: a word to the agent`. What was decided stays here.
+
+## TODO
+
+";
+/// Above this, in bytes, what was decided longest ago leaves the file; its versions keep it.
+const BYTES_AT_MOST: usize = 700 * 1024;
+/// Then so much stays, in bytes.
+const BYTES_KEPT: usize = 500 * 1024;
+
+/// What a person answered in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ticked {
+    /// Which question.
+    pub id: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Whether it may happen.
+    pub allow: bool,
+    /// How far that reaches.
+    pub scope: AllowScope,
+    /// A word on it.
+    pub because: Option<String>,
+    /// What was filled in, by name.
+    pub filled: BTreeMap<String, String>,
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A person allowed it.
+    Approved,
+    /// A person refused it.
+    Refused,
+    /// Nobody asks it any more.
+    Withdrawn,
+}
+
+impl Outcome {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Refused => "refused",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    fn mark(self) -> Status {
+        match self {
+            Self::Approved => Status::Completed,
+            Self::Refused | Self::Withdrawn => Status::Skipped,
+        }
+    }
+}
+
+/// What stays of a question that is over.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Decided {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// How far a yes reaches.
+    pub scope: AllowScope,
+    /// The person's word.
+    pub because: Option<String>,
+    /// Where it was answered, where it was.
+    pub answered_in: Option<AnsweredIn>,
+    /// When, as far as that is known.
+    pub time: Option<String>,
+}
+
+/// What a file of approvals says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Reading {
+    /// Answers to what is asked.
+    pub ticked: Vec<Ticked>,
+    /// What cannot be taken as an answer, and why.
+    pub problems: Vec<Problem>,
+    /// Whether the file may be written to.
+    pub is_usable: bool,
+}
+
+/// Reads the answers out of a file. `pending` are the questions that this room asks, `scene` is its own.
+pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Reading {
+    let file = tasks::parse(text);
+    if let Some(line) = merge_mark(text) {
+        let what = "the marks of a merge stand in it; no answer in it counts until they are gone";
+        let problem = Problem::error(APPROVALS_FILE, what, Code::ConflictMarker.remedy()).at_line(Some(line));
+        return Reading { problems: vec![problem], ..Reading::default() };
+    }
+    let mut reading = Reading { is_usable: true, ..Reading::default() };
+    for (index, task) in file.tasks.iter().enumerate() {
+        let is_question = task.field(keys::TYPE).is_some() || pending.contains_key(&task.id);
+        if task.status == Status::Open || !is_question {
+            continue;
+        }
+        match answer(&file, index, pending, scene) {
+            Ok(Some(ticked)) => reading.ticked.push(ticked),
+            Ok(None) => {}
+            Err(problem) => reading.problems.push(problem),
+        }
+    }
+    reading
+}
+
+/// The line, from 1, of the first mark of an unfinished merge, wherever in the file: what stands between two of them may
+/// be anybody's.
+fn merge_mark(text: &str) -> Option<usize> {
+    let is_mark = |line: &str| {
+        ["<<<<<<<", ">>>>>>>"]
+            .iter()
+            .any(|sign| line.strip_prefix(sign).is_some_and(|rest| rest.trim_end().is_empty() || rest.starts_with(' ')))
+    };
+    text.lines().position(is_mark).map(|line| line + 1)
+}
+
+/// The answer in a task that is ticked; nothing where it was decided before, or is another room's.
+fn answer(
+    file: &TaskFile,
+    index: usize,
+    pending: &BTreeMap<String, &Asked>,
+    scene: &str,
+) -> Result<Option<Ticked>, Problem> {
+    let task = &file.tasks[index];
+    let line = file.position(task.head.start).0;
+    let problem = |what: String, remedy: &str| Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line));
+    let value = |key: &str| task.field(key).map(|field| field.value.text().trim().to_owned());
+    let Some(asked) = pending.get(&task.id) else {
+        let is_open = value(keys::STATUS).as_deref() == Some(PENDING);
+        let is_of_another = value(keys::SCENE).is_some_and(|other| other != scene);
+        if !is_open || is_of_another {
+            return Ok(None);
+        }
+        let what = format!("nobody asks for {:?} any more, or it was never asked; the mark changes nothing", task.id);
+        return Err(problem(what, "remove the task, or look at what is asked: workshop approvals list"));
+    };
+    if file.tasks.iter().filter(|other| written_id(other) == Some(&task.id)).count() > 1 {
+        let what = format!("two tasks have the id {:?}; neither is taken for an answer", task.id);
+        return Err(problem(what, "remove the one that was not asked, or answer in the window"));
+    }
+    if let Some(issue) = file.error_of(index) {
+        let what = format!("{} ({}); the task is not taken for an answer", issue.what, issue.code.word());
+        return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
+    }
+    if let Some(key) = asked.differs_in(task) {
+        let what =
+            format!("the {key} of {:?} is not what was asked any more; the mark is not taken for an answer", task.id);
+        return Err(problem(what, "remove the task, so that it is asked anew, or answer in the window"));
+    }
+    let scope = match value(keys::REACH).as_deref() {
+        None | Some("" | "once") => AllowScope::Once,
+        Some("task") => AllowScope::Task,
+        Some("always") => AllowScope::Always,
+        Some(other) => {
+            let what = format!("{}: {other:?} says nothing; the mark is not taken for an answer", keys::REACH);
+            return Err(problem(what, "write once, task or always, or remove the line"));
+        }
+    };
+    let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
+    Ok(Some(Ticked {
+        id: task.id.clone(),
+        line,
+        allow: task.status == Status::Completed,
+        scope,
+        because: value(keys::BECAUSE).filter(|word| !word.is_empty()),
+        filled: filled.collect(),
+    }))
+}
+
+fn written_id(task: &Task) -> Option<&String> {
+    task.has_written_id.then_some(&task.id)
+}
+
+/// A file as it is to be, and what could not be written into it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Renewed {
+    /// The file.
+    pub text: String,
+    /// What is missing in it, and why.
+    pub problems: Vec<Problem>,
+}
+
+impl Renewed {
+    fn take(&mut self, written: Result<String, EditError>) {
+        match written {
+            Ok(text) => self.text = text,
+            Err(error) => {
+                let what = format!("it does not say all that is asked and decided: {error}");
+                let remedy = "correct the task; what is asked stands in the window, and what was decided in the log";
+                self.problems.push(Problem::warning(APPROVALS_FILE, what, remedy));
+            }
+        }
+    }
+}
+
+/// The file with everything in it that is asked and that became of it. Only the tasks of these questions are changed.
+/// A question that was decided and has no task gets one where it says so.
+pub fn bring_up_to_date<'a>(
+    text: &str,
+    pending: impl Iterator<Item = &'a Asked>,
+    decided: impl Iterator<Item = (&'a Asked, &'a Decided, bool)>,
+) -> Renewed {
+    let mut renewed = Renewed { text: text.to_owned(), problems: Vec::new() };
+    for asked in pending {
+        let file = tasks::parse(&*renewed.text);
+        if !has_task(&file, &asked.id) {
+            renewed.take(with_task(&file, asked));
+        }
+    }
+    for (asked, decision, is_due) in decided {
+        let file = tasks::parse(&*renewed.text);
+        if has_task(&file, &asked.id) {
+            renewed.take(decided_text(&file, &asked.id, decision));
+        } else if is_due {
+            let written = with_task(&file, asked);
+            renewed.take(written.and_then(|text| decided_text(&tasks::parse(text), &asked.id, decision)));
+        }
+    }
+    renewed.text = without_the_oldest(renewed.text);
+    renewed
+}
+
+/// Marks questions of this scene that nobody asks any more: those that no room remembers.
+pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> String {
+    let file = tasks::parse(&*text);
+    let says = |task: &Task, key: &str, value: &str| task.field(key).is_some_and(|field| field.value.text() == value);
+    let forgotten = file.tasks.iter().filter(|task| {
+        task.status == Status::Open
+            && says(task, keys::STATUS, PENDING)
+            && says(task, keys::SCENE, scene)
+            && task.field(keys::TYPE).is_some()
+            && !is_known(&task.id)
+    });
+    let withdrawn =
+        Decided { outcome: Outcome::Withdrawn, scope: AllowScope::Once, because: None, answered_in: None, time: None };
+    forgotten.fold(text.clone(), |text, task| {
+        // One that a person made a mistake in is left as it is.
+        decided_text(&tasks::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
+    })
+}
+
+/// Whether the file says what became of this question.
+pub fn says_decided(file: &TaskFile, id: &str) -> bool {
+    let task = file.tasks.iter().find(|task| task.id == id);
+    let status = task.and_then(|task| task.field(keys::STATUS)).map(|field| field.value.text());
+    status.is_some_and(|status| status != PENDING)
+}
+
+fn has_task(file: &TaskFile, id: &str) -> bool {
+    file.tasks.iter().any(|task| task.id == id)
+}
+
+fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
+    let is_new = file.text.trim().is_empty();
+    let beginning = is_new.then(|| tasks::parse(BEGINNING));
+    edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)
+}
+
+/// The file in which this question is decided; as it was where it has no task or says so already.
+fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, EditError> {
+    let Some(index) = file.tasks.iter().position(|task| task.id == id) else { return Ok(file.text.clone()) };
+    if says_decided(file, id) {
+        return Ok(file.text.clone());
+    }
+    let set = |key: &str, value: &str| Change::Field(key.to_owned(), Some(Value::Text(value.to_owned())));
+    let mut changes = vec![Change::Status(decided.outcome.mark()), set(keys::STATUS, decided.outcome.word())];
+    if let Some(place) = decided.answered_in {
+        changes.push(set("decided_by", "user"));
+        changes.push(set("decided_in", place.word()));
+    }
+    changes.extend(decided.time.as_deref().map(|time| set("decided", time)));
+    if !decided.scope.is_once() {
+        changes.push(set(keys::REACH, reach_word(decided.scope)));
+    }
+    changes.extend(decided.because.as_deref().map(|word| set(keys::BECAUSE, word)));
+    edit::update(file, &BTreeMap::from([(index, changes)])).map(|updated| updated.text)
+}
+
+/// The file without what was decided longest ago, where it has become too long.
+fn without_the_oldest(text: String) -> String {
+    if text.len() <= BYTES_AT_MOST {
+        return text;
+    }
+    let file = tasks::parse(&*text);
+    let mut surplus = text.len() - BYTES_KEPT;
+    let is_over = |task: &Task| {
+        let status = task.field(keys::STATUS).map(|field| field.value.text());
+        task.field(keys::TYPE).is_some() && matches!(status, Some("approved" | "refused" | "withdrawn"))
+    };
+    let mut gone = std::collections::BTreeSet::new();
+    for (index, task) in file.tasks.iter().enumerate() {
+        if surplus == 0 {
+            break;
+        }
+        if is_over(task) && !task.has_errors && task.next == index + 1 {
+            surplus = surplus.saturating_sub(task.span.len());
+            gone.insert(index);
+        }
+    }
+    edit::delete(&file, &gone, false).unwrap_or(text)
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

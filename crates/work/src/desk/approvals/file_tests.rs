@@ -1,0 +1,240 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::base::ActivationKey;
+use crate::gate::Risk;
+use crate::kernel::{Approval, ApprovalId};
+use crate::tools::Preview;
+
+const SCENE: &str = "scenes/studio.yaml";
+
+fn asked(id: &str, text: &str) -> Asked {
+    let approval = Approval {
+        id: ApprovalId::parse(id).expect("it has the shape"),
+        activation: ActivationKey::numbered(7),
+        turn: 1,
+        call: 0,
+        agent: "lead".into(),
+        profile: "lead".into(),
+        task: "Plan\nthe party".into(),
+        tool: "vfs_write".into(),
+        arguments: json!({}),
+        what: "write a.md".into(),
+        wants: "write a.md".into(),
+        because: "its safety mode is safe".into(),
+        for_task: Some("change files".into()),
+        always: vec!["vfs_write(a.md)".into()],
+        risk: Risk::default(),
+        of_server: None,
+    };
+    let preview = Preview::Write { path: "a.md".into(), text: text.into() };
+    Asked::by_agent(&approval, &preview, "Lead", SCENE, Some("2026-11-22T14:05:09".into()))
+}
+
+fn written(all: &[&Asked]) -> String {
+    let renewed = bring_up_to_date("", all.iter().copied(), std::iter::empty());
+    assert_eq!(renewed.problems, []);
+    renewed.text
+}
+
+fn read_of(text: &str, all: &[&Asked]) -> Reading {
+    read(text, &all.iter().map(|one| (one.id.clone(), *one)).collect(), SCENE)
+}
+
+/// The file with this mark at the task of this question.
+fn marked(text: &str, id: &str, mark: &str) -> String {
+    let file = tasks::parse(text);
+    let task = file.tasks.iter().find(|task| task.id == id).expect("it is asked");
+    let span = task.status_span.clone().expect("it has a mark");
+    format!("{}{mark}{}", &text[..span.start], &text[span.end..])
+}
+
+fn decided(outcome: Outcome) -> Decided {
+    Decided {
+        outcome,
+        scope: AllowScope::Once,
+        because: None,
+        answered_in: Some(AnsweredIn::Window),
+        time: Some("2026-11-22T14:06:00".into()),
+    }
+}
+
+#[test]
+fn a_question_is_a_task_that_a_person_can_read_and_tick() {
+    let one = asked("7-1-0-abcd", "first line\n\n  second --> line\n- [x] not a task\n");
+    let text = written(&[&one]);
+    for line in [
+        "- [ ] A @human #approval \"Lead wants to write a.md\"",
+        "  id: 7-1-0-abcd",
+        "  status: pending",
+        "  approval_type: file_write",
+        "  agent: lead",
+        "  task: Plan the party",
+        "  why: its safety mode is safe",
+        "      + first line",
+        "      + - [x] not a task",
+        "  created: 2026-11-22T14:05:09",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line:?} in:\n{text}");
+    }
+    assert_eq!(tasks::parse(&*text).issues, []);
+    assert_eq!(read_of(&text, &[&one]).ticked, [], "nobody has answered");
+    assert_eq!(written(&[&one]), bring_up_to_date(&text, [&one].into_iter(), std::iter::empty()).text, "it is settled");
+}
+
+#[test]
+fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
+    let one = asked("7-1-0-abcd", "x");
+    let text = written(&[&one]);
+    for (mark, allow) in [("[x]", true), ("[X]", true), ("x", true), ("[-]", false), ("-", false)] {
+        let [ticked] = &read_of(&marked(&text, &one.id, mark), &[&one]).ticked[..] else { panic!("{mark}") };
+        assert_eq!((ticked.allow, ticked.scope, &ticked.because), (allow, AllowScope::Once, &None), "{mark}");
+    }
+    let more = marked(&text, &one.id, "[x]")
+        .replace("  status: pending\n", "  status: pending\n  for: task\n  because: \"go on\"\n");
+    for more in [more.clone(), more.replace('\n', "\r\n"), more.replace("for: task\n", "for: task   \n")] {
+        let reading = read_of(&more, &[&one]);
+        let [ticked] = &reading.ticked[..] else { panic!("{reading:?}") };
+        assert_eq!((ticked.scope, ticked.because.as_deref()), (AllowScope::Task, Some("go on")));
+    }
+    let odd = read_of(&more.replace("for: task\n", "for: ever\n"), &[&one]);
+    assert!(odd.ticked.is_empty() && odd.problems[0].what.contains("ever"), "{odd:?}");
+}
+
+#[test]
+fn what_was_not_asked_so_is_not_answered() {
+    let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
+    let text = marked(&written(&[&one, &two]), &one.id, "[x]");
+    let refused = |text: &str, told: &str| {
+        let reading = read_of(text, &[&one, &two]);
+        assert_eq!(reading.ticked, [], "{text}");
+        assert!(
+            reading.problems.iter().any(|problem| problem.what.contains(told) && problem.line.is_some()),
+            "{reading:?}"
+        );
+    };
+    refused(&text.replace("+ one", "+ anything else"), "description");
+    refused(&text.replacen("Lead wants to write a.md", "Lead wants to wave", 1), "title");
+    refused(&text.replacen("agent: lead", "agent: other", 1), "agent");
+    refused(&text.replacen("risk: low", "risk: none", 1), "risk");
+    refused(&text.replacen("  id: 7-1-0-abcd", "  id: 9-1-0-abcd", 1), "nobody asks");
+    refused(&text.replacen("  id: 8-1-0-abcd", "  id: 7-1-0-abcd", 1), "two tasks have the id");
+    refused(&text.replacen("  status: pending", "  status: pending\n  status: pending", 1), "duplicate");
+    let merged = format!("<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n");
+    refused(&merged, "merge");
+    assert!(!read_of(&merged, &[&one, &two]).is_usable, "nothing is written between such marks");
+    for cut in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+        // Half of the file, as an editor that is writing it leaves it for a moment: what is whole counts.
+        let ids: Vec<String> = read_of(&text[..cut], &[&one, &two]).ticked.into_iter().map(|one| one.id).collect();
+        assert!(ids.is_empty() || (ids == ["7-1-0-abcd"] && text[..cut].contains("+ one")), "{cut}: {ids:?}");
+    }
+}
+
+#[test]
+fn another_rooms_questions_and_a_persons_own_tasks_stay_what_they_are() {
+    let one = asked("7-1-0-abcd", "one");
+    let other = written(&[&one]).replace(SCENE, "scenes/other.yaml");
+    let own = format!("{}- [x] buy milk\n  until: friday\n", marked(&other, &one.id, "[x]"));
+    let reading = read_of(&own, &[]);
+    assert_eq!((reading.ticked.len(), reading.problems.len()), (0, 0));
+    assert_eq!(withdraw(own.clone(), SCENE, |_| false), own);
+    assert_eq!(withdraw(other.clone(), SCENE, |_| false), other, "it is the other room's to say so");
+    let withdrawn = withdraw(other, "scenes/other.yaml", |_| false);
+    assert!(withdrawn.contains("- [-] A @human") && withdrawn.contains("status: withdrawn"), "{withdrawn}");
+}
+
+#[test]
+fn what_became_of_it_is_written_once_and_nothing_else_changes() {
+    let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
+    let text = written(&[&one, &two]).replace("## TODO", "Mine.\n\n## TODO").replace('\n', "\r\n");
+    let refused = Decided { because: Some("not now: later".into()), ..decided(Outcome::Refused) };
+    let renewed = bring_up_to_date(&text, [&two].into_iter(), [(&one, &refused, false)].into_iter()).text;
+    for line in
+        ["- [-] A @human #approval \"Lead", "  status: refused\r\n", "  decided_in: window\r\n", "not now: later"]
+    {
+        assert!(renewed.contains(line), "{line} in {renewed}");
+    }
+    let rest = |text: &str| text[text.find("8-1-0-abcd").expect("it is there")..].to_owned();
+    assert_eq!(rest(&renewed), rest(&text));
+    let again = bring_up_to_date(&renewed, [&two].into_iter(), [(&one, &decided(Outcome::Approved), true)].into_iter());
+    assert_eq!(again.text, renewed, "the first decision stays");
+    let removed = bring_up_to_date("", std::iter::empty(), [(&one, &refused, false)].into_iter());
+    assert_eq!(removed.text, "", "what a person takes out stays out");
+    let added = bring_up_to_date("", std::iter::empty(), [(&one, &refused, true)].into_iter());
+    assert!(added.text.contains("status: refused") && added.problems.is_empty(), "what was never there is written");
+}
+
+#[test]
+fn a_long_file_loses_what_was_decided_longest_ago() {
+    let long = format!("{}\n", "a long line ".repeat(30)).repeat(180);
+    let all: Vec<Asked> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
+    let mut text = String::new();
+    for one in &all {
+        let yes = decided(Outcome::Approved);
+        text = bring_up_to_date(&text, std::iter::empty(), [(one, &yes, true)].into_iter()).text;
+        assert!(text.len() <= BYTES_AT_MOST);
+    }
+    assert!(!text.contains("id: 0-1-0-abcd") && text.contains("id: 19-1-0-abcd"));
+    assert_eq!(tasks::parse(&*text).issues, []);
+}
+
+/// What somebody does to a text: takes a piece out at a place and puts another there.
+fn edits() -> impl Strategy<Value = Vec<(usize, usize, String)>> {
+    let piece = prop_oneof![
+        Just("[x]".to_owned()),
+        Just("[-]".to_owned()),
+        Just("- [x] ".to_owned()),
+        Just("\n".to_owned()),
+        Just("  ".to_owned()),
+        Just("  id: 7-1-0-abcd\n".to_owned()),
+        Just("<<<<<<< ours\n".to_owned()),
+        Just("\"".to_owned()),
+        "[a-z:|#@ \\[\\]_-]{0,12}",
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), 0..40usize, piece), 1..6)
+        .prop_map(|edits| edits.into_iter().map(|(at, cut, piece)| (at.index(4_000), cut, piece)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Whatever is done to the file, an answer is taken only for what was asked, word for word, and only where a mark
+    /// stands.
+    #[test]
+    fn any_edit_answers_only_what_was_asked(edits in edits(), ticked in any::<bool>()) {
+        let (one, two) = (asked("7-1-0-abcd", "rm -r one\nand more"), asked("8-1-0-abcd", "two"));
+        let mut text = written(&[&one, &two]);
+        if ticked {
+            text = marked(&text, &one.id, "[x]");
+        }
+        for (at, cut, piece) in edits {
+            let chars: Vec<char> = text.chars().collect();
+            let at = at.min(chars.len());
+            let end = (at + cut).min(chars.len());
+            text = chars[..at].iter().copied().chain(piece.chars()).chain(chars[end..].iter().copied()).collect();
+        }
+        for found in read_of(&text, &[&one, &two]).ticked {
+            let question = if found.id == one.id { &one } else { &two };
+            let description = &question.fields.last().expect("it is described").1;
+            for line in description.lines() {
+                prop_assert!(text.contains(line.trim_end()), "{line:?} is gone from\n{text}");
+            }
+            prop_assert!(text.contains(&question.title));
+            let mark = if found.allow { ["[x]", " x "] } else { ["[-]", " - "] };
+            prop_assert!(mark.iter().any(|mark| text.contains(mark)), "{found:?} in\n{text}");
+        }
+    }
+
+    /// Bringing a file up to date leaves everything of a person's in it, whatever it is, and is settled after one time.
+    #[test]
+    fn what_a_person_wrote_stays(before in "[a-zA-Z#\\[\\]x:\\- \n]{0,200}") {
+        let one = asked("7-1-0-abcd", "one");
+        let renewed = bring_up_to_date(&before, [&one].into_iter(), std::iter::empty()).text;
+        for line in before.lines().filter(|line| !line.trim().is_empty()) {
+            prop_assert!(renewed.lines().any(|found| found == line), "{line:?} is gone from\n{renewed}");
+        }
+        let again = bring_up_to_date(&renewed, [&one].into_iter(), std::iter::empty()).text;
+        prop_assert_eq!(again, renewed);
+    }
+}

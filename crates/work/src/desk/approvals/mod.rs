@@ -1,0 +1,39 @@
+//! What agents and workflows ask a person, as tasks in `tasks/approvals.task.md`: a person ticks one in any editor, and
+//! that is the same decision as in the window or on the command line, once.
+//!
+//! In reading order: a question as a task (`asked`), the file without a room (`file`), and following both (`following`).
+//! Only a person's answer counts: agents have no way to write the file ([`gate::paths`](crate::gate::paths)), and a
+//! mark counts only where its task still says what was asked.
+
+pub mod asked;
+pub mod file;
+mod following;
+
+pub use following::ApprovalsFile;
+
+use bevy::app::App;
+use bevy::ecs::prelude::*;
+
+use crate::kernel::{KernelCommand, TakeDecisions};
+use crate::orchestration::workflow::WorkflowCommand;
+use crate::schedule::door::InputExt;
+use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
+
+/// Adds the file of approvals to the room.
+pub fn plugin(app: &mut App) {
+    app.init_resource::<ApprovalsFile>();
+    // Owned by floors below, which register them too.
+    app.add_input::<KernelCommand>().add_input::<WorkflowCommand>();
+    app.add_tick_message::<FileChanged>().add_tick_message::<ProblemReport>().add_tick_message::<SceneWrite>();
+    app.add_systems(
+        Tick,
+        (
+            // A mark in the file is a decision in the same tick, so that no kill can come between them.
+            following::take_answers.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
+            // The kernel has asked by now; what is written is taken up in the last phase.
+            following::keep_up.in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration)),
+        ),
+    );
+    sections::register::<ApprovalsFile>(app);
+}

@@ -1,0 +1,120 @@
+//! How much may go wrong with what a person is asked to allow, and why: by the kind of every touch. Pure.
+
+use serde::{Deserialize, Serialize};
+
+use super::asking::{AskRule, AskSource};
+
+/// How much may go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RiskLevel {
+    /// Nothing that could not be undone here.
+    #[default]
+    Low,
+    /// It costs, or changes what others do.
+    Medium,
+    /// It reaches what this program cannot undo.
+    High,
+}
+
+impl RiskLevel {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// How much may go wrong, and why: each reason a clause of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Risk {
+    /// The highest of all that is touched.
+    pub level: RiskLevel,
+    /// Why, the weightiest first.
+    pub reasons: Vec<String>,
+}
+
+impl Risk {
+    /// The risk of what these rules ask about; `goes_out` where what a person fills in is given to a program outside.
+    pub fn of(rules: &[AskRule], goes_out: bool) -> Self {
+        let mut all: Vec<(RiskLevel, String)> = rules.iter().flat_map(of_rule).collect();
+        if goes_out {
+            all.push((RiskLevel::Medium, "what you fill in is given to a program outside the workshop".to_owned()));
+        }
+        all.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
+        let level = all.first().map_or(RiskLevel::Low, |(level, _)| *level);
+        let mut reasons: Vec<String> = Vec::new();
+        for (_, reason) in all {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        Self { level, reasons }
+    }
+
+    /// In one line: "high: a program runs on this computer".
+    pub fn words(&self) -> String {
+        match self.reasons.is_empty() {
+            true => self.level.word().to_owned(),
+            false => format!("{}: {}", self.level.word(), self.reasons.join("; ")),
+        }
+    }
+}
+
+fn of_rule(rule: &AskRule) -> impl Iterator<Item = (RiskLevel, String)> {
+    let (level, why) = match rule.kind.as_str() {
+        "file.read" | "file.find" | "message.read" => (RiskLevel::Low, "it only reads"),
+        "file.write" | "file.rename" => (RiskLevel::Low, "every version of the file is kept"),
+        "agent.signal" | "message.send" => (RiskLevel::Low, "it stays in this room"),
+        "file.delete" => (RiskLevel::Medium, "a file is taken away; its versions are kept"),
+        "profile.write" => (RiskLevel::Medium, "it changes what an agent is"),
+        "agent.spawn" | "agent.start" => (RiskLevel::Medium, "another agent works, and costs what it costs"),
+        "net.fetch" => (RiskLevel::Medium, "what is sent leaves this computer"),
+        "process.run" => (RiskLevel::High, "a program runs on this computer"),
+        "mcp.call" => (RiskLevel::High, "a program outside the workshop acts, and what it does cannot be undone here"),
+        _ => (RiskLevel::Medium, "what it does is not known to the gate"),
+    };
+    let always = match &rule.source {
+        AskSource::EachTime { why } => Some((RiskLevel::Medium, why.clone())),
+        _ => None,
+    };
+    std::iter::once((level, why.to_owned())).chain(always)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{SafetyMode, TouchKind};
+
+    fn rule(kind: TouchKind) -> AskRule {
+        let source = AskSource::SafetyMode { mode: SafetyMode::Safe, is_own: true };
+        AskRule { source, kind, target: "x".into() }
+    }
+
+    #[test]
+    fn the_weightiest_touch_counts_and_each_reason_is_said_once() {
+        let risk =
+            Risk::of(&[rule(TouchKind::FILE_WRITE), rule(TouchKind::PROCESS_RUN), rule(TouchKind::FILE_WRITE)], false);
+        assert_eq!(risk.words(), "high: a program runs on this computer; every version of the file is kept");
+        assert_eq!(Risk::of(&[], false).words(), "low");
+        assert_eq!(Risk::of(&[], true).level, RiskLevel::Medium);
+    }
+
+    #[test]
+    fn what_is_asked_each_time_is_never_of_low_risk() {
+        let source = AskSource::EachTime { why: "a scene carries settings".into() };
+        let risk = Risk::of(&[AskRule { source, ..rule(TouchKind::FILE_WRITE) }], false);
+        assert_eq!((risk.level, risk.reasons[0].as_str()), (RiskLevel::Medium, "a scene carries settings"));
+    }
+
+    #[test]
+    fn every_known_kind_has_a_reason_of_its_own() {
+        for kind in TouchKind::KNOWN {
+            let risk = Risk::of(&[rule(kind.clone())], false);
+            assert!(!risk.words().contains("not known"), "{kind:?}");
+        }
+    }
+}
