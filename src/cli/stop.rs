@@ -9,6 +9,7 @@ use super::task::{Task, WORK_PAUSED, agent_paused};
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
 use crate::app::drive::EventTap;
+use crate::desk::Duties;
 use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
@@ -54,7 +55,7 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     if !has_ticked(world) {
         return None;
     }
-    let is_between_steps = world.resource::<WorkflowRuns>().is_at_work();
+    let is_between_steps = world.resource::<WorkflowRuns>().is_at_work() || world.resource::<Duties>().is_at_work();
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // An answer that is on its way brings them on.
         let is_answered = has_answers(world) || !world.resource::<Door<WorkflowCommand>>().is_empty();

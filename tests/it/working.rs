@@ -19,6 +19,7 @@ use crate::workshop::script_file;
 
 mod asking;
 mod causes;
+mod desk;
 mod limits;
 mod long;
 mod own_records;
@@ -45,7 +46,8 @@ pub fn trials() -> Vec<Trial> {
         a_run_with_work_replays,
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
-    let own = own.into_iter().chain(together::trials()).chain(tools::trials()).chain(long::trials());
+    let own =
+        own.into_iter().chain(together::trials()).chain(desk::trials()).chain(tools::trials()).chain(long::trials());
     own.chain(own_records::trials())
         .chain(limits::trials())
         .chain(unfinished::trials())

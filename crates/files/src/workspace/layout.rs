@@ -62,13 +62,14 @@ pub fn matters(path: &str) -> bool {
             let name = name.to_ascii_lowercase();
             name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
         }
+        ["tasks", ..] => path.ends_with(".task.md"),
         ["boards" | "workflows", ..] => extension == "md",
         _ => is_room_file(path),
     }
 }
 
 /// The folders with files that matter to a room.
-pub(super) const ROOM_FOLDERS: [&str; 5] = ["scenes", "agents", "templates", "boards", "workflows"];
+pub(super) const ROOM_FOLDERS: [&str; 6] = ["scenes", "agents", "templates", "boards", "tasks", "workflows"];
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";

@@ -47,7 +47,7 @@ pub fn begin(world: &mut World, start: RoomStart) {
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
     // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
-    let paths = start.files.keys().filter(|path| path.starts_with("agents/"));
+    let paths = start.files.keys().filter(|path| path.starts_with("agents/") || path.starts_with("templates/"));
     let messages: Vec<FileChanged> =
         paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
     // A carried room knows what its scene said last while the text could be read.

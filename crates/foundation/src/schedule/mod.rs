@@ -60,6 +60,7 @@ pub enum Floor {
     Tools,
     Kernel,
     Orchestration,
+    Desk,
     Store,
 }
 
@@ -77,7 +78,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 13] = [
+const FLOORS: [Floor; 14] = [
     Floor::Door,
     Floor::Workspace,
     Floor::Agent,
@@ -90,6 +91,7 @@ const FLOORS: [Floor; 13] = [
     Floor::Tools,
     Floor::Kernel,
     Floor::Orchestration,
+    Floor::Desk,
     Floor::Store,
 ];
 

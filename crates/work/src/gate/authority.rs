@@ -68,6 +68,8 @@ pub enum ToolScope {
     Everyone,
     /// Agents that run this profile.
     Profile(Id),
+    /// Agents of this type, such as `planner`.
+    Role(Id),
     /// Whoever works in this session.
     Session(ActivationKey),
     /// Whoever may call this tool of an MCP server.
@@ -97,6 +99,8 @@ pub struct ToolName {
     pub name: String,
     /// What other products call a tool that does the same.
     pub aliases: Vec<String>,
+    /// Those of its aliases under which a model is told of it where a profile lists them.
+    pub offered_as: Vec<String>,
     /// Who may have it.
     pub scope: ToolScope,
     /// Whether a profile that lists no tools has it.
@@ -112,10 +116,11 @@ pub struct ToolNames(pub Vec<ToolName>, pub BTreeMap<String, Id>);
 
 impl ToolNames {
     /// Those that a profile may have.
-    pub fn of_profile(&self, profile: &str) -> Cow<'_, Self> {
+    pub fn of_profile(&self, profile: &str, role: Option<&str>) -> Cow<'_, Self> {
         let is_its = |tool: &&ToolName| match &tool.scope {
             ToolScope::Everyone => true,
             ToolScope::Profile(of) => **of == *profile,
+            ToolScope::Role(of) => role == Some(&**of),
             ToolScope::Session(_) | ToolScope::Server { .. } => false,
         };
         if self.0.iter().all(|tool| is_its(&tool)) {
@@ -132,9 +137,21 @@ impl ToolNames {
 
     /// The tool that a profile means by a name, in whatever case and with dashes or underscores.
     pub fn meant(&self, name: &str) -> Option<&str> {
-        let same = |one: &str| one.replace('-', "_").eq_ignore_ascii_case(&name.trim().replace('-', "_"));
-        let found = self.0.iter().find(|tool| same(&tool.name) || tool.aliases.iter().any(|alias| same(alias)));
-        found.map(|tool| tool.name.as_str())
+        self.tool(name).map(|tool| tool.name.as_str())
+    }
+
+    fn tool(&self, name: &str) -> Option<&ToolName> {
+        self.0.iter().find(|tool| is_same(&tool.name, name) || tool.aliases.iter().any(|alias| is_same(alias, name)))
+    }
+
+    /// The types of agents that a tool of this name is for, where it is not for everyone.
+    fn roles_of(&self, name: &str) -> Vec<&str> {
+        let its = self.0.iter().filter(|tool| is_same(&tool.name, name));
+        let roles = its.filter_map(|tool| match &tool.scope {
+            ToolScope::Role(role) => Some(&**role),
+            _ => None,
+        });
+        roles.collect()
     }
 
     /// The tools of a profile that lists none.
@@ -150,10 +167,11 @@ impl ToolNames {
     /// The tools of other products that a profile lists and that there are not, by the names that they have there:
     /// `Bash` for `Bash(git:*)`.
     pub fn missing(&self, profile: &AgentProfile) -> BTreeSet<String> {
-        let names = self.of_profile(&profile.id);
+        let names = self.of_profile(&profile.id, profile.role.as_deref());
         let listed = profile.tools.iter().flatten();
         let listed = listed.filter(|name| !servers::is_known(name, profile, &names.1));
-        let missing = listed.filter(|name| names.meant(name).is_none() && names.nearest(name).is_none());
+        let is_nowhere = |name: &&String| names.meant(name).is_none() && names.nearest(name).is_none();
+        let missing = listed.filter(is_nowhere).filter(|name| self.roles_of(name).is_empty());
         missing.map(|name| names.told(name)).collect()
     }
 
@@ -176,11 +194,19 @@ impl ToolNames {
     }
 }
 
+/// Whether two names are one, in whatever case and with dashes or underscores.
+fn is_same(one: &str, other: &str) -> bool {
+    one.replace('-', "_").eq_ignore_ascii_case(&other.trim().replace('-', "_"))
+}
+
 /// All that a profile may do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Authority {
     /// The tools that it may use.
     pub tools: BTreeSet<String>,
+    /// The names under which it is told of tools, where its file lists them under another name that they have.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub called: BTreeMap<String, String>,
     /// Names under `tools` that no tool has. They grant nothing; a profile that lists one still asks for it.
     pub unknown_tools: BTreeSet<String>,
     /// Plain globs of what it may read; `None` is everything that the workspace allows.
@@ -255,17 +281,28 @@ impl fmt::Display for Excess {
 impl Authority {
     /// What a profile may do, and what in it cannot be used. `place` is its file, for the problems.
     pub fn of(place: &str, profile: &AgentProfile, names: &ToolNames) -> (Self, Vec<Problem>) {
-        let names = &*names.of_profile(&profile.id);
+        let all_names = names;
+        let names = &*names.of_profile(&profile.id, profile.role.as_deref());
         let mut problems = Vec::new();
         let mut unknown_tools = BTreeSet::new();
+        let mut called = BTreeMap::new();
         let tools = match &profile.tools {
             None => names.default_set(),
             Some(listed) => {
                 let mut tools = BTreeSet::new();
                 for name in listed.iter().filter(|name| !servers::is_known(name, profile, &names.1)) {
-                    match names.meant(name) {
+                    match names.tool(name) {
                         Some(known) => {
-                            tools.insert(known.to_owned());
+                            let offered = known.offered_as.iter().find(|offered| is_same(offered, name));
+                            called.extend(offered.map(|offered| (known.name.clone(), offered.clone())));
+                            tools.insert(known.name.clone());
+                        }
+                        None if !all_names.roles_of(name).is_empty() => {
+                            let roles = all_names.roles_of(name).join(" or ");
+                            let what = format!("the tool {name:?} is for agents of the type {roles}; it is not given");
+                            let remedy = format!("remove it, or write agent_type: {roles}");
+                            problems.push(Problem::warning(place, what, remedy).at_line(profile.lines.of("tools")));
+                            unknown_tools.insert(name.clone());
                         }
                         None => {
                             // A slip of the pen is told by its line, what other products have in one note for all.
@@ -292,6 +329,7 @@ impl Authority {
         };
         let authority = Self {
             tools,
+            called,
             unknown_tools,
             reads: plain_globs(place, ("reads", profile), profile.reads.as_deref(), &mut problems),
             writes: plain_globs(place, ("writes", profile), profile.writes.as_deref(), &mut problems),
@@ -310,6 +348,7 @@ impl Authority {
     pub fn least() -> Self {
         Self {
             tools: BTreeSet::new(),
+            called: BTreeMap::new(),
             unknown_tools: BTreeSet::new(),
             reads: Some(Vec::new()),
             writes: Some(Vec::new()),
@@ -410,6 +449,7 @@ mod tests {
         let tool = |name: &str, aliases: &[&str], is_default, power| ToolName {
             name: name.into(),
             aliases: aliases.iter().map(|alias| (*alias).into()).collect(),
+            offered_as: Vec::new(),
             scope: ToolScope::Everyone,
             is_default,
             power,

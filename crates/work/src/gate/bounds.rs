@@ -68,6 +68,11 @@ impl Bounds {
         tools.filter(|tool| starters.iter().all(|other| other.tools.contains(*tool))).map(String::as_str).collect()
     }
 
+    /// The name under which the agent is told of a tool: as its file lists it, else the tool's own.
+    pub fn called<'a>(&'a self, tool: &'a str) -> &'a str {
+        self.authorities.first().and_then(|own| own.called.get(tool)).map_or(tool, String::as_str)
+    }
+
     /// The most careful mode among them.
     pub fn safety(&self) -> SafetyMode {
         self.authorities.iter().map(|authority| authority.safety).min().unwrap_or(SafetyMode::Safe)

@@ -13,6 +13,7 @@ pub fn names() -> ToolNames {
     let tool = |name: &str, aliases: &[&str], is_default, power| ToolName {
         name: name.into(),
         aliases: aliases.iter().map(|alias| (*alias).into()).collect(),
+        offered_as: Vec::new(),
         scope: ToolScope::Everyone,
         is_default,
         power,

@@ -233,7 +233,7 @@ impl Kernel {
     }
 
     /// Whether nothing waits or goes on of what a thread does and set going, and no report is on its way to it.
-    fn is_over(&self, top: ActivationKey) -> bool {
+    pub fn is_over(&self, top: ActivationKey) -> bool {
         let is_busy =
             |key: ActivationKey, thread: &Thread| thread.live.is_some() || (key != top && thread.report.is_some());
         !self.threads.iter().any(|(key, thread)| is_busy(*key, thread) && self.is_below(*key, top))

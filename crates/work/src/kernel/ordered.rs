@@ -67,6 +67,11 @@ pub enum WorkOrder {
         /// The record that it comes from.
         cause: Seq,
     },
+    /// A session is to be kept when its work is over, for whoever goes on with it.
+    Keep {
+        /// Which.
+        thread: ActivationKey,
+    },
     /// Nobody goes on with a session that was kept.
     LetGo {
         /// Which.

@@ -27,6 +27,13 @@ impl Kernel {
         self.threads.get(&thread).map(|thread| &thread.terms)
     }
 
+    /// Somebody goes on with a session when its work is over: it is not forgotten before that.
+    pub fn keep(&mut self, thread: ActivationKey) {
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            thread.terms.is_kept = true;
+        }
+    }
+
     /// Nobody goes on with a session that was kept: it is forgotten with its run.
     pub fn let_go(&mut self, thread: ActivationKey) {
         if let Some(thread) = self.threads.get_mut(&thread) {
@@ -58,6 +65,7 @@ pub(super) fn take(
                 let news = go_on(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
                 room.news.write(news);
             }
+            WorkOrder::Keep { thread } => kernel.keep(*thread),
             WorkOrder::LetGo { thread } => {
                 kernel.let_go(*thread);
                 is_freed = true;

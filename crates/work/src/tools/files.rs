@@ -38,7 +38,8 @@ pub(super) fn read() -> Tool {
         },
     )
     .by_default(Power::Read)
-    .also_called(&["Read", "NotebookRead", "read_file", "view_file"])
+    .also_called(&["Read", "NotebookRead", "view_file"])
+    .also_offered_as("read_file")
     .with_argument_aliases(&[("file_path", "path"), ("offset", "from_line"), ("limit", "lines")])
 }
 
@@ -58,7 +59,8 @@ pub(super) fn write() -> Tool {
         |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
     )
     .by_default(Power::Write)
-    .also_called(&["Write", "write_file", "create_file"])
+    .also_called(&["Write", "create_file"])
+    .also_offered_as("write_file")
     .with_argument_aliases(&[("file_path", "path")])
 }
 
@@ -134,8 +136,9 @@ pub(super) fn list() -> Tool {
         |arguments, _| file(FileOperation::List { prefix: arguments.text("prefix") }),
     )
     .by_default(Power::Find)
-    .also_called(&["LS", "list_files", "list_directory"])
-    .with_argument_aliases(&[("path", "prefix")])
+    .also_called(&["LS", "list_files"])
+    .also_offered_as("list_directory")
+    .with_argument_aliases(&[("path", "prefix"), ("directory", "prefix")])
 }
 
 /// Finds lines or files.
@@ -164,7 +167,9 @@ pub(super) fn search() -> Tool {
         },
     )
     .by_default(Power::Find)
-    .also_called(&["Grep", "Glob", "search_files"])
+    .also_called(&["Grep", "Glob"])
+    .also_offered_as("search_files")
+    .with_argument_aliases(&[("query", "text")])
 }
 
 /// Takes a file away.

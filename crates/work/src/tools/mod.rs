@@ -1,11 +1,12 @@
 //! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
 //!
 //! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`, [`together`]), what is said with a task ([`hand_over`]), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
+//! `agents`, [`together`], [`desk`]), what is said with a task ([`hand_over`]), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
 //! whoever carries it out and how that went ([`order`], `file_executor`), and the words for results ([`words`]).
 //! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
 mod agents;
+pub mod desk;
 mod file_executor;
 pub mod files;
 pub mod hand_over;
@@ -22,6 +23,7 @@ pub mod together;
 pub mod tool;
 pub mod words;
 
+pub use desk::{DESK, DeskOrder, TaskDraft, TaskUpdate};
 pub use hand_over::{Expected, Terms};
 pub use mcp::SERVERS;
 pub use order::{

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
+use super::desk::{self, DESK};
 use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::spelling::is_unseen;
@@ -153,6 +154,9 @@ pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
             Some((_, profile)) => format!("hand a task over to {}", profile.name),
             None => format!("hand a task over to {name}"),
         },
+        Work::Order { order } if *plan.executor == *DESK => {
+            desk::wants(order).unwrap_or_else(|| wants_of_touches(plan))
+        }
         Work::Order { .. } => wants_of_touches(plan),
     };
     let words: String = words.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();

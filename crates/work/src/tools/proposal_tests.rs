@@ -42,7 +42,9 @@ impl Surroundings for Texts {
 
 fn plan(tool: &str, arguments: &Value) -> ToolPlan {
     let tools = builtin();
-    let profile = markdown::read("agents/boss.md", "# Boss").profile;
+    let all: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let front = format!("---\nagent_type: planner\ntools: [{}]\n---\n", all.join(", "));
+    let profile = markdown::read("agents/boss.md", &front).profile;
     let bounds = Authority::chain(Authority::of("agents/boss.md", &profile, tools.names()).0, []);
     let caller = Caller { profile: "boss", session: ActivationKey::numbered(1) };
     let call = ToolCall::new("c", tool, arguments.clone());
@@ -89,6 +91,16 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         ("unsubscribe", json!({ "channel": "news" }), "listen to channel news"),
         ("blackboard_write", json!({ "key": "plan", "value": "x" }), "send a message to the blackboard (plan)"),
         ("blackboard_read", json!({}), "listen to the blackboard"),
+        ("query_tasks", json!({ "query": "SELECT * FROM tasks/*.task.md" }), "look through the task files"),
+        ("create_task", json!({ "title": "Count" }), "add a task to tasks/work.task.md: Count"),
+        (
+            "update_task",
+            json!({ "id": "count", "file": "plan.task.md", "status": "completed" }),
+            "change the task count in tasks/plan.task.md",
+        ),
+        ("send_message", json!({ "to": "@ada", "message": "Hi." }), "write to ada"),
+        ("list_active_sessions", json!({}), "list the sessions of other agents"),
+        ("read_session", json!({ "session": "ada.act-7" }), "read the session ada.act-7"),
     ];
     for (tool, arguments, expected) in &cases {
         assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, files, together};
+use super::{agents, desk, files, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -44,6 +44,12 @@ fn house() -> Vec<Tool> {
         together::unsubscribe(),
         together::blackboard_write(),
         together::blackboard_read(),
+        desk::query_tasks(),
+        desk::create_task(),
+        desk::update_task(),
+        desk::send_message(),
+        desk::list_active_sessions(),
+        desk::read_session(),
     ]
 }
 
@@ -169,7 +175,7 @@ impl Tools {
         let is_its = move |tool: &Tool| match &tool.scope {
             ToolScope::Server { key, tool } => bounds.may_call(key, tool),
             _ if !own.contains(tool.name.as_str()) => false,
-            ToolScope::Everyone => true,
+            ToolScope::Everyone | ToolScope::Role(_) => true,
             ToolScope::Profile(profile) => **profile == *caller.profile,
             ToolScope::Session(session) => *session == caller.session,
         };
@@ -178,14 +184,14 @@ impl Tools {
 
     /// The tools that may be used within these bounds, as a model is told of them, always in the same order.
     pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
-        self.of(caller, bounds).map(|one| one.tool.declaration()).collect()
+        self.of(caller, bounds).map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
     }
 
     /// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
     /// and how to do better.
     pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
         let name = call.name.trim();
-        let Some(Registered { tool, checker }) = self.of(caller, bounds).find(|one| one.tool.name == name) else {
+        let Some(Registered { tool, checker }) = self.find(name, caller, bounds) else {
             return Err(self.no_tool(name, caller, bounds));
         };
         let planning = Planning { bounds, names: &self.names };
@@ -194,17 +200,23 @@ impl Tools {
             .map_err(|what| format!("Error: {name}: {what}. Its arguments: {}.", schema::summary(checker.schema())))
     }
 
+    /// The tool that is called by this name: its own, or that under which it is offered.
+    fn find<'a>(&'a self, name: &str, caller: Caller<'a>, bounds: &'a Bounds) -> Option<&'a Registered> {
+        let is_it = |one: &&Registered| one.tool.name == name || bounds.called(&one.tool.name) == name;
+        self.of(caller, bounds).find(is_it)
+    }
+
     fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
-        let listed: Vec<&str> = self.of(caller, bounds).map(|one| one.tool.name.as_str()).collect();
+        let listed: Vec<&str> = self.of(caller, bounds).map(|one| bounds.called(&one.tool.name)).collect();
         let yours = match listed.as_slice() {
             [] => "You have no tools.".to_owned(),
             tools => format!("Your tools: {}.", tools.join(", ")),
         };
-        let names = self.names.of_profile(caller.profile);
+        let names = self.names.of_profile(caller.profile, None);
         if names.0.iter().any(|tool| tool.name == name) {
             return format!("Error: the tool '{name}' is not among yours. {yours}");
         }
-        let meant = names.meant(name).filter(|tool| listed.contains(tool));
+        let meant = names.meant(name).map(|tool| bounds.called(tool)).filter(|tool| listed.contains(tool));
         let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));
         let meant = meant.map(|tool| format!(" Did you mean '{tool}'?")).unwrap_or_default();
         let name = text::truncate(&text::one_line(name), 60);

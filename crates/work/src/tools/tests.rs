@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::desk::PLANNER;
 use super::schema::tests::any_json;
 use super::*;
 use crate::agent::markdown;
@@ -59,6 +60,10 @@ fn a_model_is_told_of_what_its_profile_lists_in_one_order() {
                signal_parent delegate publish subscribe unsubscribe blackboard_write blackboard_read";
     assert_eq!(told("name: Ada").join(" "), all);
     assert_eq!(told("tools: [vfs_write, Read, vfs_write, Bash]"), ["vfs_read", "vfs_write"]);
+    let reference = ["read_file", "write_file", "list_directory", "search_files", "query_tasks", "create_task"];
+    assert_eq!(told(&format!("tools: [{}]", reference.join(", "))), reference, "by the names that its file has");
+    assert_eq!(told("tools: [send_message, read_session]"), ["send_message"]);
+    assert_eq!(told("agent_type: planner\ntools: [send_message, read_session]"), ["send_message", "read_session"]);
     assert!(told("tools: []").is_empty() && told("tools: [nothing]").is_empty());
     let spawn = house().into_iter().find(|tool| tool.name == "spawn_agent").unwrap();
     assert!(spawn.description.contains("---\nname: Researcher\n"));
@@ -79,7 +84,8 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
     assert_eq!(house().len(), 16, "one was refused");
-    for tool in builtin().iter() {
+    let of_planners = |tool: &Tool| tool.scope == crate::gate::ToolScope::Role(PLANNER.into());
+    for tool in builtin().iter().filter(|tool| !of_planners(tool)) {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
             assert!(seen.insert(name.to_lowercase()), "{name} is taken");
             assert_eq!(builtin().names().meant(name), Some(tool.name.as_str()));
@@ -263,6 +269,33 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         assert!(error.starts_with(&format!("Error: {name}: ")), "{error}");
         assert!(words.iter().all(|word| error.contains(word)), "{name}: {error}");
         assert!(error.contains("Its arguments: ") && error.chars().count() < 1_500, "{error}");
+    }
+}
+
+#[test]
+fn a_tool_is_one_under_whatever_name_its_file_has_it() {
+    let (own, reference) = (bounds("tools: [vfs_read]"), bounds("tools: [read_file]"));
+    let by = |name: &str, bounds: &Bounds| parse(&call(name, json!({ "path": "a.md" })), bounds);
+    let plan = by("vfs_read", &own).unwrap();
+    assert_eq!(by("read_file", &reference), Ok(plan.clone()), "one tool, one rule, one name in the log");
+    assert_eq!(by("vfs_read", &reference), Ok(plan));
+    assert!(by("read_file", &own).unwrap_err().contains("Did you mean 'vfs_read'?"));
+}
+
+#[test]
+fn tools_of_planners_are_given_to_nobody_else() {
+    let profile = |front: &str| markdown::read("agents/ada.md", &format!("---\n{front}\n---\n")).profile;
+    let told = |front: &str| builtin().authority("agents/ada.md", &profile(front));
+    let (authority, problems) = told("agent_type: executor\ntools: [read_session]");
+    assert!(authority.tools.is_empty());
+    assert!(
+        matches!(&problems[..], [problem] if problem.line == Some(3) && problem.what.contains("type planner")),
+        "{problems:?}"
+    );
+    assert_eq!(told("agent_type: planner\ntools: [read_session]").1, []);
+    assert!(builtin().names().missing(&profile("tools: [read_session]")).is_empty(), "it is here");
+    for tool in builtin().iter() {
+        assert!(!tool.is_default || tool.scope == crate::gate::ToolScope::Everyone, "{}", tool.name);
     }
 }
 

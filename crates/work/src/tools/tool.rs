@@ -21,6 +21,8 @@ pub struct Tool {
     pub name: String,
     /// What other products call a tool that does the same, where profiles list it.
     pub aliases: Vec<String>,
+    /// Those of its aliases under which a model is told of it where a profile lists them.
+    pub offered_as: Vec<String>,
     /// Who may have it.
     pub scope: ToolScope,
     /// Whether an agent whose profile lists no tools has it.
@@ -59,6 +61,7 @@ impl Tool {
         Self {
             name: name.to_owned(),
             aliases: Vec::new(),
+            offered_as: Vec::new(),
             scope: ToolScope::Everyone,
             is_default: false,
             power: Power::Reach,
@@ -75,6 +78,11 @@ impl Tool {
         Self { scope, ..self }
     }
 
+    /// The same, which lets an agent do this.
+    pub(super) fn with_power(self, power: Power) -> Self {
+        Self { power, ..self }
+    }
+
     /// The same, for agents whose profiles list no tools as well, with what it lets them do.
     pub(super) fn by_default(self, power: Power) -> Self {
         Self { is_default: true, power, ..self }
@@ -84,6 +92,12 @@ impl Tool {
     pub fn also_called(mut self, aliases: &[&str]) -> Self {
         self.aliases.extend(aliases.iter().map(|alias| (*alias).to_owned()));
         self
+    }
+
+    /// The same, under a name by which a model is told of it where a profile lists that.
+    pub fn also_offered_as(mut self, alias: &str) -> Self {
+        self.offered_as.push(alias.to_owned());
+        self.also_called(&[alias])
     }
 
     /// The same, with names that arguments have in other products, each with ours.
@@ -118,16 +132,17 @@ impl Tool {
         ToolName {
             name: self.name.clone(),
             aliases: self.aliases.clone(),
+            offered_as: self.offered_as.clone(),
             scope: self.scope.clone(),
             is_default: self.is_default,
             power: self.power,
         }
     }
 
-    /// As a model is told of it.
-    pub(super) fn declaration(&self) -> ToolDeclaration {
+    /// As a model is told of it that knows it by this name.
+    pub(super) fn declaration(&self, name: &str) -> ToolDeclaration {
         ToolDeclaration {
-            name: self.name.clone(),
+            name: name.to_owned(),
             description: self.description.clone(),
             parameters: self.parameters.clone(),
         }

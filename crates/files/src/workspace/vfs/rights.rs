@@ -22,6 +22,13 @@ pub(super) struct Rights {
     records_of: Option<String>,
 }
 
+impl FileRights {
+    /// Whether a file may be read within these rights.
+    pub fn may_read(&self, path: &str) -> bool {
+        Rights::new(self).is_ok_and(|rights| rights.may_read(path))
+    }
+}
+
 impl Rights {
     pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
         let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| plain(globs)).collect::<Result<Vec<_>, _>>();

@@ -1,0 +1,349 @@
+//! Tasks in files become work, in the room: who is meant, what is ordered of the kernel, and what is written down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::answering::is_task_file;
+use super::duties::{
+    CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, task_of, task_words,
+};
+use super::edits::TaskEdit;
+use super::sessions::{Hops, parse_session_id};
+use super::settings::TaskSettings;
+use super::tasks::{self, Status};
+use super::writes::{TaskWrite, TaskWrites, WriteFor};
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::ids::ROOM;
+use crate::base::text::{slug, truncate};
+use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
+use crate::kernel::{Kernel, WorkAnswer, WorkNews, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::mind::Ending;
+use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::tools::TaskUpdate;
+use crate::workspace::vfs::FileRights;
+use crate::workspace::{FileChanged, KnownFiles};
+
+/// Who brings tasks to agents, as the log says it.
+const DESK_NAME: &str = "tasks";
+/// What the names of its orders of work begin with.
+const ORDERS: &str = "task/";
+/// Work that was refused is ordered again after so many seconds.
+const AGAIN_SECS: u64 = 10;
+
+/// What the task files say, as they were when they were last read.
+#[derive(Default)]
+pub(super) struct Read {
+    texts: TaskTexts,
+    /// The records of their last changes.
+    causes: BTreeMap<String, Seq>,
+    is_read: bool,
+}
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct Desk<'w, 's> {
+    duties: ResMut<'w, Duties>,
+    writes: ResMut<'w, TaskWrites>,
+    settings: Res<'w, TaskSettings>,
+    kernel: Res<'w, Kernel>,
+    known: Res<'w, KnownFiles>,
+    profiles: Res<'w, Profiles>,
+    roster: Res<'w, Roster>,
+    agents: Query<'w, 's, &'static Agent>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+    log: ResMut<'w, EventLog>,
+    orders: MessageWriter<'w, WorkOrder>,
+    news: MessageWriter<'w, WorkNews>,
+}
+
+/// Looks which tasks are due, begins the work of those that are taken, and closes those that are over.
+pub(super) fn bring_on(
+    mut desk: Desk,
+    mut read: Local<Read>,
+    mut changes: MessageReader<FileChanged>,
+    standstill: Option<Res<Standstill>>,
+) {
+    let is_other = read.follow(&desk.known, &mut changes);
+    if standstill.is_some_and(|standstill| standstill.holds()) {
+        // What changed is looked at when it goes on.
+        desk.duties.is_looked_at &= !is_other;
+        return;
+    }
+    let is_other = is_other || desk.profiles.is_changed() || desk.roster.is_changed() || !desk.duties.is_looked_at;
+    if desk.duties.is_at_work() {
+        desk.end_work(&read);
+        desk.begin_work(&read);
+    }
+    if !is_other {
+        return;
+    }
+    desk.duties.is_looked_at = true;
+    desk.take_due(&read);
+    desk.duties.bypass_change_detection().watch(&read.texts);
+    for told in desk.duties.take_told() {
+        desk.tell(&told);
+    }
+    desk.keep_sessions();
+}
+
+/// Hears which sessions messages began.
+pub(super) fn take_begun(mut hops: ResMut<Hops>, mut news: MessageReader<WorkAnswer>) {
+    for news in news.read() {
+        match news {
+            WorkAnswer::Begun { order, thread, .. } => hops.bypass_change_detection().begun(order, Some(*thread)),
+            WorkAnswer::Refused { order, .. } => hops.bypass_change_detection().begun(order, None),
+            WorkAnswer::Ended { .. } => {}
+        }
+    }
+}
+
+/// Hears what became of the work of tasks.
+pub(super) fn take_answers(
+    mut duties: ResMut<Duties>,
+    kernel: Res<Kernel>,
+    clock: Res<SimClock>,
+    mut news: MessageReader<WorkAnswer>,
+) {
+    if news.is_empty() || !duties.is_at_work() {
+        news.clear();
+        return;
+    }
+    for news in news.read() {
+        match news {
+            WorkAnswer::Begun { order, thread, .. } => {
+                if let Some(duty) = of_order(&mut duties, order) {
+                    duty.stage = DutyStage::Working { thread: *thread, last: None };
+                }
+            }
+            WorkAnswer::Refused { order, .. } => {
+                if let Some(duty) = of_order(&mut duties, order) {
+                    duty.stage = DutyStage::Ready { not_before: clock.tick() + AGAIN_SECS * TICKS_PER_SEC };
+                }
+            }
+            WorkAnswer::Ended { activation, ending, .. } => {
+                let is_its = |thread: ActivationKey| {
+                    kernel.thread(thread).is_some_and(|thread| thread.earlier.contains(activation))
+                };
+                for duty in duties.iter_mut() {
+                    if let DutyStage::Working { thread, last } = &mut duty.stage
+                        && is_its(*thread)
+                    {
+                        *last = Some((*activation, outcome(ending)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn of_order<'a>(duties: &'a mut Duties, order: &str) -> Option<&'a mut Duty> {
+    let number: u64 = order.strip_prefix(ORDERS)?.rsplit('/').next()?.parse().ok()?;
+    duties.iter_mut().find(|duty| duty.number == number && duty.stage == DutyStage::Ordered)
+}
+
+fn outcome(ending: &Ending) -> Outcome {
+    let status = match ending {
+        Ending::Completed { .. } => "completed",
+        Ending::Aborted { by_person: true, .. } => "stopped",
+        _ => "failed",
+    };
+    Outcome { status: status.to_owned(), text: ending.words().to_owned() }
+}
+
+impl Read {
+    /// Follows the files; whether any is another.
+    fn follow(&mut self, known: &KnownFiles, changes: &mut MessageReader<FileChanged>) -> bool {
+        let mut is_other = false;
+        for change in changes.read().filter(|change| is_task_file(&change.path)) {
+            is_other = true;
+            if let Some(cause) = change.cause {
+                self.causes.insert(change.path.clone(), cause);
+            }
+            self.texts.remove(&change.path);
+            let text = known.text(&change.path);
+            self.texts.extend(text.map(|text| (change.path.clone(), tasks::parse(text))));
+        }
+        if !std::mem::replace(&mut self.is_read, true) {
+            is_other = true;
+            let all = known.all().iter().filter(|(path, _)| is_task_file(path));
+            self.texts = all.map(|(path, text)| (path.clone(), tasks::parse(text.as_str()))).collect();
+        }
+        is_other
+    }
+
+    fn cause(&self, path: &str) -> Seq {
+        self.causes.get(path).copied().unwrap_or(Seq(0))
+    }
+}
+
+impl Desk<'_, '_> {
+    fn run(&self) -> String {
+        RunTag::of(self.log.run()).to_string()
+    }
+
+    /// Every name that means an agent, in small letters, with the id that work is ordered by.
+    fn names(&self) -> BTreeMap<String, Id> {
+        let mut names: BTreeMap<String, Id> = BTreeMap::new();
+        let here: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
+        for agent in &here {
+            names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
+        }
+        for id in self.profiles.ids().filter(|id| self.profiles.is_defined(id)) {
+            names.entry(id.to_lowercase()).or_insert_with(|| id.clone());
+        }
+        for agent in &here {
+            names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
+        }
+        names
+    }
+
+    /// Takes the tasks that are due; their files are to say so first.
+    fn take_due(&mut self, read: &Read) {
+        if !self.settings.begin {
+            return;
+        }
+        let names = self.names();
+        let agent_of = |name: &str| names.get(&name.to_lowercase()).cloned();
+        let at_once = self.settings.at_once as usize;
+        for duty in self.duties.take_due(&read.texts, &agent_of, at_once) {
+            let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), "working".to_owned())]);
+            fields.extend(self.date.stamp(&self.clock).map(|now| ("assigned".to_owned(), now)));
+            let update = TaskUpdate { fields, ..TaskUpdate::default() };
+            self.write(&duty, WriteFor::Mark(duty.number), update, read.cause(&duty.path));
+        }
+    }
+
+    fn write(&mut self, duty: &Duty, made_for: WriteFor, update: TaskUpdate, cause: Seq) {
+        let write = TaskWrite {
+            path: duty.path.clone(),
+            edit: TaskEdit::Update { id: duty.id.clone(), update },
+            made_for,
+            author: Author(ROOM.into()),
+            activation: None,
+            rights: FileRights::default(),
+            cause,
+        };
+        let run = self.run();
+        self.writes.push(&run, write);
+    }
+
+    /// Orders the work of tasks whose files say that somebody has them.
+    fn begin_work(&mut self, read: &Read) {
+        let now = self.clock.tick();
+        let is_due = |duty: &&Duty| matches!(duty.stage, DutyStage::Ready { not_before } if now >= not_before);
+        let due: Vec<Duty> = self.duties.iter().filter(is_due).cloned().collect();
+        let run = self.run();
+        for duty in due {
+            let task = task_of(&read.texts, &duty.path, &duty.id).filter(|task| task.status == Status::Open);
+            let words = task.and_then(|_| task_words(&read.texts, &duty));
+            let Some(words) = words else {
+                // Somebody did it, or took it away.
+                self.duties.give_up(duty.number);
+                continue;
+            };
+            let from = duty.asked_in.as_deref().and_then(|session| self.agent_of_session(session));
+            let wanted = WorkWanted {
+                order: format!("{ORDERS}{run}/{}", duty.number).into(),
+                agent: duty.agent.clone(),
+                task: words,
+                by: DESK_NAME.into(),
+                terms: WorkTerms { is_kept: true, from, ..WorkTerms::default() },
+                cause: read.cause(&duty.path),
+            };
+            self.orders.write(WorkOrder::Begin(Box::new(wanted)));
+            if let Some(duty) = self.duties.iter_mut().find(|one| one.number == duty.number) {
+                duty.stage = DutyStage::Ordered;
+            }
+        }
+    }
+
+    /// Closes the tasks whose work is over, with all that it set going.
+    fn end_work(&mut self, read: &Read) {
+        let mut over = Vec::new();
+        for duty in self.duties.iter() {
+            let DutyStage::Working { thread, last } = &duty.stage else { continue };
+            let lost = || Outcome { status: "stopped".to_owned(), text: "its work is not known any more".to_owned() };
+            let outcome = match self.kernel.thread(*thread) {
+                None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
+                // What ended in this tick is told later in it.
+                Some(known) => last
+                    .clone()
+                    .filter(|(ended, _)| known.earlier.last() == Some(ended) && self.kernel.is_over(*thread))
+                    .map(|(_, outcome)| outcome),
+            };
+            over.extend(outcome.map(|outcome| (duty.clone(), *thread, outcome)));
+        }
+        for (duty, thread, outcome) in over {
+            self.orders.write(WorkOrder::LetGo { thread });
+            self.duties.conclude(duty.number, &outcome);
+            let update = self.closing(&outcome, task_of(&read.texts, &duty.path, &duty.id).map(|task| task.status));
+            self.write(&duty, WriteFor::Close(duty.number), update, read.cause(&duty.path));
+        }
+    }
+
+    /// What the file of a task is to say of how it went.
+    fn closing(&self, outcome: &Outcome, now: Option<Status>) -> TaskUpdate {
+        let is_done = outcome.status == "completed";
+        let is_skipped = now == Some(Status::Skipped);
+        let status = if is_skipped { "skipped" } else { &outcome.status };
+        let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), status.to_owned())]);
+        let key = if is_done { "conclusion" } else { "why" };
+        fields.insert(key.to_owned(), truncate(&outcome.text, CONCLUSION_CHARS));
+        if is_done && !is_skipped {
+            fields.extend(self.date.stamp(&self.clock).map(|now| ("completed".to_owned(), now)));
+        }
+        let status = (is_done && !is_skipped).then(|| "completed".to_owned());
+        TaskUpdate { status, fields, ..TaskUpdate::default() }
+    }
+
+    /// The agent in the room whose session has this name.
+    fn agent_of_session(&self, session: &str) -> Option<Id> {
+        let (agent, _) = parse_session_id(session)?;
+        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
+    }
+
+    /// Tells whoever asked for a task what it came to: in that session, or, where that is over, in a new one.
+    fn tell(&mut self, told: &Told) {
+        let thread = parse_session_id(&told.session).map(|(_, thread)| thread);
+        let cause = Seq(0);
+        if let Some(thread) = thread.filter(|thread| self.kernel.thread(*thread).is_some()) {
+            let (text, from) = (told.text.clone(), told.from.clone());
+            self.news.write(WorkNews { thread, text, from, from_work: None, cause });
+        } else if let Some(agent) = self.agent_of_session(&told.session) {
+            let wanted = WorkWanted {
+                order: format!("told/{}", told.session).into(),
+                agent,
+                task: told.text.clone(),
+                by: told.from.clone(),
+                terms: WorkTerms::default(),
+                cause,
+            };
+            self.orders.write(WorkOrder::Begin(Box::new(wanted)));
+        } else {
+            let what = format!("nobody is here to be told in session {}: {}", told.session, truncate(&told.text, 200));
+            self.log.write(EventDraft::of(&Warning::new(what)));
+        }
+    }
+
+    /// Keeps the sessions in which somebody waits for a task, and lets go those in which nobody does any more.
+    fn keep_sessions(&mut self) {
+        let threads = self.duties.awaited_in().into_iter().filter_map(parse_session_id).map(|(_, thread)| thread);
+        let wanted: BTreeSet<ActivationKey> = threads.filter(|thread| self.kernel.thread(*thread).is_some()).collect();
+        if wanted == self.duties.kept {
+            return;
+        }
+        for thread in wanted.difference(&self.duties.kept) {
+            self.orders.write(WorkOrder::Keep { thread: *thread });
+        }
+        for thread in self.duties.kept.difference(&wanted) {
+            self.orders.write(WorkOrder::LetGo { thread: *thread });
+        }
+        self.duties.kept = wanted;
+    }
+}

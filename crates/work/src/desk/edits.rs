@@ -1,0 +1,186 @@
+//! Changes of task files that agents and the room ask for, as data, and what they make of a file's text. Pure.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::tasks::edit::{self, Change};
+use super::tasks::model::{Priority, Status, Task, TaskFile, Value};
+use super::tasks::parse;
+use super::tasks::render::NewTask;
+use crate::tools::{TaskDraft, TaskUpdate};
+
+/// The key that says in which session a task was asked for.
+pub const ASKED_IN: &str = "requesting_agent_session_id";
+
+/// What is to become of a task file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "edit", rename_all = "snake_case")]
+pub enum TaskEdit {
+    /// It has one more task.
+    Create {
+        /// The task.
+        task: TaskDraft,
+        /// Keys of it that its author does not choose, in their order.
+        keys: Vec<(String, String)>,
+    },
+    /// One of its tasks is another.
+    Update {
+        /// Which, by its id.
+        id: String,
+        /// How.
+        update: TaskUpdate,
+    },
+}
+
+/// What an edit came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edited {
+    /// The file's text.
+    pub text: String,
+    /// The task's id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+}
+
+/// The text of a file after an edit; `None` is a file that is not there. The error says why nothing is changed.
+pub fn apply(text: Option<&str>, edit: &TaskEdit) -> Result<Edited, String> {
+    let file = parse(text.unwrap_or_default());
+    match edit {
+        TaskEdit::Create { task, keys } => create(&file, task, keys),
+        TaskEdit::Update { .. } if text.is_none() => Err("there is no such file".to_owned()),
+        TaskEdit::Update { id, update } => change(&file, id, update),
+    }
+}
+
+fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Result<Edited, String> {
+    if let Some(there) = written_already(file, draft, keys) {
+        let (id, title) = (there.id.clone(), there.title.text.clone());
+        return Ok(Edited { text: file.text.clone(), id, title });
+    }
+    let mut task = NewTask::new(draft.title.trim());
+    task.priority = priority(draft.priority.as_deref())?;
+    task.stakeholders.clone_from(&draft.assignees);
+    task.tags.clone_from(&draft.tags);
+    if !draft.depends_on.is_empty() {
+        task.fields.push(("depends_on".to_owned(), Value::Text(draft.depends_on.join(", "))));
+    }
+    task.fields.extend(keys.iter().map(|(key, value)| (key.clone(), Value::Text(value.clone()))));
+    if let Some(description) = draft.description.as_deref().map(block).filter(|text| !text.is_empty()) {
+        task.fields.push(("description".to_owned(), Value::Text(description)));
+    }
+    let parent = match &draft.parent {
+        None => None,
+        Some(parent) => {
+            let found = file.tasks.iter().position(|task| task.id == *parent);
+            Some(found.ok_or_else(|| format!("there is no task {parent:?} for it to stand below"))?)
+        }
+    };
+    let (text, id) = edit::insert(file, parent, &task).map_err(|error| error.to_string())?;
+    Ok(Edited { text, id, title: task.title })
+}
+
+/// The task that is asked for, where it was written before: one of the same title, asked for in the same session. So a
+/// task is there once, however often somebody who was interrupted asks for it.
+fn written_already<'a>(file: &'a TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Option<&'a Task> {
+    let session = keys.iter().find(|(key, _)| key == ASKED_IN).map(|(_, session)| session.as_str())?;
+    file.tasks.iter().find(|task| {
+        let asked_in = task.field(ASKED_IN).map(|field| field.value.text());
+        task.title.text == draft.title.trim() && asked_in == Some(session)
+    })
+}
+
+fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, String> {
+    let Some(index) = file.tasks.iter().position(|task| task.id == id) else {
+        let mut ids: Vec<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
+        ids.truncate(20);
+        return Err(format!("there is no task {id:?} in it; its tasks: {}", ids.join(", ")));
+    };
+    let mut changes = Vec::new();
+    if let Some(status) = &update.status {
+        let status = Status::of_word(status).ok_or_else(|| format!("there is no status {status:?}"))?;
+        changes.push(Change::Status(status));
+    }
+    if let Some(priority) = priority(update.priority.as_deref())? {
+        changes.push(Change::Priority(Some(priority)));
+    }
+    changes.extend(update.title.iter().map(|title| Change::Title(title.trim().to_owned())));
+    changes.extend(update.assignees.iter().map(|names| Change::Stakeholders(names.clone())));
+    changes.extend(update.fields.iter().map(|(key, value)| {
+        let value = block(value);
+        Change::Field(key.clone(), (!value.is_empty()).then_some(Value::Text(value)))
+    }));
+    let updated = edit::update(file, &BTreeMap::from([(index, changes)])).map_err(|error| error.to_string())?;
+    let title = file.tasks[index].title.text.clone();
+    Ok(Edited { text: updated.text, id: id.to_owned(), title: update.title.clone().unwrap_or(title) })
+}
+
+fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
+    let Some(letter) = letter else { return Ok(None) };
+    let found = Priority::of_letter(&letter.to_uppercase());
+    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; there are A to D"))
+}
+
+/// A text as it can stand in a block: lines end alike, none has blanks at its end, none is empty at the edges.
+fn block(text: &str) -> String {
+    let lines = text.lines().map(|line| line.trim_end().replace('\t', "  "));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str =
+        "# Plan\r\n\r\n## TODO\r\n\r\n- [ ] A @ada \"Count the chairs\"\r\n  note: odd   \r\n- [ ] Rest\r\n";
+
+    fn update(id: &str, update: TaskUpdate) -> Result<Edited, String> {
+        apply(Some(FILE), &TaskEdit::Update { id: id.into(), update })
+    }
+
+    #[test]
+    fn a_task_is_written_into_a_file_that_is_there_or_not() {
+        let task = TaskDraft {
+            title: "Look for Redis".into(),
+            assignees: vec!["executor-001".into()],
+            priority: Some("b".into()),
+            depends_on: vec!["one".into(), "two".into()],
+            description: Some("First line.  \n\n\tSecond line.\n".into()),
+            ..TaskDraft::default()
+        };
+        let edit = TaskEdit::Create { task, keys: vec![("created".into(), "2026-01-02".into())] };
+        let new = apply(None, &edit).expect("it can be written");
+        assert_eq!((new.id.as_str(), new.title.as_str()), ("look-for-redis", "Look for Redis"));
+        let read = parse(new.text.as_str());
+        assert_eq!(read.issues, []);
+        assert_eq!(read.tasks[0].dependencies(), ["one", "two"]);
+        assert_eq!(
+            read.tasks[0].field("description").map(|field| field.value.text()),
+            Some("First line.\n\n  Second line.")
+        );
+        let TaskEdit::Create { task, mut keys } = edit.clone() else { panic!("it is one") };
+        keys.push((ASKED_IN.into(), "lead.act-7".into()));
+        let asked = TaskEdit::Create { task, keys };
+        let once = apply(None, &asked).expect("it can be written").text;
+        assert_eq!(apply(Some(&once), &asked).map(|edited| edited.text), Ok(once), "it is there already");
+        let added = apply(Some(FILE), &edit).expect("it can be written");
+        assert!(added.text.starts_with(FILE), "what stands there stays: {}", added.text);
+    }
+
+    #[test]
+    fn an_update_changes_its_task_and_nothing_else() {
+        let fields = BTreeMap::from([("status".to_owned(), "working".to_owned())]);
+        let done = update("rest", TaskUpdate { status: Some("completed".into()), fields, ..TaskUpdate::default() });
+        let done = done.expect("it can be changed").text;
+        let (before, _) = FILE.split_once("- [ ] Rest").expect("it is there");
+        assert!(
+            done.starts_with(before) && done.contains("- [x] Rest\r\n  id: rest\r\n  status: working\r\n"),
+            "{done}"
+        );
+        assert!(update("nobody", TaskUpdate::default()).is_err_and(|why| why.contains("count-the-chairs")));
+        let odd = TaskUpdate { status: Some("perhaps".into()), ..TaskUpdate::default() };
+        assert!(update("rest", odd).is_err());
+        assert!(apply(None, &TaskEdit::Update { id: "x".into(), update: TaskUpdate::default() }).is_err());
+    }
+}

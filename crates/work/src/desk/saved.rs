@@ -1,0 +1,36 @@
+//! What of the desk outlives the process: which tasks are somebody's work, and what is on its way to their files.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::duties::Duties;
+use super::sessions::Hops;
+use super::writes::TaskWrites;
+use crate::schedule::Section;
+
+/// This floor's part of the saved world.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+pub(super) struct DeskSaved {
+    duties: Duties,
+    writes: TaskWrites,
+    hops: Hops,
+}
+
+impl Section for DeskSaved {
+    const NAME: &'static str = "desk";
+
+    fn save(world: &mut World) -> Self {
+        Self {
+            duties: world.resource::<Duties>().clone(),
+            writes: world.resource::<TaskWrites>().clone(),
+            hops: world.resource::<Hops>().clone(),
+        }
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self.duties);
+        world.insert_resource(self.writes);
+        world.insert_resource(self.hops);
+    }
+}

@@ -1,0 +1,259 @@
+//! What agents write to each other, and what planners see of the sessions of others.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde::{Deserialize, Serialize};
+
+use super::settings::TaskSettings;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::text::{nearest, one_line, truncate};
+use crate::base::{ActivationKey, Id};
+use crate::kernel::{Activation, Kernel, KernelSettings, Thread, WorkNews, WorkOrder, WorkTerms, WorkWanted};
+use crate::mind::{PromptMessage, Role};
+use crate::tools::ToolOrder;
+use crate::workspace::vfs::records::records_of;
+
+/// So many sessions are listed.
+const LISTED_AT_MOST: usize = 100;
+/// A task is named by so many characters of it.
+const TASK_CHARS: usize = 120;
+/// Of a session so many characters are shown, the last.
+const SESSION_CHARS: usize = 16_000;
+/// Of one message so many.
+const MESSAGE_CHARS: usize = 3_000;
+
+/// How often agents answered each other in turn, by session. Part of the saved world.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Hops {
+    sessions: BTreeMap<ActivationKey, u32>,
+    /// The same by orders of work whose sessions have not begun.
+    ordered: BTreeMap<Id, u32>,
+}
+
+impl Hops {
+    /// A session began by an order, or none did.
+    pub(super) fn begun(&mut self, order: &str, thread: Option<ActivationKey>) {
+        if let Some(hops) = self.ordered.remove(order) {
+            self.sessions.extend(thread.map(|thread| (thread, hops)));
+        }
+    }
+}
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct SessionsAccess<'w, 's> {
+    kernel: Res<'w, Kernel>,
+    kernel_settings: Res<'w, KernelSettings>,
+    roster: Res<'w, Roster>,
+    profiles: Res<'w, Profiles>,
+    agents: Query<'w, 's, &'static Agent>,
+    hops: ResMut<'w, Hops>,
+    news: MessageWriter<'w, WorkNews>,
+    orders: MessageWriter<'w, WorkOrder>,
+}
+
+/// The name of a session: that of its file, without what it ends in.
+pub(super) fn session_id(agent: &str, thread: ActivationKey) -> String {
+    let path = records_of(agent);
+    format!("{}{}", path.rsplit('/').next().unwrap_or(&path), thread.id())
+}
+
+/// The session of this name: whose, in the spelling of files, and which.
+pub(super) fn parse_session_id(session: &str) -> Option<(&str, ActivationKey)> {
+    let session = session.trim();
+    let session = session.strip_prefix("sessions/").unwrap_or(session);
+    let session = session.strip_suffix(".session.yaml").unwrap_or(session);
+    let (agent, thread) = session.rsplit_once('.')?;
+    Some((agent, ActivationKey::parse(thread)?))
+}
+
+impl SessionsAccess<'_, '_> {
+    /// The session in which a call was made.
+    pub(super) fn session_of(&self, order: &ToolOrder) -> Option<String> {
+        let thread = self.kernel.activation(order.key.activation)?.thread;
+        Some(session_id(&order.agent, thread))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Agent> {
+        self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
+    }
+
+    /// The agent in the room that is meant by a name.
+    fn agent(&self, name: &str) -> Option<&Agent> {
+        let by_id = self.all().find(|agent| agent.id.eq_ignore_ascii_case(name));
+        by_id
+            .or_else(|| self.all().find(|agent| agent.name.eq_ignore_ascii_case(name)))
+            .or_else(|| self.all().find(|agent| agent.profile.eq_ignore_ascii_case(name)))
+    }
+
+    /// Tells an agent something: in the session in which it works, else in its newest one, else in a new one.
+    pub(super) fn send(
+        &mut self,
+        order: &ToolOrder,
+        to: &str,
+        message: &str,
+        settings: &TaskSettings,
+    ) -> Result<String, String> {
+        let Some(agent) = self.agent(to) else { return Err(self.nobody(to)) };
+        let (id, name) = (agent.id.clone(), agent.name.clone());
+        if id == order.agent {
+            return Err("that is you; write to somebody else".to_owned());
+        }
+        let own = self.kernel.activation(order.key.activation).map(|one| one.thread);
+        let hops = own.and_then(|own| self.hops.sessions.get(&own)).copied().unwrap_or(0);
+        if hops >= settings.message_hops_at_most {
+            return Err(format!(
+                "you and others have answered each other {hops} times in turn (tasks.message_hops_at_most); conclude now"
+            ));
+        }
+        let by = self.agent(&order.agent).map_or_else(|| order.agent.to_string(), |agent| agent.name.to_string());
+        let text = format!("Message from {by} ({}):\n{message}", order.agent);
+        let at_work = self.kernel.activations().filter(|one| one.agent == id);
+        let live = at_work.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread);
+        let thread = live.or_else(|| self.kernel.may_be_woken(&id, None, &self.kernel_settings));
+        let how = match (live, thread) {
+            (Some(_), _) => "reads it with its next turn",
+            _ => "is activated for it",
+        };
+        match thread {
+            Some(thread) => {
+                self.hops.sessions.insert(thread, hops + 1);
+                let (from, from_work) = (order.agent.clone(), Some(order.key.activation));
+                self.news.write(WorkNews { thread, text, from, from_work, cause: order.cause });
+            }
+            None => {
+                let named: Id = format!("message/{}", order.key).into();
+                self.hops.ordered.insert(named.clone(), hops + 1);
+                let wanted = WorkWanted {
+                    order: named,
+                    agent: id,
+                    task: text,
+                    by: order.agent.clone(),
+                    terms: WorkTerms { from: Some(order.agent.clone()), ..WorkTerms::default() },
+                    cause: order.cause,
+                };
+                self.orders.write(WorkOrder::Begin(Box::new(wanted)));
+            }
+        }
+        // Sessions that are over need no count.
+        let kernel = &self.kernel;
+        self.hops.sessions.retain(|thread, _| kernel.thread(*thread).is_some());
+        Ok(format!("Sent. {name} {how}."))
+    }
+
+    fn nobody(&self, name: &str) -> String {
+        let mut there: Vec<String> = self.all().map(|agent| agent.id.to_string()).collect();
+        let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+        there.truncate(20);
+        let near = near.map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
+        format!("there is no agent {name:?} in the room.{near} There are: {}", there.join(", "))
+    }
+
+    fn role(&self, profile: &Id) -> String {
+        let role = self.profiles.get(profile).and_then(|profile| profile.role.clone());
+        role.map(|role| format!(", {role}")).unwrap_or_default()
+    }
+
+    /// The sessions that there are, those at work first.
+    pub(super) fn list(&self, caller: &Id) -> String {
+        let mut threads: Vec<(ActivationKey, &Thread)> =
+            self.kernel.threads().filter(|(_, thread)| thread.agent != *caller).collect();
+        threads.sort_by_key(|(key, thread)| (thread.live.is_none(), *key));
+        if threads.is_empty() {
+            return "No other agent has a session that goes on.".to_owned();
+        }
+        let more = threads.len().saturating_sub(LISTED_AT_MOST);
+        let lines = threads.into_iter().take(LISTED_AT_MOST).map(|(key, thread)| {
+            let live = thread.live.and_then(|live| self.kernel.activation(live));
+            let (status, at) = live.map_or_else(
+                || ("sleeping".to_owned(), first_words(&thread.messages)),
+                |live| (status(live), live.input.clone()),
+            );
+            let (id, role) = (session_id(&thread.agent, key), self.role(&thread.profile));
+            format!("{id} ({}{role}): {status}: {}", thread.agent, truncate(&one_line(&at), TASK_CHARS))
+        });
+        let mut text = lines.collect::<Vec<_>>().join("\n");
+        if more > 0 {
+            text += &format!("\nand {more} more");
+        }
+        text
+    }
+
+    /// What was said in a session, the end of it.
+    pub(super) fn read(&self, session: &str) -> Result<String, String> {
+        let by_id = parse_session_id(session).map(|(_, thread)| thread);
+        let of_agent = || {
+            let its = self.kernel.threads().filter(|(_, thread)| thread.agent.eq_ignore_ascii_case(session.trim()));
+            its.max_by_key(|(key, thread)| (thread.live.is_some(), *key)).map(|(key, _)| key)
+        };
+        let found = by_id.or_else(of_agent).and_then(|key| Some((key, self.kernel.thread(key)?)));
+        let Some((key, thread)) = found else {
+            return Err(format!("there is no session {session:?} that goes on; list_active_sessions names them"));
+        };
+        let live = thread.live.and_then(|live| self.kernel.activation(live));
+        let messages = live.map_or_else(|| thread.messages.clone(), Activation::messages_so_far);
+        let status = live.map_or_else(|| "sleeping".to_owned(), status);
+        let mut shown = Vec::new();
+        let mut chars = 0;
+        for message in messages.iter().rev() {
+            let text = words(message);
+            chars += text.chars().count();
+            if chars > SESSION_CHARS {
+                shown.push(format!("… {} earlier messages are left out.", messages.len() - shown.len()));
+                break;
+            }
+            shown.push(text);
+        }
+        shown.reverse();
+        Ok(format!("{} ({status})\n\n{}", session_id(&thread.agent, key), shown.join("\n\n")))
+    }
+}
+
+fn first_words(messages: &[PromptMessage]) -> String {
+    messages.first().map(|message| message.text.clone()).unwrap_or_default()
+}
+
+/// How far a piece of work is, in a few words.
+fn status(one: &Activation) -> String {
+    match one.question() {
+        Some((_, call, _)) => format!("waits for a person ({})", call.name),
+        None if one.has_begun() => format!("active, turn {}", one.turn),
+        None => "queued".to_owned(),
+    }
+}
+
+/// A message as it is shown.
+fn words(message: &PromptMessage) -> String {
+    let by = match message.role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let calls: Vec<String> = message
+        .tool_calls
+        .iter()
+        .map(|call| format!("\n  calls {}({})", call.name, truncate(&call.arguments.to_string(), 300)))
+        .collect();
+    format!("{by}: {}{}", truncate(&message.text, MESSAGE_CHARS), calls.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_as_its_file_is() {
+        let thread = ActivationKey::numbered(7);
+        let id = session_id("planner-001", thread);
+        assert_eq!(id, "planner-001.act-7");
+        for given in ["planner-001.act-7", " sessions/planner-001.act-7.session.yaml "] {
+            assert_eq!(parse_session_id(given), Some(("planner-001", thread)), "{given}");
+        }
+        for odd in ["", "planner-001", "planner-001.abc", "act-7"] {
+            assert_eq!(parse_session_id(odd), None, "{odd}");
+        }
+    }
+}

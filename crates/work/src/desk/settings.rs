@@ -1,0 +1,30 @@
+//! What bounds tasks that become work by themselves: section `tasks` of `settings.yaml`.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::{Range, SettingsSection};
+
+/// Whether tasks in files become work, and how many at a time.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskSettings {
+    /// Whether an open task that names an agent becomes that agent's work by itself.
+    pub begin: bool,
+    /// Tasks of files that agents have at the same time; `kernel.concurrency` bounds all work.
+    pub at_once: u32,
+    /// How often agents may answer each other's messages in turn before that is stopped.
+    pub message_hops_at_most: u32,
+}
+
+impl Default for TaskSettings {
+    fn default() -> Self {
+        Self { begin: true, at_once: 8, message_hops_at_most: 12 }
+    }
+}
+
+impl SettingsSection for TaskSettings {
+    const NAME: &'static str = "tasks";
+    const RANGES: &'static [Range] =
+        &[Range::of("at_once", 1.0, 1_000.0), Range::of("message_hops_at_most", 1.0, 1_000.0)];
+}

@@ -1,0 +1,321 @@
+//! The tools by which agents at work keep tasks in files, write to each other, and, as planners, look after the sessions of
+//! others. What a call is to do stands in a [`DeskOrder`]; the floor of the desk carries it out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::files::{PATH_CHARS_AT_MOST, object};
+use super::plan::Planned;
+use super::tool::{Arguments, Tool};
+use crate::base::text;
+use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::workspace::vfs::WorkspacePath;
+
+/// Who carries out what agents do with tasks, messages and sessions.
+pub const DESK: &str = "desk";
+/// Where tasks stand for which no file is named.
+pub const USUAL_TASK_FILE: &str = "tasks/work.task.md";
+/// The type of agents that see the sessions of others.
+pub const PLANNER: &str = "planner";
+
+const QUERY_CHARS_AT_MOST: usize = 2_000;
+const TITLE_CHARS_AT_MOST: usize = 300;
+const TEXT_CHARS_AT_MOST: usize = 8_000;
+const NAME_CHARS_AT_MOST: usize = 100;
+const NAMES_AT_MOST: usize = 40;
+
+/// What an agent wants to do at the desk.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum DeskOrder {
+    /// Finds tasks.
+    QueryTasks {
+        /// By which query.
+        query: String,
+    },
+    /// Writes a new task into a file.
+    CreateTask {
+        /// Which file.
+        file: String,
+        /// The task.
+        task: TaskDraft,
+    },
+    /// Changes a task.
+    UpdateTask {
+        /// In which file.
+        file: String,
+        /// Which, by its id.
+        id: String,
+        /// How.
+        update: TaskUpdate,
+    },
+    /// Tells another agent something, in its session.
+    SendMessage {
+        /// Whom, as it was given.
+        to: String,
+        /// What.
+        message: String,
+    },
+    /// Lists the sessions that there are.
+    ListSessions,
+    /// Reads a session.
+    ReadSession {
+        /// Which, as it is listed; or whose.
+        session: String,
+    },
+}
+
+/// A task as it is to be written.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskDraft {
+    /// What is to be done, in one line.
+    pub title: String,
+    /// Whom it concerns: agents, or `human`.
+    pub assignees: Vec<String>,
+    /// `A` to `D`.
+    pub priority: Option<String>,
+    /// What it is about.
+    pub tags: Vec<String>,
+    /// Ids of tasks that must be done before.
+    pub depends_on: Vec<String>,
+    /// The id of the task that it is to stand below.
+    pub parent: Option<String>,
+    /// More about it.
+    pub description: Option<String>,
+}
+
+/// What is to become of a task; what is absent stays.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskUpdate {
+    /// `open`, `completed` or `skipped`.
+    pub status: Option<String>,
+    /// `A` to `D`.
+    pub priority: Option<String>,
+    /// What it is called.
+    pub title: Option<String>,
+    /// Whom it concerns.
+    pub assignees: Option<Vec<String>>,
+    /// Keys with what they are to say; empty takes a key away.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// What an agent wants to do with such an order, for the person who is asked.
+pub(super) fn wants(order: &Value) -> Option<String> {
+    let short = |words: &str| text::truncate(words, TITLE_CHARS_AT_MOST / 3);
+    Some(match serde_json::from_value(order.clone()).ok()? {
+        DeskOrder::QueryTasks { .. } => "look through the task files".to_owned(),
+        DeskOrder::CreateTask { file, task } => format!("add a task to {}: {}", short(&file), short(&task.title)),
+        DeskOrder::UpdateTask { file, id, .. } => format!("change the task {} in {}", short(&id), short(&file)),
+        DeskOrder::SendMessage { to, .. } => format!("write to {}", short(&to)),
+        DeskOrder::ListSessions => "list the sessions of other agents".to_owned(),
+        DeskOrder::ReadSession { session } => format!("read the session {}", short(&session)),
+    })
+}
+
+fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str, &str)) -> Planned {
+    let order = serde_json::to_value(order).expect("an order is plain data with text keys");
+    Planned::order(DESK, order, touches, doing)
+}
+
+fn words(chars: usize, about: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": chars, "description": about })
+}
+
+fn names(about: &str) -> Value {
+    let one = json!({ "type": "string", "minLength": 1, "maxLength": NAME_CHARS_AT_MOST });
+    json!({ "type": "array", "items": one, "maxItems": NAMES_AT_MOST, "description": about })
+}
+
+/// The task file that a call names.
+fn task_file(arguments: &Arguments) -> Result<String, String> {
+    let Some(given) = arguments.some_text("file") else { return Ok(USUAL_TASK_FILE.to_owned()) };
+    let given = if given.contains('/') { given } else { format!("tasks/{given}") };
+    let path = WorkspacePath::new(&given).map_err(|refusal| format!("'file': {refusal}"))?;
+    if !path.as_str().starts_with("tasks/") || !path.as_str().ends_with(".task.md") {
+        return Err(format!("'file': {path} is no task file; name one such as {USUAL_TASK_FILE}"));
+    }
+    Ok(path.as_str().to_owned())
+}
+
+/// Names without the signs that they have in task files.
+fn list(arguments: &Arguments, name: &str) -> Option<Vec<String>> {
+    let values = arguments.value(name)?.as_array()?;
+    let names =
+        values.iter().filter_map(Value::as_str).map(|name| name.trim().trim_start_matches(['@', '#']).to_owned());
+    Some(names.filter(|name| !name.is_empty()).collect())
+}
+
+fn writes(file: &str) -> Vec<DeclaredTouch> {
+    vec![DeclaredTouch::new(TouchKind::FILE_READ, file), DeclaredTouch::new(TouchKind::FILE_WRITE, file)]
+}
+
+const FILE_ABOUT: &str = "The task file; tasks/work.task.md where left out.";
+
+/// Finds tasks.
+pub(super) fn query_tasks() -> Tool {
+    Tool::new(
+        "query_tasks",
+        "Find tasks in the task files with a query: SELECT id, title, status, stakeholders FROM tasks/*.task.md WHERE status \
+         = open AND stakeholders CONTAINS executor-001 ORDER BY priority LIMIT 20. Columns: id, title, status (open, \
+         completed, skipped), priority, stakeholders, tags, parent, depends_on, file, and any key of a task; * for all.",
+        object(json!({ "query": words(QUERY_CHARS_AT_MOST, "A SELECT query.") }), &["query"]),
+        |arguments, _| {
+            let query = arguments.text("query");
+            let touches = vec![DeclaredTouch::new(TouchKind::FILE_FIND, "")];
+            Ok(order(&DeskOrder::QueryTasks { query: query.clone() }, touches, ("looking through tasks:", &query)))
+        },
+    )
+    .with_power(Power::Find)
+    .with_argument_aliases(&[("sql", "query")])
+}
+
+/// Writes a new task.
+pub(super) fn create_task() -> Tool {
+    Tool::new(
+        "create_task",
+        "Write a new task into a task file. A task with an agent as assignee becomes that agent's work once the tasks that \
+         it depends on are done, and you are told its result; a task for human waits for a person.",
+        object(
+            json!({
+                "title": words(TITLE_CHARS_AT_MOST, "What is to be done, in one line."),
+                "assignee": words(NAME_CHARS_AT_MOST, "Who is to do it: the id of an agent, or human."),
+                "description": words(TEXT_CHARS_AT_MOST, "All that whoever does it must know."),
+                "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
+                              "description": "A is the most urgent." },
+                "tags": names("What it is about."),
+                "depends_on": names("Ids of tasks that must be done before."),
+                "parent": words(NAME_CHARS_AT_MOST, "The id of a task in the same file that it is to stand below."),
+            }),
+            &["title"],
+        ),
+        |arguments, _| {
+            let (file, title) = (task_file(arguments)?, arguments.text("title"));
+            let task = TaskDraft {
+                title: title.clone(),
+                assignees: arguments.some_text("assignee").iter().map(|name| bare(name)).collect(),
+                priority: arguments.some_text("priority"),
+                tags: list(arguments, "tags").unwrap_or_default(),
+                depends_on: list(arguments, "depends_on").unwrap_or_default(),
+                parent: arguments.some_text("parent"),
+                description: arguments.some_text("description"),
+            };
+            let touches = writes(&file);
+            Ok(order(&DeskOrder::CreateTask { file, task }, touches, ("writing a task:", &title)))
+        },
+    )
+    .with_power(Power::Write)
+    .with_argument_aliases(&[("assigned_to", "assignee"), ("stakeholder", "assignee"), ("content", "description")])
+}
+
+fn bare(name: &str) -> String {
+    name.trim().trim_start_matches('@').to_owned()
+}
+
+/// Changes a task.
+pub(super) fn update_task() -> Tool {
+    Tool::new(
+        "update_task",
+        "Change a task in a task file: mark it as completed or skipped, give it another priority or assignee, or set keys of \
+         it, such as a note.",
+        object(
+            json!({
+                "id": words(NAME_CHARS_AT_MOST, "The task's id."),
+                "file": words(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "status": { "type": "string", "enum": ["open", "completed", "skipped"], "maxLength": 12,
+                            "description": "How far it is." },
+                "note": words(TEXT_CHARS_AT_MOST, "What is to be known about it."),
+                "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
+                              "description": "A is the most urgent." },
+                "title": words(TITLE_CHARS_AT_MOST, "Another title."),
+                "assignee": words(NAME_CHARS_AT_MOST, "Who is to do it instead."),
+            }),
+            &["id"],
+        ),
+        |arguments, _| {
+            let (file, id) = (task_file(arguments)?, arguments.text("id"));
+            let update = TaskUpdate {
+                status: arguments.some_text("status"),
+                priority: arguments.some_text("priority"),
+                title: arguments.some_text("title"),
+                assignees: arguments.some_text("assignee").map(|name| vec![bare(&name)]),
+                fields: arguments.some_text("note").map(|note| ("note".to_owned(), note)).into_iter().collect(),
+            };
+            if update == TaskUpdate::default() {
+                return Err("say what is to change: status, note, priority, title or assignee".to_owned());
+            }
+            let touches = writes(&file);
+            let doing = ("updating task", id.clone());
+            Ok(order(&DeskOrder::UpdateTask { file, id, update }, touches, (doing.0, &doing.1)))
+        },
+    )
+    .with_power(Power::Write)
+    .with_argument_aliases(&[("task_id", "id")])
+}
+
+/// Tells another agent something.
+pub(super) fn send_message() -> Tool {
+    Tool::new(
+        "send_message",
+        "Write to another agent, by its id or name. It reads your message with its next turn, or is activated for it; you do \
+         not wait. Its answer, if it has one, comes to you in the same way.",
+        object(
+            json!({
+                "to": words(NAME_CHARS_AT_MOST, "The agent's id or name."),
+                "message": words(TEXT_CHARS_AT_MOST, "What it should know or do."),
+            }),
+            &["to", "message"],
+        ),
+        |arguments, _| {
+            let (to, message) = (bare(&arguments.text("to")), arguments.text("message"));
+            if message.trim().is_empty() {
+                return Err("'message' says nothing".to_owned());
+            }
+            let touches = vec![DeclaredTouch::new(TouchKind::MESSAGE_SEND, &*to)];
+            let target = format!("{to}: {message}");
+            Ok(order(&DeskOrder::SendMessage { to, message }, touches, ("writing to", &target)))
+        },
+    )
+    .with_power(Power::Talk)
+    .with_argument_aliases(&[("agent", "to"), ("recipient", "to"), ("agent_id", "to"), ("content", "message")])
+}
+
+/// Lists sessions.
+pub(super) fn list_active_sessions() -> Tool {
+    Tool::new(
+        "list_active_sessions",
+        "List the sessions of agents that are not over: whose, at what, how far, and what each waits for.",
+        object(json!({}), &[]),
+        |_, _| Ok(order(&DeskOrder::ListSessions, sees_sessions(), ("looking at", "all sessions"))),
+    )
+    .with_power(Power::Listen)
+    .within(ToolScope::Role(PLANNER.into()))
+}
+
+/// Reads a session.
+pub(super) fn read_session() -> Tool {
+    Tool::new(
+        "read_session",
+        "Read the session of an agent, to see how far it is and where it is stuck. Of a long one, the end.",
+        object(
+            json!({ "session": words(NAME_CHARS_AT_MOST, "The session, as list_active_sessions names it.") }),
+            &["session"],
+        ),
+        |arguments, _| {
+            let session = arguments.text("session");
+            let wanted = DeskOrder::ReadSession { session: session.clone() };
+            Ok(order(&wanted, sees_sessions(), ("reading session", &session)))
+        },
+    )
+    .with_power(Power::Listen)
+    .within(ToolScope::Role(PLANNER.into()))
+    .with_argument_aliases(&[("session_id", "session")])
+}
+
+fn sees_sessions() -> Vec<DeclaredTouch> {
+    vec![DeclaredTouch::new(TouchKind::MESSAGE_READ, "the sessions of other agents")]
+}

@@ -1,0 +1,258 @@
+//! Tasks in files that become work by themselves: once, whatever happens; and what comes of them reaches whoever asked.
+
+use std::fs;
+
+use agent_workshop::desk::Duties;
+use agent_workshop::schedule::Door;
+use agent_workshop::workspace::FileChanged;
+use agent_workshop::workspace::files::FileContent;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::working::Studio;
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back,
+        a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done,
+        a_task_is_done_once_wherever_the_room_is_closed_or_killed,
+        another_title_is_no_new_task_and_a_task_for_a_person_waits,
+        work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so,
+        agents_write_to_each_other_and_are_stopped_when_they_do_not_end,
+        a_planner_sees_the_sessions_of_others_and_nobody_else_does,
+        agents_in_yaml_files_work_like_any_other,
+        a_settled_workspace_is_left_alone,
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0], behaviour: stationary }\n  - { id: writer, profile: writer, position: [90, 0], behaviour: stationary }\n";
+const LEAD: &str = "---\nagent_type: planner\ntools: [create_task, query_tasks, update_task, send_message, list_active_sessions, read_session]\n---\nYou lead.\n";
+const WRITER: &str = "---\nname: Wanda\ntools: [update_task, query_tasks, send_message, read_file]\n---\nYou write.\n";
+const WORK: &str = "tasks/work.task.md";
+
+fn call(name: &str, arguments: Value) -> String {
+    format!("{{ name: {name}, arguments: {arguments} }}")
+}
+
+fn studio(script: &str, files: &[(&str, &str)]) -> Studio {
+    let own = [("scenes/test.yaml", SCENE), ("agents/lead.md", LEAD), ("agents/writer.md", WRITER)];
+    let all: Vec<(&str, &str)> = own.iter().chain(files).copied().collect();
+    Studio::new(script, &all)
+}
+
+/// What a person saves in an editor.
+fn edit(studio: &mut Studio, path: &str, text: &str) {
+    let full = studio.folder.path().join(path);
+    fs::create_dir_all(full.parent().unwrap()).unwrap();
+    fs::write(full, text).unwrap();
+    let change = FileChanged::new(path, FileContent::Text(text.to_owned()));
+    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.tick();
+}
+
+/// Until no task is anybody's work and none is about to be.
+fn settled(studio: &mut Studio) {
+    for _ in 0..3 {
+        studio.tick();
+    }
+    studio.until("the desk is settled", |studio| !studio.world().resource::<Duties>().is_at_work());
+    studio.idle();
+}
+
+fn activations(studio: &Studio, agent: &str) -> usize {
+    studio.all("activation").iter().filter(|event| event["agent"] == agent).count()
+}
+
+fn counting() -> String {
+    format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: I wait.\n    - text: Twelve it is.\n  writer:\n    - tools: [ {} ]\n    - text: There are twelve chairs.\ndefault: [ {{ text: Noted. }} ]\n",
+        call(
+            "create_task",
+            json!({ "title": "Count the chairs", "assignee": "@writer", "description": "In all rooms." })
+        ),
+        call("update_task", json!({ "id": "count-the-chairs", "status": "completed" })),
+    )
+}
+
+fn a_task_that_an_agent_writes_is_done_by_another_and_its_result_comes_back() {
+    let mut studio = studio(&counting(), &[]);
+    studio.task("lead", "How many chairs are there?");
+    studio.until("the lead was told", |studio| {
+        studio.all("complete").iter().any(|end| end["agent"] == "lead" && end["data"]["text"] == "Twelve it is.")
+    });
+    settled(&mut studio);
+    let file = studio.read(WORK);
+    for line in [
+        "- [x] @writer \"Count the chairs\"\n",
+        "  id: count-the-chairs\n",
+        "  created_by: lead\n",
+        "  requesting_agent_session_id: lead.act-",
+        "  status: completed\n",
+        "  conclusion: There are twelve chairs.\n",
+        "  description: In all rooms.\n",
+    ] {
+        assert!(file.contains(line), "{line} is missing in\n{file}");
+    }
+    assert!(file.contains("  assigned: 20") && file.contains("  completed: 20"), "{file}");
+    assert_eq!((activations(&studio, "lead"), activations(&studio, "writer")), (2, 1), "{:#?}", studio.log());
+    let told = studio.all("activation").into_iter().rfind(|event| event["agent"] == "lead").unwrap()["data"].clone();
+    let words =
+        "Your task count-the-chairs “Count the chairs” is done by writer. Its result:\nThere are twelve chairs.";
+    assert_eq!((&told["task"], &told["by"]), (&json!(words), &json!("writer")));
+    let task = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap();
+    assert_eq!(task["data"]["by"], "tasks");
+    let changed = studio.all("file_change").into_iter().find(|event| event["seq"] == task["cause"]);
+    assert_eq!(changed.unwrap()["data"]["path"], WORK, "the file says why it began");
+    assert_eq!(studio.results()[0], "Written: task count-the-chairs “Count the chairs” in tasks/work.task.md.");
+}
+
+fn a_task_that_a_person_writes_begins_when_what_it_depends_on_is_done() {
+    let text = "# Plan\r\n\r\n## TODO\r\n\r\n- [ ] @writer Second\r\n  depends_on: first\r\n- [ ] @human First\r\n  id: first\r\n";
+    let mut studio = studio("default: [ { text: Done that. } ]\n", &[]);
+    edit(&mut studio, "tasks/plan.task.md", text);
+    settled(&mut studio);
+    assert_eq!(activations(&studio, "writer"), 0);
+    assert_eq!(studio.read("tasks/plan.task.md"), text, "nothing is written for a task that waits");
+    edit(&mut studio, "tasks/plan.task.md", &text.replace("[ ] @human", "[x] @human"));
+    settled(&mut studio);
+    assert_eq!(activations(&studio, "writer"), 1);
+    let done = studio.read("tasks/plan.task.md");
+    assert!(done.contains("- [x] @writer Second\r\n  depends_on: first\r\n  id: second\r\n"), "{done}");
+    assert!(done.contains("  conclusion: Done that.\r\n") && done.ends_with("- [x] @human First\r\n  id: first\r\n"));
+}
+
+fn a_task_is_done_once_wherever_the_room_is_closed_or_killed() {
+    for ticks in [0_usize, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 26] {
+        let mut studio = studio(&counting(), &[]);
+        studio.task("lead", "How many chairs are there?");
+        for _ in 0..ticks {
+            studio.tick();
+        }
+        if ticks % 2 == 0 {
+            studio.close();
+        } else {
+            studio.room = None;
+        }
+        studio.open();
+        for _ in 0..3 {
+            studio.tick();
+        }
+        settled(&mut studio);
+        let file = studio.read(WORK);
+        assert_eq!(file.matches("- [").count(), 1, "{ticks} ticks:\n{file}");
+        assert!(file.contains("- [x]") && file.contains("status: completed"), "{ticks} ticks:\n{file}");
+        let ends = studio.all("complete");
+        let ends = ends.iter().filter(|end| end["data"]["text"] == "There are twelve chairs.").count();
+        assert_eq!(ends, 1, "{ticks} ticks: {:#?}", studio.log());
+        let told = studio.all("complete").iter().filter(|end| end["data"]["text"] == "Twelve it is.").count();
+        assert_eq!(told, 1, "{ticks} ticks: {:#?}", studio.log());
+    }
+}
+
+fn another_title_is_no_new_task_and_a_task_for_a_person_waits() {
+    let mut studio = studio("latency: 1.0\ndefault: [ { text: Done that. } ]\n", &[]);
+    edit(&mut studio, WORK, "- [ ] @writer Count\n- [ ] @human Decide\n- [ ] @nobody Rest\n");
+    studio.until("it has begun", |studio| activations(studio, "writer") == 1);
+    let now = studio.read(WORK).replace("Count", "Count all of them");
+    edit(&mut studio, WORK, &now);
+    settled(&mut studio);
+    assert_eq!((activations(&studio, "writer"), studio.all("activation").len()), (1, 1), "{:#?}", studio.log());
+    let file = studio.read(WORK);
+    assert!(file.contains("- [x] @writer Count all of them\n  id: count\n"), "{file}");
+    assert!(file.contains("- [ ] @human Decide\n") && file.contains("- [ ] @nobody Rest\n"), "{file}");
+    edit(&mut studio, WORK, &file.replace("Count all", "Count really all"));
+    settled(&mut studio);
+    assert_eq!(activations(&studio, "writer"), 1);
+}
+
+fn work_that_fails_is_told_and_begins_anew_only_when_a_person_says_so() {
+    let script = "latency: 0.1\nagents:\n  writer:\n    - error: { status: 400 }\n    - text: Now it works.\ndefault: [ { text: Noted. } ]\n";
+    let mut studio = studio(script, &[]);
+    edit(&mut studio, WORK, "- [ ] @writer Count\n");
+    settled(&mut studio);
+    let file = studio.read(WORK);
+    assert!(file.starts_with("- [ ] @writer Count\n") && file.contains("  status: failed\n  why: "), "{file}");
+    assert_eq!(activations(&studio, "writer"), 1);
+    edit(&mut studio, WORK, &file.replace("  status: failed\n", ""));
+    settled(&mut studio);
+    assert_eq!(activations(&studio, "writer"), 2);
+    assert!(studio.read(WORK).contains("  conclusion: Now it works.\n"), "{}", studio.read(WORK));
+}
+
+fn agents_write_to_each_other_and_are_stopped_when_they_do_not_end() {
+    let write = |to: &str| call("send_message", json!({ "to": to, "message": "And you?" }));
+    let turns = |to: &str| format!("    - tools: [ {} ]\n    - text: I wrote.\n", write(to)).repeat(12);
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n{}  writer:\n{}default: [ {{ text: Noted. }} ]\n",
+        turns("Wanda"),
+        turns("lead")
+    );
+    let mut studio = studio(&script, &[("settings.yaml", "tasks: { message_hops_at_most: 4 }\n")]);
+    studio.task("lead", "Ask the writer.");
+    studio.idle();
+    let results = studio.results();
+    assert_eq!(results[0], "Sent. Wanda is activated for it.");
+    assert_eq!(results.iter().filter(|text| text.starts_with("Sent.")).count(), 4, "{results:#?}");
+    assert!(results[4].contains("answered each other 4 times in turn"), "{results:#?}");
+    let first = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap()["data"].clone();
+    assert_eq!((&first["task"], &first["by"]), (&json!("Message from Lead (lead):\nAnd you?"), &json!("lead")));
+}
+
+fn a_planner_sees_the_sessions_of_others_and_nobody_else_does() {
+    let script = format!(
+        "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - tools: [ {} ]\n    - text: It gets on.\n  writer:\n    - tools: [ {} ]\n    - text: I write.\n      latency: 3.0\ndefault: [ {{ text: Noted. }} ]\n",
+        call("list_active_sessions", json!({})),
+        call("read_session", json!({ "session": "writer" })),
+        call("list_active_sessions", json!({})),
+    );
+    let mut studio = studio(&script, &[]);
+    studio.task("writer", "Write a book.");
+    studio.until("the writer is at it", |studio| !studio.all("tool_result").is_empty());
+    studio.task("lead", "Look after them.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[0].contains("there is no tool 'list_active_sessions'"), "{results:#?}");
+    assert!(results[1].starts_with("writer.act-") && results[1].contains("(writer): active"), "{results:#?}");
+    assert!(results[1].contains("Write a book."), "{results:#?}");
+    assert!(results[2].contains("user: ") && results[2].contains("calls list_active_sessions"), "{results:#?}");
+}
+
+fn agents_in_yaml_files_work_like_any_other() {
+    let yaml = "agent_id: clerk-001\nagent_type: executor\nsystem_prompt: |\n  You file things.\ntools:\n  - write_file\nmetadata:\n  name: Carl\n";
+    let script = format!(
+        "latency: 0.1\nagents:\n  clerk-001:\n    - tools: [ {}, {} ]\n    - text: Filed.\ndefault: [ {{ text: Noted. }} ]\n",
+        call("write_file", json!({ "path": "artifacts/a.md", "content": "# A" })),
+        call("read_file", json!({ "path": "artifacts/a.md" })),
+    );
+    let mut studio = studio(&script, &[("templates/clerk.agent.yaml", yaml)]);
+    edit(&mut studio, WORK, "- [ ] A @clerk-001 \"File it\"\n");
+    settled(&mut studio);
+    assert_eq!(studio.read("artifacts/a.md"), "# A");
+    assert!(
+        studio.results()[1].contains("there is no tool 'read_file'. Your tools: write_file."),
+        "{:#?}",
+        studio.results()
+    );
+    assert!(studio.read(WORK).contains("  conclusion: Filed.\n"));
+    // What it may do is what its file says now.
+    edit(&mut studio, "templates/clerk.agent.yaml", &yaml.replace("write_file", "list_directory"));
+    let more = studio.read(WORK) + "- [ ] @clerk-001 \"File it again\"\n";
+    edit(&mut studio, WORK, &more);
+    settled(&mut studio);
+    assert_eq!(activations(&studio, "clerk-001"), 2);
+}
+
+fn a_settled_workspace_is_left_alone() {
+    let mut studio = studio(&counting(), &[]);
+    studio.task("lead", "How many chairs are there?");
+    studio.idle();
+    settled(&mut studio);
+    let (file, calls) = (studio.read(WORK), studio.all("model_call").len());
+    for _ in 0..3 {
+        studio.close();
+        studio.open();
+        settled(&mut studio);
+    }
+    assert_eq!((studio.read(WORK), studio.all("model_call").len()), (file, calls));
+}
