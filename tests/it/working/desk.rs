@@ -145,7 +145,8 @@ fn a_task_is_done_once_wherever_the_room_is_closed_or_killed() {
         let ends = studio.all("complete");
         let ends = ends.iter().filter(|end| end["data"]["text"] == "There are twelve chairs.").count();
         assert_eq!(ends, 1, "{ticks} ticks: {:#?}", studio.log());
-        let told = studio.all("complete").iter().filter(|end| end["data"]["text"] == "Twelve it is.").count();
+        let told = studio.all("activation");
+        let told = told.iter().filter(|event| event["agent"] == "lead" && event["data"]["by"] == "writer").count();
         assert_eq!(told, 1, "{ticks} ticks: {:#?}", studio.log());
     }
 }

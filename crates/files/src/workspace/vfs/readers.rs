@@ -17,7 +17,8 @@ pub(super) struct Readers {
 impl Readers {
     /// An agent knows this text now.
     pub(super) fn note(&mut self, path: &str, author: &Author) {
-        if !is_agent(author) {
+        // Each change of a task file is of one task, made of what the file says then: nobody goes on from an older text.
+        if !is_agent(author) || path.ends_with(".task.md") {
             return;
         }
         self.now += 1;
