@@ -3,7 +3,7 @@
 //!
 //! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
 //! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
-//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]), why a person is asked ([`asking`]) and how much may go wrong ([`risk`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
+//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]) or said of commands ([`commands`]), why a person is asked ([`asking`]) and how much may go wrong ([`risk`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
 //! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
 
 pub mod act;
@@ -11,6 +11,7 @@ pub mod allowing;
 pub mod asking;
 pub mod authority;
 pub mod bounds;
+pub mod commands;
 pub mod decide;
 #[cfg(test)]
 mod decide_tests;

@@ -1,0 +1,206 @@
+//! The file `storage/terminal-cmd-allowlist.yaml`: patterns of commands, each allowed or forbidden. Pure.
+//!
+//! ```yaml
+//! ls: true              # ls with whatever arguments it has
+//! docker ps: true       # docker ps, and docker ps -a
+//! npm run test:*: true  # * stands for letters of one word, or for one word
+//! rm: false             # never
+//! git push: ask         # a person is asked, even where git is allowed
+//! ```
+
+use serde_yaml::Value;
+
+use super::ALLOWLIST_FILE;
+use super::programs::name_of;
+use super::words::{Command, written};
+use crate::base::Problem;
+
+/// Rules of one file at most.
+const RULES_AT_MOST: usize = 2_000;
+/// Words of one rule at most.
+const WORDS_AT_MOST: usize = 40;
+
+/// What a rule says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Says {
+    Allow,
+    Ask,
+    Forbid,
+}
+
+/// One rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct CommandRule {
+    words: Vec<String>,
+    says: Says,
+}
+
+/// The rules of a workspace for commands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CommandRules {
+    rules: Vec<CommandRule>,
+}
+
+impl CommandRules {
+    /// Reads the file; what cannot be read allows nothing, and is told.
+    pub fn parse(text: &str) -> (Self, Vec<Problem>) {
+        let mut rules = Self::default();
+        if text.trim().is_empty() {
+            return (rules, Vec::new());
+        }
+        let problem = |what: String, remedy: &str| Problem::warning(ALLOWLIST_FILE, what, remedy);
+        let map = match serde_yaml::from_str::<Value>(text) {
+            Ok(Value::Mapping(map)) => map,
+            Ok(Value::Null) => return (rules, Vec::new()),
+            Ok(_) => {
+                let what = "it is no list of commands; until then every command is asked about".to_owned();
+                return (rules, vec![problem(what, "write a command a line, like: docker ps: true")]);
+            }
+            Err(error) => {
+                let line = error.location().map(|place| place.line());
+                let what = format!("it cannot be read: {error}; until then every command is asked about");
+                return (rules, vec![problem(what, "write a command a line, like: docker ps: true").at_line(line)]);
+            }
+        };
+        let mut problems = Vec::new();
+        // The reference keeps its patterns below a key of their own in some versions.
+        let nested = map.get("patterns").and_then(Value::as_mapping).cloned();
+        for (pattern, says) in nested.unwrap_or(map) {
+            let pattern = match &pattern {
+                Value::String(text) => text.clone(),
+                other => serde_yaml::to_string(other).unwrap_or_default().trim().to_owned(),
+            };
+            let words = pattern_words(&pattern);
+            let says = match &says {
+                Value::Bool(true) => Some(Says::Allow),
+                Value::Bool(false) => Some(Says::Forbid),
+                Value::String(word) => match word.trim().to_lowercase().as_str() {
+                    "true" | "allow" | "yes" => Some(Says::Allow),
+                    "false" | "deny" | "no" | "never" => Some(Says::Forbid),
+                    "ask" => Some(Says::Ask),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match (words, says) {
+                _ if rules.rules.len() >= RULES_AT_MOST => {
+                    problems.push(problem(format!("more than {RULES_AT_MOST} rules are left out"), "remove some"));
+                    break;
+                }
+                (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
+                (Err(why), says) => {
+                    problems.push(problem(format!("the rule {pattern:?} cannot be read: {why}"), "write plain words"));
+                    // What somebody wanted to forbid is forbidden by its first word.
+                    if let (Some(Says::Forbid), Some(first)) = (
+                        says,
+                        pattern
+                            .split(|c: char| !c.is_alphanumeric() && !"-_./".contains(c))
+                            .find(|word| !word.is_empty()),
+                    ) {
+                        rules.rules.push(CommandRule { words: vec![first.to_owned()], says: Says::Forbid });
+                    }
+                }
+                (Ok(words), None) => {
+                    problems.push(problem(
+                        format!("the rule {pattern:?} says neither true nor false"),
+                        "write true, false or ask",
+                    ));
+                    rules.rules.push(CommandRule { words, says: Says::Ask });
+                }
+            }
+        }
+        (rules, problems)
+    }
+
+    /// Whether anything is forbidden.
+    pub fn forbids_anything(&self) -> bool {
+        self.rules.iter().any(|rule| rule.says == Says::Forbid)
+    }
+
+    /// The words of the rule that allows a command, the longest there is; nothing where one asks as exactly.
+    pub fn allowing(&self, words: &[String]) -> Option<&[String]> {
+        let rule = self.longest(Says::Allow, words)?;
+        let asks = self.longest(Says::Ask, words).is_some_and(|asking| asking.len() >= rule.len());
+        (!asks).then_some(rule)
+    }
+
+    /// The rule that asks about a command, as it is written.
+    pub fn asking(&self, words: &[String]) -> Option<String> {
+        self.longest(Says::Ask, words).map(written)
+    }
+
+    fn longest(&self, says: Says, words: &[String]) -> Option<&[String]> {
+        let meant = self.rules.iter().filter(|rule| rule.says == says && covers(&rule.words, words));
+        meant.max_by_key(|rule| rule.words.len()).map(|rule| rule.words.as_slice())
+    }
+
+    /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program goes.
+    pub fn forbidding(&self, words: &[String]) -> Option<String> {
+        let Some((program, rest)) = words.split_first() else { return None };
+        let mut named = vec![name_of(program).to_lowercase()];
+        named.extend(rest.iter().cloned());
+        let forbids = |rule: &&CommandRule| {
+            let mut folded = rule.words.clone();
+            folded[0] = name_of(&folded[0]).to_lowercase();
+            rule.says == Says::Forbid
+                && (covers(&rule.words, words) || covers(&folded, &named) || covers_in_any_order(&folded, &named))
+        };
+        self.rules.iter().find(forbids).map(|rule| written(&rule.words))
+    }
+
+    /// Whether a rule says a command word for word, without a pattern.
+    pub fn is_exact(&self, rule: &[String], words: &[String]) -> bool {
+        rule == words && !rule.iter().any(|word| word.contains('*'))
+    }
+}
+
+/// `rm -rf` is also `rm -r -f /` and `rm -fr`: every word of the rule that is an option counts wherever it stands, letter by
+/// letter.
+fn covers_in_any_order(rule: &[String], words: &[String]) -> bool {
+    let (Some(program), Some(given)) = (rule.first(), words.first()) else { return false };
+    if program != given || rule.len() < 2 {
+        return false;
+    }
+    let letters: String = words[1..]
+        .iter()
+        .filter(|word| word.starts_with('-') && !word.starts_with("--"))
+        .map(|word| &word[1..])
+        .collect();
+    rule[1..].iter().all(|word| {
+        match word.strip_prefix('-').filter(|rest| !rest.is_empty() && !rest.starts_with('-')) {
+            Some(short) => words[1..].contains(word) || short.chars().all(|letter| letters.contains(letter)),
+            None => words[1..].contains(word),
+        }
+    })
+}
+
+/// The words of a pattern, in which `*` may stand.
+fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
+    const STAR: char = '\u{e000}';
+    let without = pattern.replace('*', &STAR.to_string());
+    match Command::parse(&without) {
+        Command::Plain(words) if words.len() > WORDS_AT_MOST => Err("it has too many words"),
+        Command::Plain(words) if words[0].contains(STAR) => Err("its first word must be the name of a program"),
+        Command::Plain(words) => Ok(words.into_iter().map(|word| word.replace(STAR, "*")).collect()),
+        Command::NeedsShell(why) => Err(why),
+    }
+}
+
+/// Whether a command begins with the words of a rule.
+fn covers(rule: &[String], words: &[String]) -> bool {
+    rule.len() <= words.len() && rule.iter().zip(words).all(|(pattern, word)| is_like(pattern, word))
+}
+
+/// Whether a word is like a pattern in which `*` stands for any letters.
+fn is_like(pattern: &str, word: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = word.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = pieces.collect();
+    let Some(last) = pieces.pop() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
