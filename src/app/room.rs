@@ -12,7 +12,7 @@ use super::opening::{OpenError, state_folder};
 use super::recovery;
 use super::unfinished::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
-use crate::gateway::{self, Surroundings};
+use crate::gateway::{self, ConfinementFound, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::log::events::RunEnd;
 use crate::log::{EventDraft, EventLog, EventRecord};
@@ -178,6 +178,7 @@ impl Room {
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         push_edits_while_closed(world, &files, &on_disk, &history);
         world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
+        world.resource_mut::<Door<ConfinementFound>>().push(ConfinementFound::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
         let (answers, look) = options.watch.then(|| AnswerBox::open(&state_folder(&options.folder), &scene)).unzip();
         // It at once finds what changed since the folder was read.

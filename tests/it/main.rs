@@ -14,6 +14,7 @@ mod asking;
 mod bad_days;
 mod caching;
 mod cli;
+mod commands;
 mod damage;
 mod determinism;
 mod ending;
@@ -99,6 +100,7 @@ fn main() {
         adding_an_element::trials,
         adding_an_event::trials,
         cli::trials,
+        commands::trials,
         damage::trials,
         approving::trials,
         approving_by_file::trials,

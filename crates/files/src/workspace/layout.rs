@@ -64,7 +64,7 @@ pub fn matters(path: &str) -> bool {
         }
         ["tasks", ..] => path.ends_with(".task.md"),
         ["boards" | "workflows", ..] => extension == "md",
-        _ => is_room_file(path),
+        _ => path == ALLOWLIST_FILE || is_room_file(path),
     }
 }
 
@@ -73,6 +73,9 @@ pub(super) const ROOM_FOLDERS: [&str; 6] = ["scenes", "agents", "templates", "bo
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";
+
+/// Which commands a person allowed and forbade.
+pub const ALLOWLIST_FILE: &str = "storage/terminal-cmd-allowlist.yaml";
 
 /// What agents shared on the blackboards of runs that are over.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
@@ -130,7 +133,9 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE].into_iter().chain(INSTRUCTIONS) {
+    for name in
+        [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE].into_iter().chain(INSTRUCTIONS)
+    {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());
         }

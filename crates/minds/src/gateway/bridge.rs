@@ -10,6 +10,7 @@ use super::keys::Environment;
 use super::live::LiveText;
 use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
+use super::programs::{ProgramCommand, ProgramTraffic};
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
@@ -56,6 +57,8 @@ pub struct WorkerBridge {
     ticked_at: Option<Instant>,
     /// What was sent to MCP servers and what they said.
     servers: ServerTraffic,
+    /// Programs that agents run.
+    programs: ProgramTraffic,
 }
 
 /// How long a tick lasts where the room lives no faster than the world outside.
@@ -90,6 +93,7 @@ impl WorkerBridge {
                 self.known.remove(&id);
             }
             self.servers.lost();
+            self.programs.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
             Ok(worker) => {
@@ -195,6 +199,7 @@ impl WorkerBridge {
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.hear(event),
+            GatewayEvent::Program(ended) => self.programs.hear(ended),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
@@ -247,8 +252,17 @@ impl WorkerBridge {
     /// Whether the next tick is not due by the wall clock, while answers from outside are still to come, or rests to
     /// pass, and none has come that a tick could work on.
     pub(super) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
-        let owes = || self.is_up() && (self.servers.owes() || self.at_worker.values().any(|sent| !sent.is_simulated));
-        self.arrived.is_empty() && self.servers.is_quiet() && !self.until_next_tick().is_zero() && (rests || owes())
+        let owes = || {
+            self.is_up()
+                && (self.servers.owes()
+                    || self.programs.owes()
+                    || self.at_worker.values().any(|sent| !sent.is_simulated))
+        };
+        self.arrived.is_empty()
+            && self.servers.is_quiet()
+            && self.programs.is_quiet()
+            && !self.until_next_tick().is_zero()
+            && (rests || owes())
     }
 
     /// How long it is until the next tick is due by the wall clock.
@@ -259,6 +273,23 @@ impl WorkerBridge {
     /// What was sent to MCP servers and what they said.
     pub(super) fn servers(&mut self) -> &mut ServerTraffic {
         &mut self.servers
+    }
+
+    /// What was sent of programs and what became of them.
+    pub(super) fn programs(&mut self) -> &mut ProgramTraffic {
+        &mut self.programs
+    }
+
+    /// Sends something about a program; gives it back if there is no room for it now.
+    pub(super) fn send_program(&mut self, command: ProgramCommand) -> Result<(), ProgramCommand> {
+        let Some(worker) = &self.worker else { return Err(command) };
+        match worker.send(GatewayCommand::Program(command.clone())) {
+            Ok(()) => {
+                self.programs.sent(&command);
+                Ok(())
+            }
+            Err(SendError::Full | SendError::Dead) => Err(command),
+        }
     }
 
     /// Sends something to MCP servers; gives it back if there is no room for it now.

@@ -54,6 +54,17 @@ pub struct Rights<'a> {
     pub network: bool,
     /// A folder that it is not to see, where that can be kept from it: where the person keeps keys.
     pub hidden: Option<&'a Path>,
+    /// How much it may take, where that is bounded.
+    pub limits: Option<Limits>,
+}
+
+/// How much a program, with all that it starts, may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Memory of each process, in bytes.
+    pub memory_bytes: u64,
+    /// Processes at once.
+    pub processes: u64,
 }
 
 /// What this computer has to keep programs in.
@@ -122,6 +133,10 @@ impl Confinement {
                 if !rights.network {
                     all.push("--no-network".into());
                 }
+            }
+            if let Some(limits) = rights.limits {
+                all.extend(["--memory".into(), limits.memory_bytes.to_string().into()]);
+                all.extend(["--processes".into(), limits.processes.to_string().into()]);
             }
             all.push("--".into());
         }
@@ -200,7 +215,7 @@ mod tests {
             bubblewrap: "/bwrap".into(),
             watcher: watcher.map(PathBuf::from),
         };
-        let rights = Rights { folder: Path::new("/w"), network, hidden: Some(Path::new("/")) };
+        let rights = Rights { folder: Path::new("/w"), network, hidden: Some(Path::new("/")), limits: None };
         let (words, _) = confinement.wrap(vec!["git".into(), "--all".into()], &rights);
         words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }

@@ -5,6 +5,7 @@ use crossbeam_channel::Sender;
 use super::keys::Environment;
 use super::live::LiveCall;
 use super::mcp::{McpCommand, McpEvent};
+use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use crate::base::RequestId;
@@ -34,6 +35,8 @@ pub enum GatewayCommand {
     },
     /// Something about an MCP server.
     Mcp(McpCommand),
+    /// Something about a program that an agent runs.
+    Program(ProgramCommand),
     /// Stop everything.
     Shutdown,
 }
@@ -69,6 +72,8 @@ pub enum GatewayEvent {
     },
     /// Something of an MCP server.
     Mcp(McpEvent),
+    /// A program that an agent ran has ended.
+    Program(ProgramEnded),
     /// A question has its answer.
     Finished {
         /// Which.

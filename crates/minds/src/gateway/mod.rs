@@ -33,6 +33,8 @@ pub mod openai;
 pub mod origin;
 mod personal_files;
 pub mod prices;
+mod process;
+pub mod programs;
 pub mod provider;
 pub mod redaction;
 mod relay;
@@ -74,6 +76,10 @@ pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use keys::{Environment, key_problems};
 pub use live::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
+pub use programs::{
+    ConfinementFound, HowEnded, KeepsProgramsIn, ProgramCalls, ProgramCommand, ProgramEnded, ProgramOrder,
+    ProgramSettings,
+};
 pub use request_queue::RequestQueue;
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServers, McpStanding, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
@@ -97,6 +103,8 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
+    app.add_settings::<programs::ProgramSettings>();
+    app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
@@ -124,10 +132,22 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<Explain>();
-    app.add_systems(Tick, (dispatch::collect, servers::collect.in_set(ServersHeard)).chain().in_set(CollectInputs));
     app.add_systems(
         Tick,
-        (dispatch::settle, steering::take_in, watching::judge, servers::read, servers::hear)
+        (dispatch::collect, (servers::collect, programs::collect).chain().in_set(ServersHeard))
+            .chain()
+            .in_set(CollectInputs),
+    );
+    app.add_systems(
+        Tick,
+        (
+            dispatch::settle,
+            steering::take_in,
+            watching::judge,
+            servers::read,
+            servers::hear,
+            programs::hear_confinement,
+        )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
     );
@@ -139,6 +159,7 @@ pub fn plugin(app: &mut App) {
             dispatch::admit,
             dispatch::send,
             servers::dispatch,
+            programs::dispatch,
             steering::check_budget,
         )
             .chain()

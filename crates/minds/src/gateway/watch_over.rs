@@ -9,6 +9,10 @@ struct Told {
     /// Where alone the program may write; anywhere where absent.
     write: Option<String>,
     no_network: bool,
+    /// The memory of each process, in bytes.
+    memory: Option<u64>,
+    /// So many processes at once.
+    processes: Option<usize>,
     words: Vec<String>,
 }
 
@@ -19,6 +23,8 @@ impl Told {
             match arguments.next()?.as_str() {
                 "--write" => told.write = Some(arguments.next()?),
                 "--no-network" => told.no_network = true,
+                "--memory" => told.memory = Some(arguments.next()?.parse().ok()?),
+                "--processes" => told.processes = Some(arguments.next()?.parse().ok()?),
                 "--" => break,
                 _ => return None,
             }
@@ -45,20 +51,27 @@ mod system {
     use std::io::ErrorKind;
     use std::path::Path;
     use std::process::{Command, ExitCode};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use landlock::{
         ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetStatus,
     };
     use rustix::process::{
-        Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
-        wait, waitpid,
+        Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+        set_parent_process_death_signal, setrlimit, wait, waitpid,
     };
 
     use super::Told;
 
     /// The exit code of a program that cannot be started.
     const NOT_STARTED: u8 = 127;
+    /// The exit code where it started too many others.
+    const TOO_MANY: u8 = 137;
+    static ARE_TOO_MANY: AtomicBool = AtomicBool::new(false);
+    /// How often they are counted.
+    const COUNT_EVERY: Duration = Duration::from_millis(50);
     /// However fast it starts others, what is left is looked for no more often.
     const ROUNDS: usize = 200;
 
@@ -81,6 +94,23 @@ mod system {
         {
             return ExitCode::from(NOT_STARTED);
         }
+        if let Some(bytes) = told.memory {
+            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+            if setrlimit(Resource::Data, limit).is_err() {
+                return ExitCode::from(NOT_STARTED);
+            }
+        }
+        if let Some(most) = told.processes {
+            std::thread::spawn(move || {
+                loop {
+                    std::thread::sleep(COUNT_EVERY);
+                    if descendants().len() > most {
+                        ARE_TOO_MANY.store(true, Ordering::SeqCst);
+                        end_all();
+                    }
+                }
+            });
+        }
         let child = match Command::new(&told.words[0]).args(&told.words[1..]).spawn() {
             Ok(child) => child,
             Err(error) => {
@@ -92,6 +122,9 @@ mod system {
         };
         let status = waitpid(Some(pid), WaitOptions::empty());
         end_all();
+        if ARE_TOO_MANY.load(Ordering::SeqCst) {
+            return ExitCode::from(TOO_MANY);
+        }
         let code = status.ok().flatten().and_then(|(_, status)| status.exit_status());
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
@@ -192,9 +225,11 @@ mod tests {
         let told = |line: &str| Told::of(line.split(' ').map(str::to_owned));
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         assert_eq!(told("-- git --write"), Some(Told { words: words("git --write"), ..Told::default() }));
-        let confined = Told { write: Some("/w".into()), no_network: true, words: words("git") };
+        let confined = Told { write: Some("/w".into()), no_network: true, words: words("git"), ..Told::default() };
         assert_eq!(told("--write /w --no-network -- git"), Some(confined));
-        for odd in ["git", "--", "--write", "--all -- git"] {
+        let limited = Told { memory: Some(1_024), processes: Some(7), words: words("git"), ..Told::default() };
+        assert_eq!(told("--memory 1024 --processes 7 -- git"), Some(limited));
+        for odd in ["git", "--", "--write", "--all -- git", "--memory much -- git"] {
             assert_eq!(told(odd), None, "{odd}");
         }
     }

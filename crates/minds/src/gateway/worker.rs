@@ -16,6 +16,7 @@ use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
+use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, RunningPrograms, run};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::rests::Rests;
 use super::retry::Tries;
@@ -79,6 +80,7 @@ impl Worker {
             factories,
             simulated: HashMap::new(),
             servers: None,
+            programs: RunningPrograms::default(),
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
@@ -147,6 +149,8 @@ struct Desk {
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
     /// MCP servers, once one was needed.
     servers: Option<Pool>,
+    /// Programs that run.
+    programs: RunningPrograms,
 }
 
 impl Desk {
@@ -178,6 +182,7 @@ impl Desk {
                     }
                 }
                 GatewayCommand::Mcp(command) => self.tell_servers(command),
+                GatewayCommand::Program(command) => self.take_program(command),
                 GatewayCommand::Shutdown => break,
             }
         }
@@ -258,6 +263,37 @@ impl Desk {
                     effort: Effort::default(),
                     script: None,
                 });
+            }
+        }
+    }
+
+    /// Runs a program, or stops one.
+    fn take_program(&mut self, command: ProgramCommand) {
+        let order = match command {
+            ProgramCommand::Run(order) => order,
+            ProgramCommand::Stop { id } => return self.programs.stop(&id),
+        };
+        let id = order.id.clone();
+        let keys = self.keys();
+        let cancel = self.programs.begin(&id, &self.cancel_all);
+        let (events, running) = (self.events.clone(), self.programs.clone());
+        let place = ProgramPlace::of(&self.environment);
+        match self.runtime() {
+            Ok(runtime) => {
+                runtime.spawn(async move {
+                    let mut ended = run(*order, place, cancel).await;
+                    ended.redact(|text| keys.redact(text));
+                    running.end(&ended.id);
+                    // Nobody listens any more when the world is gone already.
+                    let _ = events.send(GatewayEvent::Program(ended));
+                });
+            }
+            Err(error) => {
+                self.programs.end(&id);
+                self.finish(GatewayEvent::Program(ProgramEnded::not_started(
+                    id,
+                    format!("nothing can be started: {error}"),
+                )));
             }
         }
     }

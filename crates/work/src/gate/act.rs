@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::authority::{Authority, ToolNames};
+use super::commands::{self, ALLOWLIST_FILE, CommandRules, Judged};
 use super::paths;
 use super::touch::{Becomes, DeclaredTouch, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
@@ -87,6 +88,15 @@ pub enum Touch {
         /// What the server says of it.
         hints: McpHints,
     },
+    /// A command is run.
+    Command {
+        /// Its words, on one line.
+        line: String,
+        /// What the person's rules for commands say of it.
+        judged: Judged,
+        /// Whether anything on this computer keeps it in.
+        is_kept_in: bool,
+    },
     /// Something of another kind, which is judged by its name alone.
     Other {
         /// Which kind.
@@ -135,6 +145,10 @@ pub trait Surroundings {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// What an id could do whose file went and that nobody runs any more.
     fn former(&self, id: &str) -> Former<'_>;
+    /// Whether anything on this computer keeps programs in that agents run.
+    fn keeps_programs_in(&self) -> bool {
+        false
+    }
     /// The longer id by which the agent of this file goes, where another file has the one of its name.
     fn longer_id_at(&self, _path: &str) -> Option<Id> {
         None
@@ -148,6 +162,8 @@ pub struct Room<'a> {
     pub files: &'a KnownFiles,
     /// What agents are.
     pub profiles: &'a Profiles,
+    /// Whether anything on this computer keeps programs in.
+    pub keeps_programs_in: bool,
 }
 
 impl Surroundings for Room<'_> {
@@ -161,6 +177,10 @@ impl Surroundings for Room<'_> {
 
     fn former(&self, id: &str) -> Former<'_> {
         self.profiles.former(id)
+    }
+
+    fn keeps_programs_in(&self) -> bool {
+        self.keeps_programs_in
     }
 
     fn longer_id_at(&self, path: &str) -> Option<Id> {
@@ -284,6 +304,11 @@ impl Judge<'_> {
                 }
             },
             "agent.signal" => vec![Touch::Signal],
+            "process.run" => {
+                let text = self.there.text(ALLOWLIST_FILE).unwrap_or_default();
+                let judged = commands::judge(target, &CommandRules::parse(text).0);
+                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.there.keeps_programs_in() }]
+            }
             "mcp.call" => match becomes {
                 Becomes::Called { server, tool, key, hints } => {
                     vec![Touch::Call { server: server.clone(), tool: tool.clone(), key: key.clone(), hints: *hints }]

@@ -6,6 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::asking::{self, AskRule, AskSource};
 use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
+use super::commands::Judged;
 use super::paths;
 use super::policy::{GatePolicy, Ruling};
 use super::safety::SafetyMode;
@@ -155,6 +156,9 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Call { server, tool, key, hints } => {
             judge_call((server, tool), (key, *hints), act, bounds, policy, findings)
         }
+        Touch::Command { line, judged, is_kept_in } => {
+            judge_command((line, judged, *is_kept_in), act, bounds, policy, findings)
+        }
         Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target),
         Touch::NoPath { why } => findings.deny(why.clone()),
         Touch::Forbidden => findings.deny("this is not for tools".to_owned()),
@@ -187,6 +191,42 @@ fn class_rules(
     add(policy.strictness(judged), AskSource::NotUnderstood);
     let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
+}
+
+/// What is said of a command. A person's rule for it counts as what they allowed for good, but for agents that ask before
+/// anything; where nothing keeps programs in, each is asked about.
+fn judge_command(
+    (line, judged, is_kept_in): (&str, &Judged, bool),
+    act: &Act,
+    bounds: &Bounds,
+    policy: &GatePolicy,
+    findings: &mut Findings,
+) {
+    let (kind, doing) = (TouchKind::PROCESS_RUN, format!("running {}", shown_text(line)));
+    if judged.verdict == Verdict::Deny {
+        findings.deny(format!("{doing}: {}", judged.why));
+    }
+    if !is_kept_in {
+        findings.ask_each_time(kind.clone(), line, "nothing on this computer keeps programs in".to_owned());
+    }
+    let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
+    let is_ruled = judged.verdict == Verdict::Allow && mode != SafetyMode::Safe;
+    let is_allowed = is_ruled || bounds.is_allowed(&act.tool, &kind, line);
+    let mut add = |verdict: Verdict, source: AskSource| {
+        if verdict != Verdict::Ask || !is_allowed {
+            findings.add(verdict, &doing, AskRule { source, kind: kind.clone(), target: line.to_owned() });
+        }
+    };
+    let (verdict, ruling) = policy.ruling(&kind);
+    add(
+        verdict,
+        match ruling {
+            Ruling::Said { key, word } => AskSource::Setting { key, word },
+            Ruling::Unset { .. } => AskSource::Unset { why: judged.why.clone() },
+        },
+    );
+    add(policy.strictness(&kind), AskSource::NotUnderstood);
+    add(kind.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
 /// What is said of a call of an MCP server.

@@ -37,6 +37,7 @@ pub use allowing::AllowRule;
 pub use asking::{AskRule, AskSource};
 pub use authority::{Authority, Excess, Power, ToolName, ToolNames, ToolScope};
 pub use bounds::Bounds;
+pub use commands::CommandRules;
 pub use decide::{Decision, decide};
 pub use inherit::{InheritError, inherit};
 pub use policy::{GatePolicy, Rule, Ruling};
@@ -50,14 +51,30 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
-use crate::workspace::{ProblemReport, SettingsExt};
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatePolicy>();
     // Owned by a floor below; registered here as well, so that this floor runs without its systems.
     app.add_tick_message::<ProblemReport>();
-    app.add_systems(Tick, report_policy.in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)));
+    app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>();
+    app.add_systems(Tick, (report_policy, report_commands).in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)));
+}
+
+/// Tells what is wrong with the rules for commands when they change.
+fn report_commands(
+    known: Res<KnownFiles>,
+    mut changes: MessageReader<FileChanged>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut has_looked: Local<bool>,
+) {
+    let is_first = !std::mem::replace(&mut *has_looked, true);
+    if changes.read().filter(|change| change.path == commands::ALLOWLIST_FILE).count() == 0 && !is_first {
+        return;
+    }
+    let (_, problems) = CommandRules::parse(known.text(commands::ALLOWLIST_FILE).unwrap_or_default());
+    reports.write(ProblemReport { source: "rules for commands".to_owned(), problems });
 }
 
 /// Tells what is wrong with the policy when it changes.

@@ -13,7 +13,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, Room};
-use crate::gateway::{GatewaySettings, McpServers, McpWanted, RequestQueue};
+use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::SimClock;
@@ -28,7 +28,8 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 /// What would happen if what this work asks a person were allowed, as the room is now.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
-    world.get_resource::<Kernel>()?.activation(activation)?.preview(&Room { files, profiles })
+    let keeps_programs_in = world.get_resource::<KeepsProgramsIn>().is_some_and(|keeps_in| keeps_in.0);
+    world.get_resource::<Kernel>()?.activation(activation)?.preview(&Room { files, profiles, keeps_programs_in })
 }
 
 /// Everything in the room that work touches.
@@ -42,6 +43,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) profiles: Res<'w, Profiles>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
+    keeps_in: Res<'w, KeepsProgramsIn>,
     pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
@@ -128,7 +130,7 @@ impl RoomAccess<'_, '_> {
 
     /// What there is, for the gate to judge by.
     pub(super) fn surroundings(&self) -> Room<'_> {
-        Room { files: &self.files, profiles: &self.profiles }
+        Room { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
     }
 
     /// Says what an agent is at, or why its work does not go on.

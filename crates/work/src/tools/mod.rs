@@ -6,6 +6,7 @@
 //! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
 mod agents;
+mod commands;
 pub mod desk;
 mod file_executor;
 pub mod files;
@@ -23,6 +24,7 @@ pub mod together;
 pub mod tool;
 pub mod words;
 
+pub use commands::{COMMANDS, EXECUTE_COMMAND};
 pub use desk::{DESK, DeskOrder, TaskDraft, TaskUpdate};
 pub use hand_over::{Expected, Terms};
 pub use mcp::SERVERS;
@@ -44,7 +46,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::gateway::{McpCalls, McpServers, ServersHeard};
+use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::ProblemReport;
@@ -66,6 +68,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<OrderAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
+    app.init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
     let answering = answering.after(file_executor::answer).before(order::close);
@@ -80,7 +83,7 @@ pub fn plugin(app: &mut App) {
             (order::take_up, file_executor::order).chain().in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
         ),
     );
-    app.add_systems(Tick, mcp::carry_out.in_set(CollectInputs).after(ServersHeard));
+    app.add_systems(Tick, (mcp::carry_out, commands::carry_out).in_set(CollectInputs).after(ServersHeard));
     sections::register::<OrdersUnderWay>(app);
 }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, desk, files, together};
+use super::{agents, commands, desk, files, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -50,13 +50,15 @@ fn house() -> Vec<Tool> {
         desk::send_message(),
         desk::list_active_sessions(),
         desk::read_session(),
+        commands::execute_command(),
     ]
 }
 
 /// The tools of the house alone: what there is where no room is open.
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
-        let mut tools = Tools { executors: [FILES.into(), AGENTS.into()].into(), ..Tools::default() };
+        let mut tools =
+            Tools { executors: [FILES.into(), AGENTS.into(), commands::COMMANDS.into()].into(), ..Tools::default() };
         for tool in house() {
             // A test sees to it that none is refused.
             drop(tools.register(tool));

@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::super::confine::{Confinement, Rights};
+use super::super::process::{Group, USUAL_VARIABLES, found};
 use super::failure::{McpFailure, McpFault};
 use super::variables::expanded;
 use crate::agent::McpTransport;
@@ -20,32 +21,6 @@ use crate::agent::McpTransport;
 const STDERR_KEPT: usize = 4 * 1024;
 /// How long it may take once it was asked to end.
 const END_ASKED: Duration = Duration::from_millis(500);
-/// The variables of this process that every server gets; keys are not among them.
-const USUAL_VARIABLES: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "SYSTEMROOT",
-    "PATHEXT",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "USERPROFILE",
-    "TEMP",
-];
-
 /// A server that runs, before anybody speaks to it.
 pub(super) struct Started {
     /// It, to be ended.
@@ -89,10 +64,13 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
     let variables =
         env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, McpFailure>>()?;
     let folder = folder_of(place.folder, cwd.as_deref())?;
-    let program = found(&program, &folder)?;
+    let program = found(&program, &folder).ok_or_else(|| {
+        let what = format!("there is no program {program:?} on this computer");
+        McpFailure::new(McpFault::Setup, what, format!("install {program}, or correct the command"))
+    })?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
-    let rights = Rights { folder: place.folder, network: *network, hidden: place.hidden };
+    let rights = Rights { folder: place.folder, network: *network, hidden: place.hidden, limits: None };
     let (words, is_watched_over) = match place.confinement {
         Some(confinement) => confinement.wrap(words, &rights),
         None => Confinement::none().wrap(words, &rights),
@@ -108,7 +86,7 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
         let what = format!("{} cannot be started: {error}", program.display());
         McpFailure::new(McpFault::Setup, what, "see that it is installed and may be run")
     })?;
-    let group = Group { id: child.id(), is_watched_over };
+    let group = Group::of(&child, is_watched_over);
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(McpFailure::new(McpFault::Setup, "it has no input and output", ""));
@@ -125,27 +103,6 @@ fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, McpFailure>
     folder.canonicalize().map_err(|error| {
         let what = format!("its folder {} cannot be opened: {error}", folder.display());
         McpFailure::new(McpFault::Setup, what, "make the folder, or correct cwd")
-    })
-}
-
-/// Where a program lies: by its path, which is one below its folder where it is not a whole one, else by the folders
-/// of `PATH`.
-fn found(program: &str, folder: &Path) -> Result<PathBuf, McpFailure> {
-    let is_path = program.contains(['/', '\\']);
-    let places: Vec<PathBuf> = match is_path {
-        true => vec![folder.join(program)],
-        false => {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            std::env::split_paths(&path).filter(|place| place.is_absolute()).map(|place| place.join(program)).collect()
-        }
-    };
-    let endings: &[&str] = if cfg!(windows) { &["", "exe", "cmd", "bat"] } else { &[""] };
-    let all = places.iter().flat_map(|place| {
-        endings.iter().map(move |ending| if ending.is_empty() { place.clone() } else { place.with_extension(ending) })
-    });
-    all.clone().find(|place| place.is_file()).ok_or_else(|| {
-        let what = format!("there is no program {program:?} on this computer");
-        McpFailure::new(McpFault::Setup, what, format!("install {program}, or correct the command"))
     })
 }
 
@@ -187,61 +144,4 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.group.kill();
     }
-}
-
-/// The group of processes of a server.
-struct Group {
-    id: Option<u32>,
-    /// Whether somebody stands between who ends all that the server started when it is asked to.
-    is_watched_over: bool,
-}
-
-impl Group {
-    fn ask_to_end(&self) {
-        self.signal(false);
-    }
-
-    fn kill(&mut self) {
-        if self.is_watched_over {
-            // Whoever watches over it ends what left the group, too.
-            self.signal(false);
-            self.is_watched_over = false;
-            for _ in 0..20 {
-                if !self.is_there() {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
-        self.signal(true);
-        self.id = None;
-    }
-
-    #[cfg(unix)]
-    fn is_there(&self) -> bool {
-        let Some(group) = self.pid() else { return false };
-        rustix::process::test_kill_process_group(group).is_ok()
-    }
-
-    #[cfg(unix)]
-    fn pid(&self) -> Option<rustix::process::Pid> {
-        rustix::process::Pid::from_raw(i32::try_from(self.id?).ok()?)
-    }
-
-    #[cfg(unix)]
-    fn signal(&self, is_kill: bool) {
-        use rustix::process::{Signal, kill_process_group};
-        if let Some(group) = self.pid() {
-            // It may have ended by itself.
-            let _ = kill_process_group(group, if is_kill { Signal::KILL } else { Signal::TERM });
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn is_there(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(unix))]
-    fn signal(&self, _: bool) {}
 }

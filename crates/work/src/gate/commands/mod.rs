@@ -21,7 +21,7 @@ use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
 
 /// The file of rules.
-pub const ALLOWLIST_FILE: &str = "storage/terminal-cmd-allowlist.yaml";
+pub use crate::workspace::layout::ALLOWLIST_FILE;
 
 /// What the rules say of a command.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -136,7 +136,7 @@ impl CommandRules {
 
     /// The rule that forbids a command that begins with these words, as it is written: by whatever path its program goes.
     pub fn forbidding(&self, words: &[String]) -> Option<String> {
-        let Some((program, rest)) = words.split_first() else { return None };
+        let (program, rest) = words.split_first()?;
         let mut named = vec![name_of(program).to_lowercase()];
         named.extend(rest.iter().cloned());
         let forbids = |rule: &&CommandRule| {

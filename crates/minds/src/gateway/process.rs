@@ -1,0 +1,115 @@
+//! What programs that are started here have in common: the variables that they get, where they lie, and the group of
+//! processes that ends with each.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::process::Child;
+
+/// The variables of this process that every program gets which is started here; keys are not among them.
+pub(super) const USUAL_VARIABLES: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SYSTEMROOT",
+    "PATHEXT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "TEMP",
+];
+
+/// Where a program lies: by its path, which is one below its folder where it is not a whole one, else by the folders
+/// of `PATH`.
+pub(super) fn found(program: &str, folder: &Path) -> Option<PathBuf> {
+    let is_path = program.contains(['/', '\\']);
+    let places: Vec<PathBuf> = match is_path {
+        true => vec![folder.join(program)],
+        false => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).filter(|place| place.is_absolute()).map(|place| place.join(program)).collect()
+        }
+    };
+    let endings: &[&str] = if cfg!(windows) { &["", "exe", "cmd", "bat"] } else { &[""] };
+    let mut all = places.iter().flat_map(|place| {
+        endings.iter().map(move |ending| if ending.is_empty() { place.clone() } else { place.with_extension(ending) })
+    });
+    all.find(|place| place.is_file())
+}
+
+/// The processes that a program is and started.
+pub(super) struct Group {
+    id: Option<u32>,
+    /// Whether somebody stands between who ends all that the server started when it is asked to.
+    is_watched_over: bool,
+}
+
+impl Group {
+    /// The group that this process leads.
+    pub(super) fn of(child: &Child, is_watched_over: bool) -> Self {
+        Self { id: child.id(), is_watched_over }
+    }
+
+    /// Asks all of it to end.
+    pub(super) fn ask_to_end(&self) {
+        self.signal(false);
+    }
+
+    /// Ends all of it, now.
+    pub(super) fn kill(&mut self) {
+        if self.is_watched_over {
+            // Whoever watches over it ends what left the group, too.
+            self.signal(false);
+            self.is_watched_over = false;
+            for _ in 0..20 {
+                if !self.is_there() {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        self.signal(true);
+        self.id = None;
+    }
+
+    #[cfg(unix)]
+    fn is_there(&self) -> bool {
+        let Some(group) = self.pid() else { return false };
+        rustix::process::test_kill_process_group(group).is_ok()
+    }
+
+    #[cfg(unix)]
+    fn pid(&self) -> Option<rustix::process::Pid> {
+        rustix::process::Pid::from_raw(i32::try_from(self.id?).ok()?)
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, is_kill: bool) {
+        use rustix::process::{Signal, kill_process_group};
+        if let Some(group) = self.pid() {
+            // It may have ended by itself.
+            let _ = kill_process_group(group, if is_kill { Signal::KILL } else { Signal::TERM });
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn is_there(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&self, _: bool) {}
+}

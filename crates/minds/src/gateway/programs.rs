@@ -1,0 +1,465 @@
+//! Programs that agents run: a list of words, never a line that a shell would read; kept in where the computer can; with
+//! an end to their time, memory, processes and words; and ended with everything that they started.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
+
+use super::bridge::WorkerBridge;
+use super::confine::{Confinement, Level, Limits, Rights};
+use super::dispatch::{SimulatedProviders, Surroundings};
+use super::keys::Environment;
+use super::live::LiveText;
+use super::process::{Group, USUAL_VARIABLES, found};
+use crate::base::Id;
+use crate::schedule::{Input, InputJournal};
+use crate::workspace::{Range, SettingsSection};
+
+/// How long what a program said may take to come when it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long it may take to end once it was asked to.
+const END_ASKED: Duration = Duration::from_millis(300);
+/// A program that says more is ended, in bytes.
+const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
+
+/// How programs run that agents start with the tool `execute_command`.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProgramSettings {
+    /// Seconds until a program is ended, where the agent does not say how long it may take.
+    pub timeout_secs: f64,
+    /// Seconds that an agent may ask for at most.
+    pub timeout_secs_at_most: f64,
+    /// Megabytes of memory that each process of it may take.
+    pub memory_mb: u32,
+    /// Processes that it may have at once.
+    pub processes_at_most: u32,
+    /// Characters of what it says that the agent is told; the beginning and the end of longer ones.
+    pub output_chars_at_most: u32,
+    /// Whether programs may use the network.
+    pub network: bool,
+}
+
+impl Default for ProgramSettings {
+    fn default() -> Self {
+        Self {
+            timeout_secs: 120.0,
+            timeout_secs_at_most: 1_800.0,
+            memory_mb: 4_096,
+            processes_at_most: 256,
+            output_chars_at_most: 20_000,
+            network: false,
+        }
+    }
+}
+
+impl SettingsSection for ProgramSettings {
+    const NAME: &'static str = "commands";
+    const RANGES: &'static [Range] = &[
+        Range::of("timeout_secs", 1.0, 86_400.0),
+        Range::of("timeout_secs_at_most", 1.0, 86_400.0),
+        Range::of("memory_mb", 16.0, 1_048_576.0),
+        Range::of("processes_at_most", 1.0, 10_000.0),
+        Range::of("output_chars_at_most", 200.0, 1_000_000.0),
+    ];
+}
+
+/// A program that is to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramOrder {
+    /// Names it.
+    pub id: Id,
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// The folder in which it runs, below the workspace; the workspace itself where empty.
+    pub folder: String,
+    /// Seconds that it may take, where the agent said so.
+    pub timeout_secs: Option<f64>,
+    /// How it runs.
+    pub settings: ProgramSettings,
+}
+
+/// What the world tells the worker of programs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ProgramCommand {
+    /// Run this.
+    Run(Box<ProgramOrder>),
+    /// End this; it still says how it ended.
+    Stop {
+        /// Which.
+        id: Id,
+    },
+}
+
+/// How a program ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum HowEnded {
+    /// By itself, with this code.
+    Exited(i32),
+    /// Ended by something else.
+    Killed,
+    /// Its time was over.
+    TimedOut,
+    /// It said too much.
+    SaidTooMuch,
+    /// It was stopped.
+    Stopped,
+    /// It never ran: why.
+    NotStarted(String),
+}
+
+/// A program that has ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramEnded {
+    /// Which.
+    pub id: Id,
+    /// How.
+    pub how: HowEnded,
+    /// Seconds that it ran.
+    pub secs: f64,
+    /// What it said.
+    pub said: String,
+    /// What it said of mistakes.
+    pub complained: String,
+}
+
+impl ProgramEnded {
+    /// One that never ran.
+    pub fn not_started(id: Id, why: String) -> Self {
+        Self { id, how: HowEnded::NotStarted(why), secs: 0.0, said: String::new(), complained: String::new() }
+    }
+
+    /// Takes out what nobody is to see.
+    pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
+        (self.said, self.complained) = (redacted(&self.said), redacted(&self.complained));
+    }
+}
+
+/// Where programs run.
+pub(super) struct ProgramPlace {
+    workspace: Option<PathBuf>,
+    hidden: Option<PathBuf>,
+}
+
+impl ProgramPlace {
+    /// In this environment.
+    pub(super) fn of(environment: &Environment) -> Self {
+        Self {
+            workspace: environment.workspace().map(Path::to_owned),
+            hidden: environment.config_folder().map(Path::to_owned),
+        }
+    }
+}
+
+/// Programs that run, by name, each with what stops it.
+#[derive(Clone, Default)]
+pub(super) struct RunningPrograms(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
+
+impl RunningPrograms {
+    pub(super) fn begin(&self, id: &Id, all: &CancellationToken) -> CancellationToken {
+        let cancel = all.child_token();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
+        cancel
+    }
+
+    pub(super) fn stop(&self, id: &Id) {
+        if let Some(cancel) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
+            cancel.cancel();
+        }
+    }
+
+    pub(super) fn end(&self, id: &Id) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+/// Runs a program to its end.
+pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+    let begun = Instant::now();
+    let id = order.id.clone();
+    match run_in(order, place, cancel).await {
+        Ok((how, said, complained)) => ProgramEnded { id, how, secs: begun.elapsed().as_secs_f64(), said, complained },
+        Err(why) => ProgramEnded::not_started(id, why),
+    }
+}
+
+type Ran = (HowEnded, String, String);
+
+async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
+    let ProgramOrder { words, folder, timeout_secs, settings, .. } = order;
+    let workspace = place.workspace.ok_or("there is no workspace to run it in")?;
+    let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
+    let at = workspace.join(&folder);
+    let at = at.canonicalize().map_err(|error| format!("the folder {folder:?} cannot be opened: {error}"))?;
+    if !at.starts_with(&workspace) || !at.is_dir() {
+        return Err(format!("{folder:?} is no folder of the workspace"));
+    }
+    let program = words.first().ok_or("it is empty")?;
+    let program = found(program, &at).ok_or_else(|| format!("there is no program {program:?} on this computer"))?;
+    let mut all = vec![program.display().to_string()];
+    all.extend(words.into_iter().skip(1));
+    let limits = Limits {
+        memory_bytes: u64::from(settings.memory_mb.clamp(16, 1_048_576)) * 1024 * 1024,
+        processes: settings.processes_at_most.clamp(1, 10_000).into(),
+    };
+    let rights =
+        Rights { folder: &workspace, network: settings.network, hidden: place.hidden.as_deref(), limits: Some(limits) };
+    let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);
+    let mut start = Command::new(&all[0]);
+    start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");
+    let usual = USUAL_VARIABLES.iter().filter(|name| **name != "TERM");
+    start.envs(usual.filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    start.process_group(0);
+    let mut child = start.spawn().map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
+    let mut group = Group::of(&child, is_watched_over);
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        group.kill();
+        return Err("it has no output".to_owned());
+    };
+    let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+    let too_much = CancellationToken::new();
+    let said = tokio::spawn(listen(stdout, Kept::new(chars), too_much.clone()));
+    let complained = tokio::spawn(listen(stderr, Kept::new(chars / 2), too_much.clone()));
+    let most = settings.timeout_secs_at_most.clamp(1.0, 86_400.0);
+    let secs = timeout_secs.unwrap_or(settings.timeout_secs);
+    let patience = Duration::from_secs_f64(if secs > 0.0 { secs.min(most) } else { most });
+    let how = tokio::select! {
+        status = child.wait() => match status.map(|status| status.code()) {
+            Ok(Some(code)) => HowEnded::Exited(code),
+            _ => HowEnded::Killed,
+        },
+        () = tokio::time::sleep(patience) => HowEnded::TimedOut,
+        () = cancel.cancelled() => HowEnded::Stopped,
+        () = too_much.cancelled() => HowEnded::SaidTooMuch,
+    };
+    if !matches!(how, HowEnded::Exited(_) | HowEnded::Killed) {
+        group.ask_to_end();
+        // What has not ended by then is killed with its group.
+        let _ = tokio::time::timeout(END_ASKED, child.wait()).await;
+    }
+    group.kill();
+    let said = last(said).await;
+    let complained = last(complained).await;
+    Ok((how, said, complained))
+}
+
+/// What was kept of what a program said; what it left behind may hold the pipe for ever.
+async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
+    match tokio::time::timeout(LAST_WORDS, &mut task).await {
+        Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
+        _ => {
+            task.abort();
+            "(what it said could not be read to its end)".to_owned()
+        }
+    }
+}
+
+async fn listen(mut from: impl AsyncRead + Unpin, kept: Kept, too_much: CancellationToken) -> Arc<Mutex<Kept>> {
+    let kept = Arc::new(Mutex::new(kept));
+    let mut block = vec![0; 64 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut block).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.put(&block[..count]);
+        if kept.total > SAID_AT_MOST {
+            too_much.cancel();
+        }
+    }
+    kept
+}
+
+/// The beginning and the end of what a program says.
+#[derive(Debug)]
+struct Kept {
+    each: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+}
+
+impl Kept {
+    /// So many characters, half of them from each end.
+    fn new(chars: usize) -> Self {
+        Self { each: chars / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = self.each.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend(&bytes[..room]);
+        let rest = &bytes[room..];
+        let rest = &rest[rest.len().saturating_sub(self.each)..];
+        self.tail.extend(rest);
+        let more = self.tail.len().saturating_sub(self.each);
+        self.tail.drain(..more);
+    }
+
+    /// As an agent is told; what is left out in between is counted.
+    fn text(&self) -> String {
+        let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if left_out == 0 {
+            let all: Vec<u8> = self.head.iter().copied().chain(tail).collect();
+            return String::from_utf8_lossy(&all).into_owned();
+        }
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
+        format!("{head}\n[… {left_out} bytes are left out here …]\n{tail}")
+    }
+}
+
+/// What the world sent of programs and has not heard of yet, and what became of them and was not let in yet.
+#[derive(Default, Debug)]
+pub(super) struct ProgramTraffic {
+    under_way: BTreeSet<Id>,
+    heard: VecDeque<ProgramEnded>,
+}
+
+impl ProgramTraffic {
+    pub(super) fn sent(&mut self, command: &ProgramCommand) {
+        if let ProgramCommand::Run(order) = command {
+            self.under_way.insert(order.id.clone());
+        }
+    }
+
+    pub(super) fn hear(&mut self, ended: ProgramEnded) {
+        if self.under_way.remove(&ended.id) {
+            self.heard.push_back(ended);
+        }
+    }
+
+    /// The worker is gone with all that ran.
+    pub(super) fn lost(&mut self) {
+        for id in std::mem::take(&mut self.under_way) {
+            let ended = ProgramEnded::not_started(id, String::new());
+            self.heard.push_back(ProgramEnded { how: HowEnded::Stopped, ..ended });
+        }
+    }
+
+    pub(super) fn owes(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        self.heard.is_empty()
+    }
+}
+
+/// What goes to the worker of programs and comes back. Nothing of it is saved; whoever carries out calls fills and empties
+/// it between the tick's door and its end.
+#[derive(Resource, Debug, Default)]
+pub struct ProgramCalls {
+    due: VecDeque<ProgramCommand>,
+    heard: VecDeque<ProgramEnded>,
+}
+
+impl ProgramCalls {
+    /// Sends something about a program, with this tick.
+    pub fn send(&mut self, command: ProgramCommand) {
+        self.due.push_back(command);
+    }
+
+    /// What ended, in order.
+    pub fn take(&mut self) -> impl Iterator<Item = ProgramEnded> {
+        self.heard.drain(..)
+    }
+}
+
+/// What keeps programs in on this computer. An input, for the gate goes by it.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ConfinementFound {
+    /// Whether anything does.
+    pub keeps_in: bool,
+}
+
+impl ConfinementFound {
+    /// What there is here.
+    pub fn on_this_computer() -> Self {
+        Self { keeps_in: Confinement::of_this_computer().level() != Level::None }
+    }
+}
+
+impl Input for ConfinementFound {
+    const KIND: &'static str = "confinement";
+}
+
+/// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KeepsProgramsIn(pub bool);
+
+pub(super) fn hear_confinement(mut found: MessageReader<ConfinementFound>, mut keeps_in: ResMut<KeepsProgramsIn>) {
+    for found in found.read() {
+        keeps_in.0 = found.keeps_in;
+    }
+}
+
+/// Takes what ended from the worker, before the door opens.
+pub(super) fn collect(mut bridge: ResMut<WorkerBridge>, mut calls: ResMut<ProgramCalls>, journal: Res<InputJournal>) {
+    if journal.is_replaying() || bridge.programs().is_quiet() {
+        return;
+    }
+    let heard = std::mem::take(&mut bridge.programs().heard);
+    calls.heard.extend(heard);
+}
+
+/// Sends what is due.
+pub(super) fn dispatch(
+    (mut calls, mut bridge, mut live): (ResMut<ProgramCalls>, ResMut<WorkerBridge>, ResMut<LiveText>),
+    (surroundings, factories): (Res<Surroundings>, Res<SimulatedProviders>),
+    journal: Res<InputJournal>,
+) {
+    if calls.due.is_empty() {
+        return;
+    }
+    if journal.is_replaying() {
+        calls.due.clear();
+        return;
+    }
+    if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live)
+        && !bridge.is_up()
+    {
+        let due = std::mem::take(&mut calls.due);
+        let lost = due.into_iter().filter_map(|command| match command {
+            ProgramCommand::Run(order) => Some(ProgramEnded::not_started(order.id, problem.what.clone())),
+            ProgramCommand::Stop { .. } => None,
+        });
+        calls.heard.extend(lost);
+        return;
+    }
+    while let Some(command) = calls.due.pop_front() {
+        if let Err(command) = bridge.send_program(command) {
+            calls.due.push_front(command);
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_words_both_ends_are_kept() {
+        let mut kept = Kept::new(20);
+        for block in ["0123456789", "abcdefghij", "klmnopqrst", "uvw"] {
+            kept.put(block.as_bytes());
+        }
+        assert_eq!(kept.text(), "0123456789\n[… 13 bytes are left out here …]\nnopqrstuvw");
+        let mut short = Kept::new(20);
+        short.put("ünï".as_bytes());
+        short.put(b"!");
+        assert_eq!(short.text(), "ünï!");
+        let mut large = Kept::new(10);
+        (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
+        assert!(large.head.len() + large.tail.len() <= 10 && large.total == 5_000_000);
+    }
+}
