@@ -77,6 +77,7 @@ pub fn begin(start: RoomStart, run: Id, first_seq: Seq) -> Result<App, serde_jso
     let world = app.world_mut();
     gateway::start_run(world);
     simulation::begin_run(world);
+    kernel::begin_run(world);
     let began = events::RunStart { scene, seed: world.resource::<RoomSeed>().0, provider };
     world.resource_mut::<EventLog>().write(EventDraft::of(&began));
     Ok(app)

@@ -84,13 +84,18 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// As the command line says; a person at a terminal is asked there.
-    pub(super) fn new(on_ask: Option<OnAsk>, ends_when_held: bool, commands: Commands, folder: PathBuf) -> Self {
+    /// As the command line says; a person at a terminal is asked there, where that may be.
+    pub(super) fn new(
+        (on_ask, on_terminal): (Option<OnAsk>, bool),
+        ends_when_held: bool,
+        commands: Commands,
+        folder: PathBuf,
+    ) -> Self {
         let policy = match on_ask {
             Some(OnAsk::Allow) => Policy::Decide(true),
             Some(OnAsk::Deny) => Policy::Decide(false),
             Some(OnAsk::Stop) => Policy::Tell { ends: true },
-            None if output::can_be_asked() => Policy::Terminal,
+            None if on_terminal && output::can_be_asked() => Policy::Terminal,
             None => Policy::Tell { ends: ends_when_held },
         };
         // Read from the beginning, so that what was typed before a question is no answer to it.

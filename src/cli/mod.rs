@@ -5,6 +5,7 @@ mod answers;
 mod approvals;
 mod asking;
 mod commands;
+mod daemon;
 mod doctor;
 mod export;
 mod feed;
@@ -145,6 +146,8 @@ enum Command {
     Init(init::Arguments),
     /// Run a room without a window
     Run(Box<run::Arguments>),
+    /// Let work go on beside your editor: one step at a time, or on and on
+    Daemon(daemon::Arguments),
     /// Say which work is unfinished, what it cost so far and what it waits for
     Status(status::Arguments),
     /// List what agents ask a person, and answer, whether or not the room is running
@@ -172,9 +175,10 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "init",
     "run",
+    "daemon",
     "status",
     "approvals",
     "workflow",
@@ -212,6 +216,7 @@ pub fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Init(arguments)) => init::init(&arguments),
         Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Daemon(arguments)) => daemon::daemon(&arguments),
         Some(Command::Status(arguments)) => status::status(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),

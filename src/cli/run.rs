@@ -97,6 +97,12 @@ pub(super) struct Arguments {
     /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
     #[arg(long, short)]
     pub(super) quiet: bool,
+    /// Whether all work goes on by one turn, and the run ends then.
+    #[arg(skip)]
+    pub(super) one_turn_each: bool,
+    /// Whether it runs beside a person who answers elsewhere: nothing is asked on the terminal.
+    #[arg(skip)]
+    pub(super) is_daemon: bool,
 }
 
 impl Arguments {
@@ -124,6 +130,8 @@ impl Arguments {
             fresh: false,
             json: false,
             quiet: false,
+            one_turn_each: false,
+            is_daemon: false,
         }
     }
 
@@ -133,6 +141,8 @@ impl Arguments {
             Stop::AtTick(tick + (time.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64)
         } else if let Some(ticks) = self.ticks {
             Stop::AtTick(tick + ticks)
+        } else if self.one_turn_each {
+            Stop::AfterOneTurnEach
         } else if self.until.is_some() {
             Stop::WhenIdle
         } else if has_task {
@@ -235,7 +245,12 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Run<'_
     };
     let mut run = Run {
         task: given.task,
-        asking: Asking::new(arguments.on_ask, stop.ends_when_held(), commands.clone(), options.folder.clone()),
+        asking: Asking::new(
+            (arguments.on_ask, !arguments.is_daemon),
+            stop.ends_when_held(),
+            commands.clone(),
+            options.folder.clone(),
+        ),
         commands,
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
@@ -318,6 +333,9 @@ impl Run<'_> {
         if self.arguments.unpause {
             self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::Resume);
         }
+        if self.arguments.one_turn_each {
+            self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::OneTurnEach);
+        }
         loop {
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
@@ -352,11 +370,14 @@ impl Run<'_> {
         let go_on = self.how_to_go_on();
         let world = self.room.app.world_mut();
         let kernel = world.resource::<Kernel>();
-        if verdict.ending == Ending::Done && self.task.is_none() {
+        if verdict.ending == Ending::Done && self.task.is_none() && !self.arguments.one_turn_each {
             verdict = self.unfinished.verdict(kernel);
         }
         if verdict.ending == Ending::Interrupted {
             verdict = verdict.hint(go_on);
+        }
+        if self.arguments.one_turn_each && verdict.ending == Ending::Done && !verdict.reason.is_empty() {
+            self.out.reporter.note(format!("note: {}", verdict.reason));
         }
         let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;

@@ -5,7 +5,7 @@ use bevy::ecs::prelude::*;
 use super::Ending;
 use super::asking::{Asking, asks};
 use super::report::Verdict;
-use super::task::{Task, WORK_PAUSED, agent_paused};
+use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
 use crate::app::drive::EventTap;
@@ -23,6 +23,8 @@ pub(super) enum Stop {
     AtTick(u64),
     /// When nobody has anything queued, asked or under way.
     WhenIdle,
+    /// When every piece of work has had one turn, and nothing else goes on.
+    AfterOneTurnEach,
     /// When the task is over.
     AfterTask,
     /// When a person says so.
@@ -32,7 +34,7 @@ pub(super) enum Stop {
 impl Stop {
     /// Whether a run that only a person can bring on ends there, where the command line does not say.
     pub(super) fn ends_when_held(self) -> bool {
-        matches!(self, Self::WhenIdle | Self::AfterTask)
+        matches!(self, Self::WhenIdle | Self::AfterTask | Self::AfterOneTurnEach)
     }
 
     /// How the run ended, if it did.
@@ -43,6 +45,7 @@ impl Stop {
             }
             Self::AfterTask => task?.verdict(world).or_else(|| held(world, task, asking)),
             Self::WhenIdle => idle(world, task, asking),
+            Self::AfterOneTurnEach => after_one_turn_each(world, asking),
             Self::Never => held(world, None, asking),
         };
         ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
@@ -64,6 +67,26 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
     if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
+}
+
+/// The end of a run in which all work goes on by one turn: it says whether there is more to do, or who waits for what.
+fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
+    if !has_ticked(world) || has_answers(world) || world.resource::<WorkflowRuns>().is_at_work() {
+        return None;
+    }
+    let kernel = world.resource::<Kernel>();
+    let (goes_on, is_idle) = (kernel.goes_on_by_itself(|agent| is_paused(world, agent)), kernel.is_idle());
+    let has_more = kernel.waits_for_turn();
+    if goes_on || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
+        return None;
+    }
+    if is_idle {
+        return Some(steps_wait(world, asking).unwrap_or_else(Verdict::done));
+    }
+    if has_more {
+        return Some(Verdict::new(Ending::Done, "there is more to do: it goes on with the next pump"));
+    }
+    held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "what is left waits for others")))
 }
 
 /// What workflows ask a person, where nothing else goes on.

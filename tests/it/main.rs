@@ -15,6 +15,7 @@ mod bad_days;
 mod caching;
 mod cli;
 mod commands;
+mod daemon;
 mod damage;
 mod determinism;
 mod ending;
@@ -101,6 +102,7 @@ fn main() {
         adding_an_event::trials,
         cli::trials,
         commands::trials,
+        daemon::trials,
         damage::trials,
         approving::trials,
         approving_by_file::trials,

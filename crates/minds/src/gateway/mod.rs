@@ -34,6 +34,7 @@ pub mod origin;
 mod personal_files;
 pub mod prices;
 mod process;
+mod program_calls;
 pub mod programs;
 pub mod provider;
 pub mod redaction;
@@ -76,10 +77,8 @@ pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use keys::{Environment, key_problems};
 pub use live::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
-pub use programs::{
-    ConfinementFound, HowEnded, KeepsProgramsIn, ProgramCalls, ProgramCommand, ProgramEnded, ProgramOrder,
-    ProgramSettings,
-};
+pub use program_calls::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
+pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use request_queue::RequestQueue;
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServers, McpStanding, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
@@ -134,7 +133,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<Explain>();
     app.add_systems(
         Tick,
-        (dispatch::collect, (servers::collect, programs::collect).chain().in_set(ServersHeard))
+        (dispatch::collect, (servers::collect, program_calls::collect).chain().in_set(ServersHeard))
             .chain()
             .in_set(CollectInputs),
     );
@@ -146,7 +145,7 @@ pub fn plugin(app: &mut App) {
             watching::judge,
             servers::read,
             servers::hear,
-            programs::hear_confinement,
+            program_calls::hear_confinement,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
@@ -159,7 +158,7 @@ pub fn plugin(app: &mut App) {
             dispatch::admit,
             dispatch::send,
             servers::dispatch,
-            programs::dispatch,
+            program_calls::dispatch,
             steering::check_budget,
         )
             .chain()

@@ -250,7 +250,7 @@ impl Activation {
     }
 
     /// Whether somebody outside owes it something: a model, or whoever carries out a call.
-    fn is_under_way(&self) -> bool {
+    pub(super) fn is_under_way(&self) -> bool {
         let runs = |call: &super::activation::Call| call.progress == CallProgress::Running;
         self.phase == Phase::Asking || self.current_call().is_some_and(|(_, call)| runs(call))
     }

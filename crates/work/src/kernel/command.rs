@@ -15,6 +15,8 @@ pub enum KernelCommand {
     Pause,
     /// Work goes on, also where a cap had stopped it.
     Resume,
+    /// Every piece of work has one more turn, with what it calls in it, and then waits.
+    OneTurnEach,
     /// One piece of work ends now.
     Kill {
         /// Which.

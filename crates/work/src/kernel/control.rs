@@ -1,12 +1,49 @@
 //! What holds work back or ends it from above: a person who pauses and stops, and caps on what models may use.
 
-use super::activation::{Activation, CapHold, CapWait};
+use std::collections::BTreeMap;
+
+use super::activation::{Activation, CapHold, CapWait, Phase};
 use super::core::{Effect, Kernel};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
 
 impl Kernel {
+    /// From now on every piece of work has one more turn, with what it calls in it, and then waits. One that is under way
+    /// counts.
+    pub fn give_one_turn_each(&mut self) {
+        let under_way = self.activations().filter(|one| one.phase == Phase::Asking).map(|one| one.key);
+        self.had_turn = Some(under_way.collect());
+        self.is_unsettled = true;
+    }
+
+    /// Work goes on for as many turns as it takes.
+    pub(super) fn give_all_turns(&mut self) {
+        self.had_turn = None;
+        self.is_unsettled = true;
+    }
+
+    /// Whether a piece of work waits for another turn to be given to it.
+    pub fn waits_for_turn(&self) -> bool {
+        let Some(had) = &self.had_turn else { return false };
+        self.activations().any(|one| one.phase == Phase::Due && had.contains(&one.key))
+    }
+
+    /// Whether any work goes on, or could, before other turns are given or a person does something.
+    pub fn goes_on_by_itself(&self, is_paused: impl Fn(&Id) -> bool) -> bool {
+        let had_turn = |key: ActivationKey| self.had_turn.as_ref().is_some_and(|had| had.contains(&key));
+        let begun: BTreeMap<&Id, ActivationKey> =
+            self.activations().filter(|one| one.has_begun()).map(|one| (&one.agent, one.key)).collect();
+        self.activations().any(|one| {
+            let is_behind = !one.has_begun() && begun.get(&one.agent).is_some_and(|first| *first != one.key);
+            let can_go_on = match one.phase {
+                Phase::Due => !had_turn(one.key) && !is_paused(&one.agent),
+                _ => one.approval().is_none() && (one.is_under_way() || one.wants_slot(u64::MAX)),
+            };
+            !is_behind && can_go_on
+        })
+    }
+
     /// A person pauses all work, or lets it go on. What a cap stopped goes on when the cap leaves room.
     pub fn set_paused(&mut self, is_paused: bool) {
         self.is_paused = is_paused;

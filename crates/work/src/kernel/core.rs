@@ -133,6 +133,9 @@ pub struct Kernel {
     pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
+    /// Where work goes on by one turn each: the pieces that had theirs.
+    #[serde(default)]
+    pub(super) had_turn: Option<BTreeSet<ActivationKey>>,
     /// The cap that stopped all work, in words.
     pub(super) stopped_by: Option<String>,
     /// Until this tick nobody is asked, because of a rate limit.

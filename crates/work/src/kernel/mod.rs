@@ -76,6 +76,11 @@ use crate::tools::{OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
+/// A run begins: whoever lets work go on by single turns says so in each.
+pub fn begin_run(world: &mut World) {
+    world.resource_mut::<Kernel>().give_all_turns();
+}
+
 /// What takes in a person's decisions, in `Ingest`: who makes such decisions of something else does so before.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TakeDecisions;

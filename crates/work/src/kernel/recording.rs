@@ -125,6 +125,7 @@ fn logged(command: &KernelCommand, about: Option<&Activation>) -> WorkInput {
     match command.clone() {
         KernelCommand::Pause => WorkInput::Pause,
         KernelCommand::Resume => WorkInput::Resume,
+        KernelCommand::OneTurnEach => WorkInput::OneTurnEach,
         KernelCommand::Kill { activation } => WorkInput::Kill { activation, agent, task },
         KernelCommand::KillAgent { agent } => WorkInput::KillAgent { agent },
         KernelCommand::KillAll => WorkInput::KillAll,

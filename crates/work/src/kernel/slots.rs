@@ -40,7 +40,9 @@ impl Kernel {
     /// Notes whose agent a person holds back. What could go on but for that leaves its slot to others.
     fn note_held(&mut self, now: u64, is_held: impl Fn(AgentKey) -> bool) {
         for activation in self.activations.values_mut() {
-            activation.is_held = activation.agent_key.is_some_and(&is_held);
+            let had_turn = self.had_turn.as_ref().is_some_and(|had| had.contains(&activation.key));
+            let waits_for_turn = had_turn && activation.phase == Phase::Due;
+            activation.is_held = waits_for_turn || activation.agent_key.is_some_and(&is_held);
             if activation.is_held && activation.wants_slot(now) {
                 activation.has_slot = false;
                 // Nobody says when its agent is let go on: it is looked at again.
@@ -139,6 +141,9 @@ impl Kernel {
                 activation.told.clear();
                 activation.is_unwritten = true;
                 effects.push(Effect::Ask { activation: key, turn: activation.turn });
+                if let Some(had) = &mut self.had_turn {
+                    had.insert(key);
+                }
             }
             Phase::Calling { calls } => {
                 let next =

@@ -176,6 +176,7 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
                 room.log.write(EventDraft::of(&warning).cause(cause));
             }
         }
+        KernelCommand::OneTurnEach => kernel.give_one_turn_each(),
         KernelCommand::Kill { activation } => {
             kernel.kill(*activation, BY, Some(cause));
         }

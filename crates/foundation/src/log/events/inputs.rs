@@ -73,6 +73,8 @@ pub enum WorkInput {
     Pause,
     /// Work goes on.
     Resume,
+    /// Every piece of work has one more turn.
+    OneTurnEach,
     /// One piece of work ends now.
     Kill {
         activation: ActivationKey,
@@ -224,6 +226,7 @@ impl WorkInput {
         match self {
             Self::Pause => "you paused all work".to_owned(),
             Self::Resume => "you let work go on".to_owned(),
+            Self::OneTurnEach => "you let all work go on by one turn".to_owned(),
             Self::KillAll => "you stopped all work".to_owned(),
             Self::KillAgent { agent } => format!("you stopped the work of {}", telling.called(agent)),
             Self::Kill { activation, agent, task } => {

@@ -1,3 +1,5 @@
+//! Tests of the file of approvals: what is taken for an answer, and what is written.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Tests of the rules for commands: lists of hostile and of harmless ones, and what holds for all.
+
 use proptest::prelude::*;
 
 use super::*;
