@@ -23,6 +23,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::kernel::{WorkAnswer, WorkNews, WorkOrder};
+use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ToolOutcome, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
@@ -45,11 +46,12 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (answering::answer, writes::carry_on).chain().in_set(AnswerOrders),
+            (answering::answer, writes::carry_on).chain().in_set(AnswerOrders).before(BeforeWorkflows::Answer),
             beginning::bring_on.in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
             (beginning::take_begun, beginning::take_answers)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
+                .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))
+                .before(approvals::KeepFile),
         ),
     );
     sections::register::<saved::DeskSaved>(app);

@@ -59,7 +59,10 @@ pub fn plugin(app: &mut App) {
     // Owned by a floor below; registered here as well, so that this floor runs without its systems.
     app.add_tick_message::<ProblemReport>();
     app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>();
-    app.add_systems(Tick, (report_policy, report_commands).in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)));
+    app.add_systems(
+        Tick,
+        (report_policy, report_commands).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)),
+    );
 }
 
 /// Tells what is wrong with the rules for commands when they change.

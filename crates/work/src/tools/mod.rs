@@ -83,7 +83,7 @@ pub fn plugin(app: &mut App) {
             (order::take_up, file_executor::order).chain().in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
         ),
     );
-    app.add_systems(Tick, (mcp::carry_out, commands::carry_out).in_set(CollectInputs).after(ServersHeard));
+    app.add_systems(Tick, (mcp::carry_out, commands::carry_out).chain().in_set(CollectInputs).after(ServersHeard));
     sections::register::<OrdersUnderWay>(app);
 }
 

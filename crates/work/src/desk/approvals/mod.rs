@@ -20,6 +20,10 @@ use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
+/// What writes the file, in `Decide`: after everything that may ask or decide.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct KeepFile;
+
 /// Adds the file of approvals to the room.
 pub fn plugin(app: &mut App) {
     app.init_resource::<ApprovalsFile>();
@@ -32,7 +36,7 @@ pub fn plugin(app: &mut App) {
             // A mark in the file is a decision in the same tick, so that no kill can come between them.
             following::take_answers.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
             // The kernel has asked by now; what is written is taken up in the last phase.
-            following::keep_up.in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration)),
+            following::keep_up.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
         ),
     );
     sections::register::<ApprovalsFile>(app);
