@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hint::black_box;
 
-use agent_workshop::desk::tasks::edit::{Change, update};
-use agent_workshop::desk::tasks::query::evaluate::{Source, select};
-use agent_workshop::desk::tasks::query::{Query, parse as parse_query};
-use agent_workshop::desk::tasks::{Status, parse};
+use agent_workshop::workspace::task_files::edit::{Change, update};
+use agent_workshop::workspace::task_files::query::evaluate::{Source, select};
+use agent_workshop::workspace::task_files::query::{Query, parse as parse_query};
+use agent_workshop::workspace::task_files::{Status, parse};
 
 use crate::measure::{Figure, Times};
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::base::globs::{self, GlobError};
-use crate::desk::tasks;
-use crate::desk::tasks::lint::Known;
-use crate::desk::tasks::query::carry_out::Changes;
-use crate::desk::tasks::query::evaluate::Source;
+use crate::workspace::task_files;
+use crate::workspace::task_files::lint::Known;
+use crate::workspace::task_files::query::carry_out::Changes;
+use crate::workspace::task_files::query::evaluate::Source;
 use crate::workspace::vfs::{AtRestError, FilesAtRest, PathRefusal, Reach, WorkspacePath};
 
 /// What the name of every task file ends in.
@@ -98,12 +98,12 @@ impl TaskFiles {
         let path = task_path(file)?;
         let found = self.read_one(&path)?;
         let is_there = found.is_some();
-        Ok((found.unwrap_or_else(|| Source { path: path.to_string(), file: tasks::parse("") }), is_there))
+        Ok((found.unwrap_or_else(|| Source { path: path.to_string(), file: task_files::parse("") }), is_there))
     }
 
     fn read_one(&self, path: &WorkspacePath) -> Result<Option<Source>, TaskFilesError> {
         let text = self.files.read(path, BYTES_AT_MOST)?;
-        Ok(text.map(|text| Source { path: path.to_string(), file: tasks::parse(text) }))
+        Ok(text.map(|text| Source { path: path.to_string(), file: task_files::parse(text) }))
     }
 
     /// Writes what `plan` makes of each file. A file that somebody else changed meanwhile is read and planned again;

@@ -12,13 +12,13 @@ use super::{Complaint, Ending, Outcome, output};
 use crate::app::task_files::{TaskFiles, TaskFilesError};
 use crate::app::workflows;
 use crate::base::Severity;
-use crate::desk::tasks::issue::Issue;
-use crate::desk::tasks::lint::lint;
-use crate::desk::tasks::query::ast::{Insert, Select};
-use crate::desk::tasks::query::carry_out::{self, Changes, OrderError};
-use crate::desk::tasks::query::evaluate::{self, Row, Source};
-use crate::desk::tasks::query::{self, Query, show};
-use crate::desk::tasks::spacing::normalise;
+use crate::workspace::task_files::issue::Issue;
+use crate::workspace::task_files::lint::lint;
+use crate::workspace::task_files::query::ast::{Insert, Select};
+use crate::workspace::task_files::query::carry_out::{self, Changes, OrderError};
+use crate::workspace::task_files::query::evaluate::{self, Row, Source};
+use crate::workspace::task_files::query::{self, Query, show};
+use crate::workspace::task_files::spacing::normalise;
 
 /// No query on standard input is longer, in bytes.
 const QUERY_BYTES_AT_MOST: u64 = 64 * 1024;

@@ -31,6 +31,7 @@ pub mod settings_edit;
 mod settings_file;
 mod settings_range;
 pub mod starter;
+pub mod task_files;
 pub mod text_merge;
 mod unsaved;
 mod unsaved_copies;

@@ -8,16 +8,16 @@ use bevy::ecs::prelude::*;
 use super::edits::{ASKED_IN, TaskEdit};
 use super::sessions::SessionsAccess;
 use super::settings::TaskSettings;
-use super::tasks;
-use super::tasks::query::ast::Query as TaskQuery;
-use super::tasks::query::evaluate::{Source, select};
-use super::tasks::query::{parse, show};
 use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
 use crate::tools::{DESK, DeskOrder, OrdersUnderWay, TaskUpdate, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work};
 use crate::workspace::KnownFiles;
+use crate::workspace::task_files;
+use crate::workspace::task_files::query::ast::Query as TaskQuery;
+use crate::workspace::task_files::query::evaluate::{Source, select};
+use crate::workspace::task_files::query::{parse, show};
 use crate::workspace::vfs::FileRights;
 
 /// What the name of every task file ends in.
@@ -118,7 +118,7 @@ fn find_tasks(query: &str, known: &KnownFiles, rights: &FileRights) -> Result<St
     let is_meant = |path: &str| is_task_file(path) && globs::any_matches(&named, path) && rights.may_read(path);
     let files = known.all().iter().filter(|(path, _)| is_meant(path));
     let sources: Vec<Source> =
-        files.map(|(path, text)| Source { path: path.clone(), file: tasks::parse(text.as_str()) }).collect();
+        files.map(|(path, text)| Source { path: path.clone(), file: task_files::parse(text.as_str()) }).collect();
     if sources.is_empty() {
         let there: Vec<&str> = known.all().keys().map(String::as_str).filter(|path| is_task_file(path)).collect();
         return Err(format!("no task file is named by {:?}; there are: {}", query.from, there.join(", ")));

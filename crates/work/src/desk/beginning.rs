@@ -12,7 +12,6 @@ use super::duties::{
 use super::edits::TaskEdit;
 use super::sessions::{Hops, parse_session_id};
 use super::settings::TaskSettings;
-use super::tasks::{self, Status};
 use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::ids::ROOM;
@@ -24,6 +23,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
+use crate::workspace::task_files::{self, Status};
 use crate::workspace::vfs::FileRights;
 use crate::workspace::{FileChanged, KnownFiles};
 
@@ -166,12 +166,12 @@ impl Read {
             }
             self.texts.remove(&change.path);
             let text = known.text(&change.path);
-            self.texts.extend(text.map(|text| (change.path.clone(), tasks::parse(text))));
+            self.texts.extend(text.map(|text| (change.path.clone(), task_files::parse(text))));
         }
         if !std::mem::replace(&mut self.is_read, true) {
             is_other = true;
             let all = known.all().iter().filter(|(path, _)| is_task_file(path));
-            self.texts = all.map(|(path, text)| (path.clone(), tasks::parse(text.as_str()))).collect();
+            self.texts = all.map(|(path, text)| (path.clone(), task_files::parse(text.as_str()))).collect();
         }
         is_other
     }

@@ -11,10 +11,10 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
 use super::edits::ASKED_IN;
-use super::tasks::{Status, Task, TaskFile};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
+use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The key of a task that says who is at it and how it went.
 pub const STATUS_KEY: &str = "status";

@@ -1,7 +1,7 @@
 //! Tests of which tasks become work.
 
-use super::super::tasks::parse;
 use super::*;
+use crate::workspace::task_files::parse;
 
 fn files(texts: &[(&str, &str)]) -> TaskTexts {
     texts.iter().map(|(path, text)| ((*path).to_owned(), parse(*text))).collect()

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::tasks::edit::{self, Change};
-use super::tasks::model::{Priority, Status, Task, TaskFile, Value};
-use super::tasks::parse;
-use super::tasks::render::NewTask;
 use crate::tools::{TaskDraft, TaskUpdate};
+use crate::workspace::task_files::edit::{self, Change};
+use crate::workspace::task_files::model::{Priority, Status, Task, TaskFile, Value};
+use crate::workspace::task_files::parse;
+use crate::workspace::task_files::render::NewTask;
 
 /// The key that says in which session a task was asked for.
 pub const ASKED_IN: &str = "requesting_agent_session_id";

@@ -1,6 +1,6 @@
 //! The desk: what agents and a person keep in files between them, as tasks, and what comes of it.
 //!
-//! In reading order: task files ([`tasks`]), how a task in one is changed ([`edits`], and `writes` in the order in which
+//! In reading order: task files ([`crate::workspace::task_files`]), how a task in one is changed ([`edits`], and `writes` in the order in which
 //! that is asked for), tasks that become work by themselves ([`duties`], and `beginning` in the room), what agents write
 //! to each other and see of each other's sessions (`sessions`), and the calls of tools (`answering`). What agents ask
 //! a person is a file, too ([`approvals`]).
@@ -13,7 +13,6 @@ pub mod edits;
 mod saved;
 mod sessions;
 pub mod settings;
-pub mod tasks;
 mod writes;
 
 pub use duties::{Duties, Duty, DutyStage};

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::text::{one_line, truncate};
-use crate::desk::tasks::model::Value;
-use crate::desk::tasks::render::NewTask;
-use crate::desk::tasks::{Priority, Task};
 use crate::kernel::Approval;
 use crate::orchestration::workflow::PersonQuestion;
 use crate::tools::Preview;
+use crate::workspace::task_files::model::Value;
+use crate::workspace::task_files::render::NewTask;
+use crate::workspace::task_files::{Priority, Task};
 
 /// No description has more lines; the rest is counted.
 const LINES_AT_MOST: usize = 200;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::asked::{Asked, PENDING, keys, reach_word};
 use crate::base::{AllowScope, AnsweredIn, Problem};
-use crate::desk::tasks::edit::{self, Change, EditError};
-use crate::desk::tasks::issue::Code;
-use crate::desk::tasks::model::Value;
-use crate::desk::tasks::{self, Status, Task, TaskFile};
 use crate::workspace::layout::APPROVALS_FILE;
+use crate::workspace::task_files::edit::{self, Change, EditError};
+use crate::workspace::task_files::issue::Code;
+use crate::workspace::task_files::model::Value;
+use crate::workspace::task_files::{self, Status, Task, TaskFile};
 
 /// What a new file begins with.
 const BEGINNING: &str = "# Approvals
@@ -98,7 +98,7 @@ pub struct Reading {
 
 /// Reads the answers out of a file. `pending` are the questions that this room asks, `scene` is its own.
 pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Reading {
-    let file = tasks::parse(text);
+    let file = task_files::parse(text);
     if let Some(line) = merge_mark(text) {
         let what = "the marks of a merge stand in it; no answer in it counts until they are gone";
         let problem = Problem::error(APPROVALS_FILE, what, Code::ConflictMarker.remedy()).at_line(Some(line));
@@ -218,18 +218,18 @@ pub fn bring_up_to_date<'a>(
 ) -> Renewed {
     let mut renewed = Renewed { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
-        let file = tasks::parse(&*renewed.text);
+        let file = task_files::parse(&*renewed.text);
         if !has_task(&file, &asked.id) {
             renewed.take(with_task(&file, asked));
         }
     }
     for (asked, decision, is_due) in decided {
-        let file = tasks::parse(&*renewed.text);
+        let file = task_files::parse(&*renewed.text);
         if has_task(&file, &asked.id) {
             renewed.take(decided_text(&file, &asked.id, decision));
         } else if is_due {
             let written = with_task(&file, asked);
-            renewed.take(written.and_then(|text| decided_text(&tasks::parse(text), &asked.id, decision)));
+            renewed.take(written.and_then(|text| decided_text(&task_files::parse(text), &asked.id, decision)));
         }
     }
     renewed.text = without_the_oldest(renewed.text);
@@ -238,7 +238,7 @@ pub fn bring_up_to_date<'a>(
 
 /// Marks questions of this scene that nobody asks any more: those that no room remembers.
 pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> String {
-    let file = tasks::parse(&*text);
+    let file = task_files::parse(&*text);
     let says = |task: &Task, key: &str, value: &str| task.field(key).is_some_and(|field| field.value.text() == value);
     let forgotten = file.tasks.iter().filter(|task| {
         task.status == Status::Open
@@ -251,7 +251,7 @@ pub fn withdraw(text: String, scene: &str, is_known: impl Fn(&str) -> bool) -> S
         Decided { outcome: Outcome::Withdrawn, scope: AllowScope::Once, because: None, answered_in: None, time: None };
     forgotten.fold(text.clone(), |text, task| {
         // One that a person made a mistake in is left as it is.
-        decided_text(&tasks::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
+        decided_text(&task_files::parse(&*text), &task.id, &withdrawn).unwrap_or(text)
     })
 }
 
@@ -268,7 +268,7 @@ fn has_task(file: &TaskFile, id: &str) -> bool {
 
 fn with_task(file: &TaskFile, asked: &Asked) -> Result<String, EditError> {
     let is_new = file.text.trim().is_empty();
-    let beginning = is_new.then(|| tasks::parse(BEGINNING));
+    let beginning = is_new.then(|| task_files::parse(BEGINNING));
     edit::insert(beginning.as_ref().unwrap_or(file), None, &asked.task()).map(|(text, _)| text)
 }
 
@@ -297,7 +297,7 @@ fn without_the_oldest(text: String) -> String {
     if text.len() <= BYTES_AT_MOST {
         return text;
     }
-    let file = tasks::parse(&*text);
+    let file = task_files::parse(&*text);
     let mut surplus = text.len() - BYTES_KEPT;
     let is_over = |task: &Task| {
         let status = task.field(keys::STATUS).map(|field| field.value.text());

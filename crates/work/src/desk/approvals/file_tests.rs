@@ -46,7 +46,7 @@ fn read_of(text: &str, all: &[&Asked]) -> Reading {
 
 /// The file with this mark at the task of this question.
 fn marked(text: &str, id: &str, mark: &str) -> String {
-    let file = tasks::parse(text);
+    let file = task_files::parse(text);
     let task = file.tasks.iter().find(|task| task.id == id).expect("it is asked");
     let span = task.status_span.clone().expect("it has a mark");
     format!("{}{mark}{}", &text[..span.start], &text[span.end..])
@@ -80,7 +80,7 @@ fn a_question_is_a_task_that_a_person_can_read_and_tick() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line:?} in:\n{text}");
     }
-    assert_eq!(tasks::parse(&*text).issues, []);
+    assert_eq!(task_files::parse(&*text).issues, []);
     assert_eq!(read_of(&text, &[&one]).ticked, [], "nobody has answered");
     assert_eq!(written(&[&one]), bring_up_to_date(&text, [&one].into_iter(), std::iter::empty()).text, "it is settled");
 }
@@ -178,7 +178,7 @@ fn a_long_file_loses_what_was_decided_longest_ago() {
         assert!(text.len() <= BYTES_AT_MOST);
     }
     assert!(!text.contains("id: 0-1-0-abcd") && text.contains("id: 19-1-0-abcd"));
-    assert_eq!(tasks::parse(&*text).issues, []);
+    assert_eq!(task_files::parse(&*text).issues, []);
 }
 
 /// What somebody does to a text: takes a piece out at a place and puts another there.

@@ -10,13 +10,13 @@ use super::asked::Asked;
 use super::file::{self, Decided, Outcome, Ticked};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
-use crate::desk::tasks;
 use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
 use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::{RoomDate, Section, SimClock};
 use crate::tools::Preview;
 use crate::workspace::files::{FileContent, KnownFiles, RoomStart};
 use crate::workspace::layout::APPROVALS_FILE;
+use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
 /// So many decisions are remembered, so that the file gets them even where a person edited it meanwhile.
@@ -77,7 +77,7 @@ impl ApprovalsFile {
 
     /// A person wrote the file while what the room wrote over `base` was not on disk yet.
     fn note_crossed(&mut self, base: &str) {
-        let base = tasks::parse(base);
+        let base = task_files::parse(base);
         for past in &mut self.decided {
             past.is_written = file::says_decided(&base, &past.asked.id);
         }

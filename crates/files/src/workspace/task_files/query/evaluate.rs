@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::ast::{Column, Comparison, Condition, Literal, Order, Select};
-use crate::desk::tasks::model::{Task, TaskFile, Value};
-use crate::desk::tasks::value::number;
+use crate::workspace::task_files::model::{Task, TaskFile, Value};
+use crate::workspace::task_files::value::number;
 
 /// A file that is asked.
 #[derive(Clone, PartialEq, Debug)]

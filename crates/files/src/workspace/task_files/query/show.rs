@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 use super::ast::Column;
 use super::evaluate::{Cell, Row, Source, cell};
 use crate::base::text::{one_line, truncate};
-use crate::desk::tasks::model::{Status, Task};
-use crate::desk::tasks::render::{NewTask, render};
+use crate::workspace::task_files::model::{Status, Task};
+use crate::workspace::task_files::render::{NewTask, render};
 
 /// A cell of a table is no wider, in characters.
 const CELL_CHARS_AT_MOST: usize = 60;

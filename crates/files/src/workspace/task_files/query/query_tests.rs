@@ -7,13 +7,13 @@ use super::carry_out::{OrderError, delete, insert, update};
 use super::evaluate::{Row, Source, rows, select};
 use super::like::Pattern;
 use super::{parse, show};
-use crate::desk::tasks;
-use crate::desk::tasks::edit::EditError;
-use crate::desk::tasks::model::{Task, Value};
-use crate::desk::tasks::parse_tests::PLAN;
+use crate::workspace::task_files;
+use crate::workspace::task_files::edit::EditError;
+use crate::workspace::task_files::model::{Task, Value};
+use crate::workspace::task_files::parse_tests::PLAN;
 
 fn plan() -> Vec<Source> {
-    vec![Source { path: "tasks/plan.task.md".into(), file: tasks::parse(PLAN) }]
+    vec![Source { path: "tasks/plan.task.md".into(), file: task_files::parse(PLAN) }]
 }
 
 fn found(sources: &[Source], query: &str) -> Vec<Row> {
@@ -156,7 +156,7 @@ fn orders_change_what_is_meant_and_nothing_else() {
 
 #[test]
 fn a_task_with_an_error_is_refused_and_the_others_are_changed() {
-    let sources = [Source { path: "p".into(), file: tasks::parse("- \"a\n- b\n  id: b\n") }];
+    let sources = [Source { path: "p".into(), file: task_files::parse("- \"a\n- b\n  id: b\n") }];
     let Ok(Query::Update(query)) = parse("UPDATE p SET status = done") else { panic!("it is an UPDATE") };
     let changes = update(&sources, &query).expect("it can be done");
     assert_eq!(changes.texts, [(0, "- \"a\n- [x] b\n  id: b\n".to_owned())]);
@@ -180,7 +180,7 @@ fn what_is_found_is_shown_in_three_forms() {
         all.contains(r#""file":"tasks/plan.task.md","line":9,"#) && all.contains(r#""parent":"task-001""#),
         "{all}"
     );
-    assert!(tasks::parse(show::markdown(&sources, &rows, None)).issues.is_empty());
+    assert!(task_files::parse(show::markdown(&sources, &rows, None)).issues.is_empty());
 }
 
 /// A condition with the words for it.
@@ -301,7 +301,7 @@ proptest! {
             let tag = if tag.is_empty() { String::new() } else { format!("#{tag} ") };
             format!("- {tag}\"{title}\"\n  n: {number}\n  word: {word}\n")
         }).collect();
-        let sources = [Source { path: "p".into(), file: tasks::parse(text) }];
+        let sources = [Source { path: "p".into(), file: task_files::parse(text) }];
         let query = parse(&format!("SELECT * FROM p WHERE {words}"));
         let Ok(Query::Select(query)) = query else { return Err(TestCaseError::fail(format!("{words}: {query:?}"))) };
         prop_assert_eq!(query.filter.as_ref(), Some(&condition), "{}", words);

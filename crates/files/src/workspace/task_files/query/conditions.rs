@@ -8,7 +8,7 @@ use super::ast::{Column, Comparison, Condition, Literal};
 use super::input::{Input, Parsed, fault};
 use super::like::Pattern;
 use super::words::{blanks, column, expect, has, has_sign, literal};
-use crate::desk::tasks::model::{Priority, Status};
+use crate::workspace::task_files::model::{Priority, Status};
 
 /// Brackets and NOTs within each other.
 const DEPTH_AT_MOST: usize = 64;

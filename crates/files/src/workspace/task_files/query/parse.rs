@@ -10,7 +10,7 @@ use super::conditions::condition;
 use super::input::{Fault, Input, Parsed, QueryError, fault};
 use super::set::{Assignment, assignments};
 use super::words::{blanks, column, expect, file, has, has_sign, next_word};
-use crate::desk::tasks::edit::Change;
+use crate::workspace::task_files::edit::Change;
 
 /// No query that a person means is longer, in bytes.
 const BYTES_AT_MOST: usize = 64 * 1024;

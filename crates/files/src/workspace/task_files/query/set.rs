@@ -5,9 +5,9 @@ use winnow::stream::Location;
 use super::ast::{Column, Literal};
 use super::input::{Input, Parsed, fault};
 use super::words::{blanks, column, has_sign, literal};
-use crate::desk::tasks::edit::Change;
-use crate::desk::tasks::keys::{is_key, is_name};
-use crate::desk::tasks::model::{Priority, Status, Value};
+use crate::workspace::task_files::edit::Change;
+use crate::workspace::task_files::keys::{is_key, is_name};
+use crate::workspace::task_files::model::{Priority, Status, Value};
 
 /// What a query sets.
 pub(super) enum Assignment {

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::ast::{Delete, Insert, Update};
 use super::evaluate::{Source, rows};
-use crate::desk::tasks::edit::{self, Change, EditError, check_sound};
-use crate::desk::tasks::render::NewTask;
+use crate::workspace::task_files::edit::{self, Change, EditError, check_sound};
+use crate::workspace::task_files::render::NewTask;
 
 /// What an order comes to.
 #[derive(Clone, PartialEq, Debug, Default)]

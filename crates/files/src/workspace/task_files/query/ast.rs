@@ -1,7 +1,7 @@
 //! A query as data.
 
 use super::like::Pattern;
-use crate::desk::tasks::edit::Change;
+use crate::workspace::task_files::edit::Change;
 
 /// What is asked or ordered.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,7 +9,7 @@ use winnow::token::{any, one_of, take_till, take_while};
 
 use super::ast::{Column, Literal};
 use super::input::{Fault, Input, Parsed, fault};
-use crate::desk::tasks::value::number;
+use crate::workspace::task_files::value::number;
 
 /// Words that mean something, and are no names or values unless they are quoted.
 const KEYWORDS: [&str; 23] = [
