@@ -4,6 +4,7 @@ mod allow;
 mod answers;
 mod approvals;
 mod asking;
+mod clean;
 mod commands;
 mod daemon;
 mod doctor;
@@ -156,6 +157,8 @@ enum Command {
     Workflow(workflow::Arguments),
     /// Ask task files, change them, and check them
     Task(task_files::Arguments),
+    /// Put what agents did aside, so that all stands as before they began; nothing is deleted
+    Clean(clean::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
     /// Import agents, skills and rules that you have already, from files, folders or a repository
@@ -175,7 +178,7 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "init",
     "run",
     "daemon",
@@ -183,6 +186,7 @@ const COMMANDS: [&str; 16] = [
     "approvals",
     "workflow",
     "task",
+    "clean",
     "replay",
     "import",
     "export",
@@ -221,6 +225,7 @@ pub fn main() -> ExitCode {
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),
         Some(Command::Task(arguments)) => task_files::task_files(&arguments),
+        Some(Command::Clean(arguments)) => clean::clean(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),

@@ -77,7 +77,9 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     let kernel = world.resource::<Kernel>();
     let (goes_on, is_idle) = (kernel.goes_on_by_itself(|agent| is_paused(world, agent)), kernel.is_idle());
     let has_more = kernel.waits_for_turn();
-    if goes_on || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
+    let now = world.resource::<SimClock>().tick();
+    let moves = world.resource::<Duties>().goes_on_by_itself(now, |thread| kernel.is_over(thread));
+    if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
         return None;
     }
     if is_idle {

@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
         pumps_of_a_settled_workspace_change_nothing_and_ask_nobody,
         a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted,
         two_daemons_never_both_act,
+        what_agents_did_is_put_aside_and_can_be_done_once_more,
     ]
 }
 
@@ -181,4 +182,38 @@ fn two_daemons_never_both_act() {
     assert_eq!(second.status.code(), Some(1), "{told}");
     assert!(told.contains("open"), "it says who has it: {told}");
     running.interrupt();
+}
+
+fn what_agents_did_is_put_aside_and_can_be_done_once_more() {
+    let room = room();
+    let plan = "# Plan\n\n- [ ] @lead \"Write it down\"\n";
+    for (path, text) in [("tasks/plan.task.md", plan), ("artifacts/own.md", "mine"), ("inbox/mail.jsonl", "")] {
+        fs::create_dir_all(room.path().join(path).parent().unwrap()).unwrap();
+        fs::write(room.path().join(path), text).unwrap();
+    }
+    let before = files(room.path());
+    let walk = || {
+        (0..4).for_each(|_| drop(pump(room.path())));
+        mark(room.path(), "[x]");
+        (0..3).for_each(|_| drop(pump(room.path())));
+        files(room.path())
+    };
+    let once = walk();
+    assert!(room.path().join("artifacts/a.md").exists() && room.path().join(FILE).exists());
+    assert!(fs::read_to_string(room.path().join("tasks/plan.task.md")).unwrap().contains("[x]"));
+    let shown = output(room.path(), &["clean"]);
+    assert_eq!((shown.status.code(), files(room.path()) == once), (Some(4), true), "nobody said yes");
+    assert!(String::from_utf8_lossy(&shown.stderr).contains("artifacts/a.md: put aside"));
+    succeed(room.path(), &["clean", "--yes"]);
+    let after = files(room.path());
+    let mut expected = before;
+    expected.retain(|path, _| !path.ends_with("mail.jsonl"));
+    assert_eq!(after.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    assert_eq!(after, expected);
+    assert_eq!(fs::read_to_string(room.path().join(".workshop/cleaned-1/artifacts/a.md")).unwrap(), "done");
+    assert_eq!(walk().len(), once.len() - 1, "it goes once more as it went, without the mail");
+    succeed(room.path(), &["clean", "--yes"]);
+    assert!(room.path().join(".workshop/cleaned-2").is_dir());
+    let told = output(room.path(), &["clean", "--yes"]);
+    assert!(String::from_utf8_lossy(&told.stderr).contains("nothing to clean"));
 }

@@ -31,6 +31,8 @@ pub use damaged::{SetAside, put_away, put_away_whole};
 pub use error::StoreError;
 pub use export::{ExportError, export_events};
 pub use handle::Store;
+pub use opening::while_closed;
+pub(crate) use place::BESIDE as BESIDE_HISTORY;
 pub use place::FILE as HISTORY_FILE;
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};

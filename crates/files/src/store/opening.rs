@@ -49,3 +49,9 @@ pub(super) fn open(dir: &Path, set_aside_before: Option<&SetAside>) -> Result<Op
     let problems = aside.iter().map(SetAside::problem).collect();
     Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
+
+/// Does something while nobody else has the history in this `.workshop` folder open, nor can open it.
+pub fn while_closed<T>(dir: &Path, act: impl FnOnce() -> T) -> Result<T, StoreError> {
+    let _lock = lock(dir)?;
+    Ok(act())
+}

@@ -10,7 +10,7 @@ pub const FILE: &str = "workshop.db";
 /// Locked by whoever may write; holds the number of that process, for people.
 pub(super) const LOCK: &str = "lock";
 /// What SQLite keeps beside the database.
-pub(super) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+pub(crate) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Where the database of this `.workshop` folder is.
 pub(super) fn path_in(dir: &Path) -> PathBuf {
     dir.join(FILE)

@@ -7,6 +7,7 @@
 
 pub mod answers;
 pub mod archive;
+pub mod cleaning;
 mod decor;
 pub mod files;
 mod history_settings;

@@ -17,7 +17,7 @@ pub use folder_by_path::Folder;
 pub use folder_by_path::Folder as FolderByPath;
 pub use found::{Found, FoundKind};
 pub use own::{
-    check_own, create_new, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_bytes,
+    check_own, create_new, move_below, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_bytes,
     replace_text, write_new,
 };
 pub use place::{Placing, hash_of, is_left_over, is_placing, name_beside, place, placing_name, write_beside};

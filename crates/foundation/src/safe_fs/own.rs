@@ -84,6 +84,16 @@ fn folder_below<'a>(root: &Path, path: &'a str) -> io::Result<(Folder, &'a str)>
     Ok((folder, name))
 }
 
+/// Gives a file below a folder another place there, where nothing may be yet. The way to it is made, and no link on
+/// either way is followed.
+pub fn move_below(root: &Path, from: &str, to: &str) -> io::Result<()> {
+    let (old, old_name) = folder_below(root, from)?;
+    let (new, new_name) = folder_below(root, to)?;
+    old.move_new(old_name, &new, new_name)?;
+    new.sync()?;
+    old.sync()
+}
+
 /// Writes a file that is not there yet: beside its place, synced, and moved there when it is whole. One that is there
 /// stays as it is. The way is as for [`create_new`].
 pub fn write_new<T, E: From<io::Error>>(

@@ -7,7 +7,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::answering::is_task_file;
 use super::duties::{
-    CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, task_of, task_words,
+    CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, WORKING, task_of, task_words,
 };
 use super::edits::TaskEdit;
 use super::sessions::{Hops, parse_session_id};
@@ -16,16 +16,16 @@ use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::ids::ROOM;
 use crate::base::text::{slug, truncate};
-use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
+use crate::base::{ActivationKey, Author, Id, Problem, RunTag, Seq};
 use crate::kernel::{Kernel, WorkAnswer, WorkNews, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
-use crate::workspace::task_files::{self, Status};
+use crate::workspace::task_files::{self, Status, Task};
 use crate::workspace::vfs::FileRights;
-use crate::workspace::{FileChanged, KnownFiles};
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// Who brings tasks to agents, as the log says it.
 const DESK_NAME: &str = "tasks";
@@ -59,6 +59,7 @@ pub(super) struct Desk<'w, 's> {
     log: ResMut<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
     news: MessageWriter<'w, WorkNews>,
+    reports: MessageWriter<'w, ProblemReport>,
 }
 
 /// Looks which tasks are due, begins the work of those that are taken, and closes those that are over.
@@ -84,6 +85,7 @@ pub(super) fn bring_on(
     }
     desk.duties.is_looked_at = true;
     desk.take_due(&read);
+    desk.tell_orphans(&read);
     desk.duties.bypass_change_detection().watch(&read.texts);
     for told in desk.duties.take_told() {
         desk.tell(&told);
@@ -211,11 +213,24 @@ impl Desk<'_, '_> {
         let agent_of = |name: &str| names.get(&name.to_lowercase()).cloned();
         let at_once = self.settings.at_once as usize;
         for duty in self.duties.take_due(&read.texts, &agent_of, at_once) {
-            let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), "working".to_owned())]);
+            let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), WORKING.to_owned())]);
             fields.extend(self.date.stamp(&self.clock).map(|now| ("assigned".to_owned(), now)));
             let update = TaskUpdate { fields, ..TaskUpdate::default() };
             self.write(&duty, WriteFor::Mark(duty.number), update, read.cause(&duty.path));
         }
+    }
+
+    /// Tells which tasks say that an agent has them while none does.
+    fn tell_orphans(&mut self, read: &Read) {
+        let names = self.names();
+        let orphans = self.duties.orphans(&read.texts, &|name| names.get(&name.to_lowercase()).cloned());
+        let problem = |(path, line, task): (&str, usize, &Task)| {
+            let what = format!("task {} says that an agent works at it, and nobody in this room does", task.id);
+            let remedy = "if nobody elsewhere does, take its line `status: working` out: then it is begun anew";
+            Problem::warning(path, what, remedy).at_line(Some(line))
+        };
+        let problems = orphans.into_iter().map(problem).collect();
+        self.reports.write(ProblemReport { source: DESK_NAME.to_owned(), problems });
     }
 
     fn write(&mut self, duty: &Duty, made_for: WriteFor, update: TaskUpdate, cause: Seq) {

@@ -18,6 +18,8 @@ use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The key of a task that says who is at it and how it went.
 pub const STATUS_KEY: &str = "status";
+/// What it says while somebody is at it.
+pub const WORKING: &str = "working";
 /// Whom tasks may concern who are no agents.
 const PEOPLE: [&str; 3] = ["human", "user", "me"];
 /// The file of questions to a person; what stands there is nobody's work.
@@ -199,6 +201,18 @@ impl Duties {
         !self.told.is_empty() || !self.all.iter().all(is_still)
     }
 
+    /// Whether anything happens at once, without a turn of an agent or a person: `now` is the tick, and `is_over` says
+    /// whether nothing goes on in a session.
+    pub fn goes_on_by_itself(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
+        let moves = |duty: &Duty| match &duty.stage {
+            DutyStage::Marking | DutyStage::Ordered | DutyStage::Closing => true,
+            DutyStage::Ready { not_before } => now >= *not_before,
+            DutyStage::Working { thread, .. } => is_over(*thread),
+            DutyStage::Blocked { .. } | DutyStage::Over => false,
+        };
+        !self.told.is_empty() || self.all.iter().any(moves)
+    }
+
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Duty> {
         self.is_looked_at = false;
         self.all.iter_mut()
@@ -256,6 +270,27 @@ impl Duties {
         let taken: Vec<Duty> = taken.collect();
         self.all.extend(taken.iter().cloned());
         taken
+    }
+
+    /// The tasks whose files say that an agent has them while none here does: who had them was lost, or they are those
+    /// of another room.
+    /// Each with its path and its line.
+    pub fn orphans<'a>(
+        &self,
+        files: &'a TaskTexts,
+        agent_of: &dyn Fn(&str) -> Option<Id>,
+    ) -> Vec<(&'a str, usize, &'a Task)> {
+        let tasks = |(path, file): (&'a String, &'a TaskFile)| {
+            file.tasks.iter().map(move |task| (path.as_str(), file.position(task.head.start).0, task))
+        };
+        let all = files.iter().flat_map(tasks);
+        let is_orphan = |(path, _, task): &(&str, usize, &Task)| {
+            task.status == Status::Open
+                && says(task, STATUS_KEY).as_deref() == Some(WORKING)
+                && self.of(path, &task.id).is_none()
+                && task.stakeholders.iter().any(|name| agent_of(&name.text).is_some())
+        };
+        all.filter(is_orphan).collect()
     }
 
     /// Watches the tasks for whose result somebody waits, and notes what those are told whose task is over.

@@ -57,6 +57,21 @@ fn a_task_is_due_when_it_is_open_and_an_agents_and_everything_before_it_is_done(
 }
 
 #[test]
+fn a_task_that_says_it_is_worked_at_by_somebody_here_is_told_where_nobody_has_it() {
+    let text =
+        "- [ ] @ada \"one\"\n- [ ] @ada \"two\"\n  status: working\n- [ ] @nobody \"three\"\n  status: working\n";
+    let mut duties = Duties::default();
+    let orphans = |duties: &Duties, text: &str| -> Vec<(usize, String)> {
+        let files = files(&[(PLAN, text)]);
+        duties.orphans(&files, &agent_of).into_iter().map(|(_, line, task)| (line, task.id.clone())).collect()
+    };
+    assert_eq!(orphans(&duties, text), [(2, "two".to_owned())]);
+    assert_eq!(due(&mut duties, &[(PLAN, text)]), ["ada one"]);
+    let marked = text.replace("\"one\"\n", "\"one\"\n  status: working\n");
+    assert_eq!(orphans(&duties, &marked), [(3, "two".to_owned())], "the first is had");
+}
+
+#[test]
 fn the_most_urgent_come_first_and_no_more_than_there_are_places() {
     let text = "- [ ] @ada \"one\"\n- [ ] B @ada \"two\"\n- [ ] A @ada \"three\"\n";
     let mut duties = Duties::default();

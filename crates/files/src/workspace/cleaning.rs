@@ -1,0 +1,141 @@
+//! A workspace as it was before anybody worked in it: the room's own records and what comes and goes are put aside, and
+//! files that agents wrote stand again as they were before. Nothing is deleted.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::layout::{APPROVALS_FILE, KEPT_BLACKBOARD};
+use super::vfs::{FileHistory, FileServiceError, ROOM, is_agent};
+use crate::base::{Author, numbered};
+use crate::safe_fs::{self, Folder, FoundKind};
+use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
+
+/// Where everything is put, below the folder of the room's state: each time in a folder of its own.
+const ASIDE: &str = "cleaned";
+/// Folders of the room's own records, and of what comes in and goes out; and what the names in them end in.
+const COMES_AND_GOES: [(&str, &str); 3] = [("sessions", ".session.yaml"), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
+/// Files that the room keeps.
+const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_FILE];
+/// When planners were asked last how everybody gets on.
+pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
+
+/// What a cleaning does.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cleaning {
+    /// Files that are put aside, in order of paths.
+    pub aside: BTreeSet<String>,
+    /// Files among them in whose place an earlier text is put, with that text.
+    pub put_back: Vec<(String, String)>,
+    /// Files that agents wrote whose earlier text is not kept any more; they stay.
+    pub stays: Vec<String>,
+}
+
+/// Why a workspace was not cleaned.
+#[derive(Debug, thiserror::Error)]
+pub enum CleaningError {
+    /// The history cannot be read, or somebody has it open.
+    #[error("{0}; {remedy}", remedy = .0.remedy())]
+    Store(#[from] StoreError),
+    /// The files cannot be read.
+    #[error(transparent)]
+    Files(#[from] FileServiceError),
+    /// A file cannot be put aside or back.
+    #[error("{path}: {source}; what was put aside until then lies in {aside}")]
+    Move {
+        /// Which.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+        /// Where the others are.
+        aside: String,
+    },
+}
+
+impl Cleaning {
+    /// What is to be done in the workspace `root`, whose state lies in `dir`.
+    pub fn plan(root: &Path, dir: &Path) -> Result<Self, CleaningError> {
+        let mut plan = Self::default();
+        plan.aside.extend(KEPT_BY_THE_ROOM.into_iter().filter(|path| is_file(root, path)).map(str::to_owned));
+        for (folder, ending) in COMES_AND_GOES {
+            let names = names_in(root, folder);
+            plan.aside
+                .extend(names.into_iter().filter(|name| name.ends_with(ending)).map(|name| format!("{folder}/{name}")));
+        }
+        let history = FileHistory::open(root, dir)?;
+        for file in history.files()? {
+            if is_file(root, &file.path) && !plan.aside.contains(&file.path) {
+                plan.take_back(&history, &file.path)?;
+            }
+        }
+        let state = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let of_history = BESIDE_HISTORY.iter().chain(&[""]).map(|beside| format!("{state}/{HISTORY_FILE}{beside}"));
+        plan.aside.extend(of_history.filter(|path| is_file(root, path)));
+        Ok(plan)
+    }
+
+    /// A file that agents wrote is to stand as it was before the first of them did.
+    fn take_back(&mut self, history: &FileHistory, path: &str) -> Result<(), StoreError> {
+        let mut versions = history.versions(path)?;
+        versions.reverse();
+        // In task files the room writes for agents: who has a task, and how it went.
+        let is_task_file = path.ends_with(".task.md");
+        let by_agent = |author: &str| is_agent(&Author(author.into())) || is_task_file && author == ROOM;
+        let Some(first) = versions.iter().position(|version| by_agent(&version.author)) else { return Ok(()) };
+        let before = match first.checked_sub(1) {
+            Some(before) => history.text(path, versions[before].number)?,
+            None if versions[0].number == 1 => {
+                self.aside.insert(path.to_owned());
+                return Ok(());
+            }
+            None => None,
+        };
+        match before {
+            Some(text) => {
+                self.aside.insert(path.to_owned());
+                self.put_back.push((path.to_owned(), text));
+            }
+            None => self.stays.push(path.to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_nothing(&self) -> bool {
+        self.aside.is_empty()
+    }
+
+    /// Does it. Says where things were put, relative to the workspace.
+    pub fn carry_out(&self, root: &Path, dir: &Path) -> Result<String, CleaningError> {
+        while_closed(dir, || self.move_all(root, dir))?
+    }
+
+    fn move_all(&self, root: &Path, dir: &Path) -> Result<String, CleaningError> {
+        let state = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let names = numbered::numbered(&format!("{state}/{ASIDE}"), "", 1);
+        let aside = numbered::first_free(names, |name| root.join(name).symlink_metadata().is_ok());
+        let failed = |path: &str| {
+            let (path, aside) = (path.to_owned(), aside.clone());
+            move |source| CleaningError::Move { path, source, aside }
+        };
+        for path in &self.aside {
+            safe_fs::move_below(root, path, &format!("{aside}/{path}")).map_err(failed(path))?;
+        }
+        for (path, text) in &self.put_back {
+            safe_fs::write_new(root, path, |mut file| file.write_all(text.as_bytes())).map_err(failed(path))?;
+        }
+        Ok(aside)
+    }
+}
+
+/// Whether an ordinary file lies there.
+fn is_file(root: &Path, path: &str) -> bool {
+    root.join(path).symlink_metadata().is_ok_and(|found| found.is_file())
+}
+
+/// The files in a folder of the workspace; none where there is no such folder.
+fn names_in(root: &Path, folder: &str) -> Vec<String> {
+    let entries = Folder::open(root).and_then(|root| root.child(folder)).and_then(|folder| folder.entries());
+    let files = entries.unwrap_or_default().into_iter().filter(|(_, kind)| *kind == FoundKind::File);
+    files.map(|(name, _)| name).collect()
+}
