@@ -8,7 +8,7 @@ use std::path::Path;
 use bevy::ecs::prelude::*;
 
 use crate::base::Problem;
-use crate::base::text::{one_line, truncate};
+use crate::base::text::{first_paragraph, truncate};
 use crate::kernel::session::{SessionHead, continued, dropped, path};
 use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::Door;
@@ -62,7 +62,7 @@ pub(super) fn drop_unknown(
         if is_elsewhere || is_known {
             continue;
         }
-        let task = truncate(&one_line(&head.task), TASK_CHARS);
+        let task = truncate(&first_paragraph(&head.task), TASK_CHARS);
         let since = record.modified.map(|time| humantime::format_rfc3339_seconds(time).to_string());
         let since = since.map(|time| format!(", last at work {time}")).unwrap_or_default();
         let why = before.why_dropped();

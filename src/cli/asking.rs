@@ -331,7 +331,7 @@ fn filled_in(text: &str) -> Option<Map<String, Value>> {
 
 /// The question on a terminal: who wants what, why that is asked, for which task, and how far an answer may reach.
 fn question(name: &str, approval: &Approval) -> String {
-    let task = truncate(&crate::base::text::one_line(&approval.task), LINE_CHARS);
+    let task = truncate(&crate::base::text::first_paragraph(&approval.task), LINE_CHARS);
     let mut lines = vec![approval.sentence(name)];
     let reason = approval.reason();
     lines.extend((!reason.is_empty()).then(|| format!("  {reason}")));

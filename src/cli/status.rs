@@ -11,7 +11,7 @@ use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::status::{self, ChannelStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
-use crate::base::text::{one_line, truncate};
+use crate::base::text::{first_paragraph, truncate};
 
 /// So many characters of a task are shown.
 const TASK_CHARS: usize = 100;
@@ -77,7 +77,7 @@ fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
         Some(deadline) => format!(", {} of {deadline} turns", work.turns),
         None => String::new(),
     };
-    let task = truncate(&one_line(&work.task), TASK_CHARS);
+    let task = truncate(&first_paragraph(&work.task), TASK_CHARS);
     format!("  {}, {} → {}: {task} ({}{turns})", stem(scene), work.from, work.to, work.state)
 }
 
@@ -112,7 +112,7 @@ fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
             task.name,
             task.agent,
             stem(&task.scene),
-            truncate(&one_line(&task.task), TASK_CHARS)
+            truncate(&first_paragraph(&task.task), TASK_CHARS)
         ),
         format!("  so far: {} model calls, {} tokens, {}", task.used.calls, task.used.tokens, task.used.cost()),
     ];

@@ -43,6 +43,12 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What a text is called in one line: its first paragraph.
+pub fn first_paragraph(text: &str) -> String {
+    let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
+    one_line(&lines.collect::<Vec<_>>().join(" "))
+}
+
 /// The same text with names and passwords taken out of its addresses: `https://user:word@host/` becomes
 /// `https://[redacted]@host/`.
 pub fn hide_user_info(text: &str) -> String {
@@ -81,6 +87,18 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_paragraph_of_a_text_is_what_it_is_called() {
+        for (text, called) in [
+            ("Write  it\ndown", "Write it down"),
+            ("\n Write it down\r\n\r\nThis is task 7.", "Write it down"),
+            ("Write it down\n \t\nMore", "Write it down"),
+            ("", ""),
+        ] {
+            assert_eq!(first_paragraph(text), called);
+        }
+    }
 
     #[test]
     fn slugs_keep_letters_of_any_script() {

@@ -12,6 +12,7 @@ use egui::{
 };
 
 use crate::base::AllowScope;
+use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
 use crate::ui::commands::{RoomAct, WindowCommand};
@@ -169,10 +170,14 @@ fn head_ui(
         part(ui, "head", height, |ui| {
             let sentence = RichText::new(question.approval.sentence(called)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
-            for told in [question.approval.reason(), question.approval.warning()] {
-                if !told.is_empty() {
-                    ui.add(Label::new(small(told, cx.theme)).wrap());
-                }
+            // What may go wrong is seen before anything is scrolled.
+            let colour = if question.approval.risk.level == RiskLevel::High { cx.theme.bad } else { cx.theme.text };
+            let told = [
+                (small(question.approval.warning(), cx.theme).color(colour)),
+                small(question.approval.reason(), cx.theme),
+            ];
+            for told in told.into_iter().filter(|told| !told.is_empty()) {
+                ui.add(Label::new(told).wrap());
             }
         });
     });

@@ -6,9 +6,12 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::base::ActivationKey;
+use crate::gate::Risk;
 use crate::gateway::mcp::McpQuestion;
 use crate::kernel::KernelCommand;
 use crate::ui::UiState;
+use crate::ui::panes::canvas::CARD as CANVAS_CARD;
+use crate::ui::shell::run_bar::CARD as RUN_BAR_CARD;
 use crate::ui::testing::{Stage, asking_piece, stage_pane};
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
@@ -123,6 +126,28 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
         panic!("it is refused");
     };
     assert_eq!(because.as_deref(), Some("Use drafts."));
+}
+
+#[test]
+fn what_may_go_wrong_is_seen_first_and_what_happens_below_it() {
+    for (width, size) in [(380.0, CANVAS_CARD), (840.0, RUN_BAR_CARD)] {
+        let mut window = stage_pane(UiState::default(), move |ui, cx, _| {
+            ui.set_max_width(width);
+            let Some((_, question, at, count)) = cx.ui.questions.front(cx.room) else { return Vec::new() };
+            approval_card(ui, cx, question, ("test", size, Some(Turn { at, count })))
+        });
+        ask(&mut window, 7, "run `git push --force --tags origin main`");
+        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+        question.approval.risk =
+            Risk { level: RiskLevel::High, reasons: vec!["a program runs on this computer".to_owned()] };
+        question.approval.because =
+            "no rule of storage/terminal-cmd-allowlist.yaml allows it, and its safety mode is safe".to_owned();
+        window.run_steps(3);
+        let of = |part: &str| window.query_all_by_label_contains(part).next().expect("it is told").rect();
+        let (risk, reason, below) = (of("Risk high"), of("Because no rule"), of("At the end of notes.md"));
+        assert!(risk.max.y <= reason.min.y, "{risk} {reason}");
+        assert!(reason.max.y <= below.min.y, "nothing is cut at {width} points: {reason} {below}");
+    }
 }
 
 #[test]

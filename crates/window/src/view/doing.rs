@@ -5,7 +5,7 @@ use bevy::platform::collections::HashMap;
 use super::model::{AgentView, RoomModel, TalkView};
 use super::work::PieceView;
 use crate::base::AgentKey;
-use crate::base::text::{one_line, truncate};
+use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::simulation::State;
 
 /// So much of a task is told in a line.
@@ -104,7 +104,7 @@ impl<'a> Doings<'a> {
 
     /// What somebody does: “Reading House rules”, “Working: Write a summary…”.
     pub fn line(&self, agent: &AgentView) -> String {
-        let task = || self.pieces.get(&*agent.id).map(|piece| truncate(&one_line(&piece.task), TASK_CHARS));
+        let task = || self.pieces.get(&*agent.id).map(|piece| truncate(&first_paragraph(&piece.task), TASK_CHARS));
         let of_task = |word: &str| task().map_or_else(|| word.to_owned(), |task| format!("{word}: {task}"));
         match agent.state {
             State::Waiting => of_task("Needs you"),

@@ -3,7 +3,7 @@
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
-use crate::base::text::{one_line, truncate};
+use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::kernel::Kernel;
 use crate::orchestration::blackboard::Written;
@@ -131,7 +131,7 @@ fn board_view(run: ActivationKey, board: &RunBoard, kernel: &Kernel) -> BoardVie
     });
     BoardView {
         run,
-        task: kernel.task_of(run).map(|task| truncate(&one_line(&task), BEFORE_CHARS)).unwrap_or_default(),
+        task: kernel.task_of(run).map(|task| truncate(&first_paragraph(&task), BEFORE_CHARS)).unwrap_or_default(),
         agent: kernel.thread(run).map(|thread| thread.agent.clone()),
         is_over: board.ended().is_some(),
         entries: entries.collect(),

@@ -347,8 +347,9 @@ impl Preview {
             Self::Command { line, folder } => {
                 heading(&mut lines, "Command".to_owned());
                 put(&mut lines, Mark::Plain, line);
+                let folder = folder.as_deref().filter(|folder| !folder.is_empty());
                 heading(&mut lines, "In the folder".to_owned());
-                put(&mut lines, Mark::Plain, folder.as_deref().unwrap_or("of the workspace"));
+                put(&mut lines, Mark::Plain, folder.unwrap_or("of the workspace"));
             }
             Self::Address { address, details } => {
                 heading(&mut lines, "Address".to_owned());

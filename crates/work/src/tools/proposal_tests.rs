@@ -178,6 +178,12 @@ fn commands_and_addresses_are_shown_with_where_and_what_else() {
     let run = order(TouchKind::PROCESS_RUN, "cargo test", json!({ "cwd": "crates" }));
     let expected = Preview::Command { line: "cargo test".into(), folder: Some("crates".into()) };
     assert_eq!(Preview::of(&run, &Value::Null, &Texts::new()), expected);
+    for arguments in [json!({ "cwd": "" }), Value::Null] {
+        let run = order(TouchKind::PROCESS_RUN, "cargo test", arguments);
+        let shown: Vec<String> =
+            Preview::of(&run, &Value::Null, &Texts::new()).lines().into_iter().map(|line| line.text).collect();
+        assert_eq!(shown, ["Command", "cargo test", "In the folder", "of the workspace"]);
+    }
     let fetch = order(TouchKind::NET_FETCH, "https://example.org", Value::Null);
     let arguments = json!({ "url": "https://example.org", "method": "POST", "body": { "a": 1 } });
     let details = vec![("method".to_owned(), "POST".to_owned()), ("body".to_owned(), "{\"a\":1}".to_owned())];

@@ -41,9 +41,8 @@ const MOST_AT_ONCE: u32 = 16;
 const DEEPEST: u32 = 12;
 /// So many tasks that were given before are offered again.
 const TASKS_OFFERED: usize = 12;
-/// What the card of a question takes here: who wants what, and what would happen.
-const CARD_HEAD_POINTS: f32 = 36.0;
-const CARD_PREVIEW_POINTS: f32 = 64.0;
+/// What the card of a question takes here: who wants what and what may go wrong, and what would happen.
+pub const CARD: CardSize = CardSize { head: 54.0, preview: 64.0 };
 /// Agents are named in the menu of what goes on up to so many.
 const PIECES_SHOWN: usize = 40;
 
@@ -59,8 +58,7 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
     waiting_step::waiting_step_ui(ui, cx, &mut commands);
     if let Some((_, question, at, count)) = cx.ui.questions.front(room) {
         // What would happen is said once.
-        let preview = if shows_what_happens(cx) { 0.0 } else { CARD_PREVIEW_POINTS };
-        let size = CardSize { head: CARD_HEAD_POINTS, preview };
+        let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
     // What stands first is reached first by Tab: who, what, run; then how work stands.

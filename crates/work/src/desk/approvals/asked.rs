@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::text::{one_line, truncate};
+use crate::base::AllowScope;
+use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::kernel::Approval;
 use crate::orchestration::workflow::PersonQuestion;
 use crate::tools::Preview;
@@ -62,7 +63,7 @@ impl Asked {
             (keys::SCENE, scene.to_owned()),
             ("agent", approval.agent.to_string()),
             ("requesting_agent_session_id", approval.activation.id().to_string()),
-            ("task", line(&approval.task)),
+            ("task", line(&first_paragraph(&approval.task))),
             ("risk", line(&approval.risk.words())),
             ("why", line(&approval.because)),
         ];
@@ -168,10 +169,10 @@ fn kind_of(preview: &Preview, approval: &Approval) -> &'static str {
 }
 
 /// How far a yes reaches, as it is written behind `for:`.
-pub fn reach_word(scope: crate::base::AllowScope) -> &'static str {
+pub fn reach_word(scope: AllowScope) -> &'static str {
     match scope {
-        crate::base::AllowScope::Once => "once",
-        crate::base::AllowScope::Task => "task",
-        crate::base::AllowScope::Always => "always",
+        AllowScope::Once => "once",
+        AllowScope::Task => "task",
+        AllowScope::Always => "always",
     }
 }

@@ -10,8 +10,8 @@ use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
 use crate::view::theme::{APPROVAL, LINE, SPACE};
 
-/// What the card takes here: who wants what, and what would happen.
-const SIZE: CardSize = CardSize { head: 54.0, preview: 110.0 };
+/// What the card takes here: who wants what and what may go wrong, and what would happen.
+pub const CARD: CardSize = CardSize { head: 92.0, preview: 96.0 };
 /// From where an agent stands to its raised hand, in units of the room.
 const HAND_UNITS: [f32; 2] = [22.0, 46.0];
 /// Between the hand and the card.
@@ -36,7 +36,7 @@ pub(super) fn asking_ui(ui: &mut Ui, room_rect: Rect, cx: &ViewerContext<'_>, vi
     let mut child = ui.new_child(UiBuilder::new().id_salt("the card of a question").max_rect(rect));
     child.set_clip_rect(room_rect);
     crate::ui::widgets::dress(child.style_mut(), cx.theme);
-    approval_card(&mut child, cx, question, ("room", SIZE, Some(Turn { at, count })))
+    approval_card(&mut child, cx, question, ("room", CARD, Some(Turn { at, count })))
 }
 
 /// Whether what would happen is to be seen beside whoever asks, or in the inspector.
@@ -67,7 +67,7 @@ fn hand_of(stands: egui::Pos2, zoom: f32, is_right: bool) -> egui::Pos2 {
 /// Where the card stands: at the right of the hand, or at its left where that has no room; nothing where neither has,
 /// or where who asks is out of sight.
 fn beside(stands: egui::Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
-    let size = vec2(APPROVAL.width, height_of(SIZE));
+    let size = vec2(APPROVAL.width, height_of(CARD));
     let inner = room_rect.shrink(SPACE[1]);
     if !room_rect.contains(stands) || inner.height() < size.y {
         return None;

@@ -35,7 +35,7 @@ use crate::view::spread::Spread;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
 use arranging::FurnitureHand;
-pub use asking::shows_what_happens;
+pub use asking::{CARD, shows_what_happens};
 use hand::Hand;
 use hover_card::HoverCard;
 use relating::Handles;

@@ -26,7 +26,7 @@ use crate::view::theme::{SPACE, TYPE, Theme, state_colour};
 /// and below the room.
 const CARD_PANE_POINTS: f32 = 680.0;
 /// What the card of a question takes here: who wants what, and what would happen.
-const CARD_HEAD_POINTS: f32 = 52.0;
+const CARD_HEAD_POINTS: f32 = 96.0;
 const CARD_PREVIEW_POINTS: f32 = 110.0;
 
 /// Which side of an agent is shown.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::base::text::one_line;
+use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
 use crate::log::events::{Activation, FileChange, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
@@ -126,7 +126,7 @@ impl Trail {
 
     fn begin(&mut self, row: &Arc<EventRow>) {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
-        let task = row.read::<Activation>().map(|work| one_line(&work.task)).unwrap_or_default();
+        let task = row.read::<Activation>().map(|work| first_paragraph(&work.task)).unwrap_or_default();
         let work = PastWork { activation: activation.clone(), began: row.clone(), task, ended: None };
         push(&mut self.agents.entry(agent.clone()).or_default().works, work, WORKS_KEPT);
     }
