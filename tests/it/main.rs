@@ -44,6 +44,7 @@ mod seeing;
 mod server_peers;
 mod servers;
 mod settings_reference;
+mod slack_walk;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
@@ -103,6 +104,7 @@ fn main() {
         cli::trials,
         commands::trials,
         daemon::trials,
+        slack_walk::trials,
         damage::trials,
         approving::trials,
         approving_by_file::trials,

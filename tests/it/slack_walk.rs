@@ -1,0 +1,305 @@
+//! The walk of a message through a team: it comes from outside, a planner makes tasks of it, an executor looks with a
+//! command that a person allows, an evaluator words the answer, and it is sent by a second command that a person allows.
+//! One pump at a time with a person at the files in between, on and on, and killed at any moment.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cases;
+use crate::program::{Running, json_lines, output, succeed, workshop};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between,
+        a_message_is_answered_while_somebody_watches_the_files,
+        wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice,
+        pumps_of_a_finished_walk_change_no_byte_and_ask_no_model,
+    ]
+}
+
+const APPROVALS: &str = "tasks/approvals.task.md";
+const WORK: &str = "tasks/work.task.md";
+/// What the first command looks at, and the second brings out: each writes down that it ran.
+const CONTAINERS: &str = "#!/bin/sh\necho looked >> artifacts/ran.txt\necho 'CONTAINER  IMAGE'\n";
+const REPLY: &str = "#!/bin/sh\necho \"sent $1: $2\" >> artifacts/ran.txt\necho 'ok: delivered'\n";
+const SCENE: &str = "name: Walk\nseed: 3\nelements: []\nagents:\n\
+    \x20 - { id: planner-001, profile: planner-001, position: [-200, 0] }\n\
+    \x20 - { id: retriever-001, profile: retriever-001, position: [0, -200] }\n\
+    \x20 - { id: executor-001, profile: executor-001, position: [200, 0] }\n\
+    \x20 - { id: executor-002, profile: executor-002, position: [250, 90] }\n\
+    \x20 - { id: evaluator-001, profile: evaluator-001, position: [0, 200] }\n";
+
+/// What each of them says, by what it was told last; `SENDER` sends the reply.
+const SCRIPT: &str = r#"
+agents:
+  planner-001:
+    - when: { contains: "redis running" }
+      tools: [ { name: create_task, arguments: { title: "Look whether Redis runs", assignee: executor-001 } } ]
+    - when: { contains: "Written: task look-whether-redis-runs" }
+      text: "Emil looks."
+    - when: { contains: "“Look whether Redis runs” is done" }
+      tools: [ { name: create_task, arguments: { title: "Word the reply to Sarah", assignee: evaluator-001, description: "Redis does not run." } } ]
+    - when: { contains: "Written: task word-the-reply-to-sarah" }
+      text: "Eva words it."
+    - when: { contains: "“Word the reply to Sarah” is done" }
+      tools: [ { name: create_task, arguments: { title: "Send the reply to Sarah", assignee: SENDER, description: "Hi Sarah, Redis is down." } } ]
+    - when: { contains: "Written: task send-the-reply-to-sarah" }
+      text: "Emil sends it."
+    - when: { contains: "“Send the reply to Sarah” is done" }
+      text: "Sarah has her answer; nothing is left."
+  evaluator-001:
+    - when: { contains: "This is task word-the-reply-to-sarah" }
+      tools: [ { name: read_file, arguments: { path: memory/team-prefs.md } } ]
+    - when: { contains: "Sarah likes it short" }
+      tools: [ { name: update_task, arguments: { id: word-the-reply-to-sarah, status: completed } } ]
+    - when: { contains: "Changed: task word-the-reply-to-sarah" }
+      text: "Hi Sarah, Redis is down."
+  executor-001:
+    - when: { contains: "This is task look-whether-redis-runs" }
+      tools: [ { name: read_file, arguments: { path: memory/system-config.md } } ]
+    - when: { contains: "plugins/containers.sh" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
+    - when: { contains: "CONTAINER  IMAGE" }
+      tools: [ { name: update_task, arguments: { id: look-whether-redis-runs, status: completed } } ]
+    - when: { contains: "Changed: task look-whether-redis-runs" }
+      text: "No container of Redis runs."
+    - when: { contains: "whether it was done is not known" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
+      repeat: true
+"#;
+const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to-sarah" }
+      tools: [ { name: read_file, arguments: { path: memory/replying.md } } ]
+    - when: { contains: "plugins/slack/actions/reply.sh" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
+    - when: { contains: "ok: delivered" }
+      tools: [ { name: update_task, arguments: { id: send-the-reply-to-sarah, status: completed } } ]
+    - when: { contains: "Changed: task send-the-reply-to-sarah" }
+      text: "The reply is sent."
+    - when: { contains: "whether it was done is not known" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
+      repeat: true
+"#;
+/// Who sends where it is not who looks: then each has one command to run again where a kill left open whether it ran.
+const OTHER_SENDER: &str = "executor-002";
+
+fn script(sender: &str) -> String {
+    let section = if sender == OTHER_SENDER { "  executor-002:\n" } else { "" };
+    let nothing = "default:\n  - text: \"I have nothing to do.\"\n";
+    format!("{}{section}{SENDING}{nothing}", SCRIPT.replace("SENDER", sender))
+}
+
+fn room(sender: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let template = |role: &str| {
+        let path = format!("{}/templates/{role}.agent.yaml", env!("CARGO_MANIFEST_DIR"));
+        (format!("templates/{role}.agent.yaml"), fs::read_to_string(path).unwrap())
+    };
+    let written = [
+        ("settings.yaml", ""),
+        ("scenes/walk.yaml", SCENE),
+        ("script.yaml", &script(sender)),
+        ("memory/system-config.md", "Containers are listed by plugins/containers.sh.\n"),
+        ("memory/replying.md", "Reply with plugins/slack/actions/reply.sh RECIPIENT MESSAGE.\n"),
+        ("memory/team-prefs.md", "Sarah likes it short and friendly.\n"),
+        ("plugins/containers.sh", CONTAINERS),
+        ("plugins/slack/actions/reply.sh", REPLY),
+        ("artifacts/about.md", "What comes of the work.\n"),
+    ];
+    let written = written.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let mut all: Vec<(String, String)> =
+        written.chain(["planner", "retriever", "executor", "evaluator"].map(template)).collect();
+    let other = all.iter().find(|(path, _)| path.contains("executor")).unwrap().1.replace("executor-001", OTHER_SENDER);
+    all.push(("templates/sender.agent.yaml".to_owned(), other));
+    for (path, text) in all {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+const PUMP: [&str; 6] = ["daemon", "--pump", "--provider", "scripted:script.yaml", "--events", "-"];
+
+/// The message arrives.
+fn message_arrives(room: &Path) {
+    let task = "A message came from Slack, from Sarah: Can you check if redis running?";
+    let give = ["run", "--agent", "planner-001", "--task", task, "--ticks", "3", "--speed", "max", "--quiet"];
+    output(room, &[&give[..], &["--provider", "scripted:script.yaml"]].concat());
+}
+
+/// What one pump did: its exit code, and what was told of models and tools.
+fn pump(room: &Path) -> (i32, Vec<Value>, String) {
+    let ended = output(room, &PUMP);
+    let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
+    let acts = events.into_iter().filter(|event| event["type"] == "model_call" || event["type"] == "tool_call");
+    let acts = acts.collect();
+    (ended.status.code().unwrap(), acts, String::from_utf8_lossy(&ended.stderr).into_owned())
+}
+
+fn read(room: &Path, path: &str) -> String {
+    fs::read_to_string(room.join(path)).unwrap_or_default()
+}
+
+/// What the person does with whatever is asked.
+fn allow_all(room: &Path) -> bool {
+    let text = read(room, APPROVALS);
+    let allowed = text.replace("- [ ] A @human", "- [x] A @human");
+    let is_asked = allowed != text;
+    if is_asked {
+        fs::write(room.join(APPROVALS), allowed).unwrap();
+    }
+    is_asked
+}
+
+/// Everything is as it is when the walk is over, and no command ran more often than a person allowed it.
+fn assert_answered(room: &Path, told: &str) {
+    let (ran, approvals, work) = (read(room, "artifacts/ran.txt"), read(room, APPROVALS), read(room, WORK));
+    for (command, line) in [("`sh plugins/containers.sh`", "looked"), ("reply.sh sarah", "sent sarah: Hi Sarah")] {
+        let of_command =
+            approvals.split("\n- [").filter(|task| task.lines().next().is_some_and(|it| it.contains(command)));
+        let allowed = of_command.filter(|task| task.contains("  status: approved")).count();
+        let runs = ran.lines().filter(|it| it.starts_with(line)).count();
+        assert!(
+            (1..=allowed).contains(&runs),
+            "{told}: {command} ran {runs} times and was allowed {allowed}:\n{approvals}"
+        );
+    }
+    for task in ["look-whether-redis-runs", "word-the-reply-to-sarah", "send-the-reply-to-sarah"] {
+        assert_eq!(work.matches(&format!("  id: {task}\n")).count(), 1, "{told}: {work}");
+    }
+    assert_eq!((work.matches("- [x]").count(), work.matches("  status: completed").count()), (3, 3), "{told}: {work}");
+    assert_eq!(approvals.matches("  status: pending").count(), 0, "{told}: {approvals}");
+}
+
+/// Nobody was asked twice, and every command ran once.
+fn assert_once(room: &Path) {
+    assert_eq!(read(room, "artifacts/ran.txt"), "looked\nsent sarah: Hi Sarah, Redis is down.\n");
+    assert_eq!(read(room, APPROVALS).matches("\n- [").count(), 2, "{}", read(room, APPROVALS));
+}
+
+fn a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between() {
+    let room = room("executor-001");
+    message_arrives(room.path());
+    let mut steps: Vec<String> = Vec::new();
+    let mut told = String::new();
+    for _ in 0..40 {
+        let (code, acts, words) = pump(room.path());
+        let tools = acts.iter().filter(|act| act["type"] == "tool_call");
+        let tools: Vec<&str> = tools.filter_map(|act| act["data"]["tool"].as_str()).collect();
+        steps.push(format!("{code} {}", tools.join(" ")));
+        told = words;
+        match code {
+            4 => {
+                assert!(told.contains("wants to run"), "{told}");
+                let before = read(room.path(), "artifacts/ran.txt");
+                assert_eq!(pump(room.path()).1.len(), 0, "nothing goes on while nobody has answered");
+                assert_eq!(read(room.path(), "artifacts/ran.txt"), before);
+                assert!(allow_all(room.path()), "what waits for a person stands in the file");
+            }
+            0 if acts.is_empty() => break,
+            other => assert_eq!(other, 0, "{told}"),
+        }
+    }
+    assert_answered(room.path(), &format!("{steps:#?}\n{told}"));
+    assert!(
+        read(room.path(), WORK).contains("conclusion: \"Hi Sarah, Redis is down.\"")
+            || read(room.path(), WORK).contains("conclusion: Hi Sarah, Redis is down.")
+    );
+    assert_once(room.path());
+    let asked = steps.iter().filter(|step| step.starts_with('4')).count();
+    assert_eq!(asked, 2, "{steps:#?}");
+}
+
+fn a_message_is_answered_while_somebody_watches_the_files() {
+    let room = room("executor-001");
+    message_arrives(room.path());
+    let watch = ["daemon", "--watch", "--speed", "16", "--provider", "scripted:script.yaml", "--events", "-"];
+    let mut running = Running::start(room.path(), &watch);
+    for _ in 0..2 {
+        running.wait_for("the question", |event| event["type"] == "approval_requested");
+        let until = Instant::now() + Duration::from_secs(30);
+        while !allow_all(room.path()) && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
+    running.wait_for("the end of the work", |event| {
+        event["type"] == "complete" && event["data"]["text"] == "Sarah has her answer; nothing is left."
+    });
+    assert_eq!(running.interrupt().0, Some(130));
+    assert_answered(room.path(), "watched");
+    assert_once(room.path());
+}
+
+/// Kills a pump after so long, and again, until the walk is over.
+fn walk_with_kills(seed: u64) -> TempDir {
+    let room = room(OTHER_SENDER);
+    message_arrives(room.path());
+    let mut state = seed;
+    let mut next = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    for _ in 0..60 {
+        let mut pump = workshop(room.path(), &PUMP);
+        let mut child = pump.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(5 + next(160)));
+        // Most ended by themselves before that, at least where the machine is quick.
+        let _ = child.kill();
+        child.wait().unwrap();
+        allow_all(room.path());
+        if read(room.path(), WORK).matches("  status: completed").count() == 3 {
+            break;
+        }
+    }
+    for _ in 0..40 {
+        let (code, acts, _) = pump(room.path());
+        if !allow_all(room.path()) && code == 0 && acts.is_empty() {
+            break;
+        }
+    }
+    room
+}
+
+fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
+    // A seed is about eight kills.
+    let seeds = std::env::var("WORKSHOP_MORE_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(3);
+    for seed in 0..seeds {
+        let room = walk_with_kills(seed);
+        assert_answered(room.path(), &format!("seed {seed}"));
+    }
+}
+
+/// Every file of the workspace but the room's own state.
+fn files(room: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            match entry.path() {
+                path if path.ends_with(".workshop") => {}
+                path if path.is_dir() => walk(&path, found),
+                path => drop(found.insert(path.display().to_string(), fs::read(&path).unwrap())),
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(room, &mut found);
+    found
+}
+
+fn pumps_of_a_finished_walk_change_no_byte_and_ask_no_model() {
+    let room = walk_with_kills(77);
+    let before = files(room.path());
+    let pumps = std::env::var("WORKSHOP_MORE_PUMPS").ok().and_then(|count| count.parse().ok()).unwrap_or(10);
+    for _ in 0..pumps {
+        let (code, acts, told) = pump(room.path());
+        assert_eq!((code, acts.len()), (0, 0), "{told}");
+    }
+    assert_eq!(files(room.path()), before);
+    succeed(room.path(), &["clean", "--yes"]);
+}
