@@ -8,19 +8,15 @@ use thiserror::Error;
 
 use crate::base::globs::{self, GlobError};
 use crate::workspace::task_files;
-use crate::workspace::task_files::lint::Known;
+use crate::workspace::task_files::lint::{ENDING, Known};
 use crate::workspace::task_files::query::carry_out::Changes;
 use crate::workspace::task_files::query::evaluate::Source;
 use crate::workspace::vfs::{AtRestError, FilesAtRest, PathRefusal, Reach, WorkspacePath};
 
-/// What the name of every task file ends in.
-const ENDING: &str = ".task.md";
 /// No task file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 /// A file that others keep changing is given up after so many tries.
 const TRIES: usize = 8;
-/// Whom tasks may concern beside the agents of a workspace.
-const PEOPLE: [&str; 2] = ["human", "user"];
 
 /// Why task files cannot be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -176,15 +172,13 @@ impl TaskFiles {
 
     /// Who and what there is beside these files: `agents` of the workspace, and tasks in other files.
     pub fn known(&self, agents: impl IntoIterator<Item = String>, beside: &[Source]) -> Known {
-        let people = PEOPLE.into_iter().map(str::to_owned);
-        let stakeholders = agents.into_iter().map(|agent| agent.to_lowercase()).chain(people).collect();
         // What cannot be read names nobody.
         let others = self.read("tasks/**").unwrap_or_default();
         let is_other = |source: &&Source| beside.iter().all(|one| one.path != source.path);
         let ids = others.iter().filter(is_other).chain(beside.iter().filter(|_| beside.len() > 1));
         let other_ids: BTreeSet<String> =
             ids.flat_map(|source| source.file.tasks.iter().map(|task| task.id.clone())).collect();
-        Known { stakeholders: Some(stakeholders), other_ids }
+        Known::of(agents, Some(other_ids))
     }
 }
 

@@ -15,13 +15,12 @@ use crate::schedule::{RoomDate, SimClock};
 use crate::tools::{DESK, DeskOrder, OrdersUnderWay, TaskUpdate, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work};
 use crate::workspace::KnownFiles;
 use crate::workspace::task_files;
+pub(super) use crate::workspace::task_files::lint::ENDING;
 use crate::workspace::task_files::query::ast::Query as TaskQuery;
 use crate::workspace::task_files::query::evaluate::{Source, select};
 use crate::workspace::task_files::query::{parse, show};
 use crate::workspace::vfs::FileRights;
 
-/// What the name of every task file ends in.
-pub(super) const ENDING: &str = ".task.md";
 /// A result of a query is no longer, in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 

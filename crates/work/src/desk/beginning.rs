@@ -23,7 +23,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
-use crate::workspace::task_files::{self, Status, Task};
+use crate::workspace::task_files::{self, Status, Task, lint};
 use crate::workspace::vfs::FileRights;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
@@ -41,6 +41,8 @@ pub(super) struct Read {
     /// The records of their last changes.
     causes: BTreeMap<String, Seq>,
     is_read: bool,
+    /// What is wrong with them, as it was told.
+    problems: BTreeMap<String, Vec<Problem>>,
 }
 
 /// What is touched by it.
@@ -70,6 +72,9 @@ pub(super) fn bring_on(
     standstill: Option<Res<Standstill>>,
 ) {
     let is_other = read.follow(&desk.known, &mut changes);
+    if is_other || (!read.texts.is_empty() && (desk.profiles.is_changed() || desk.roster.is_changed())) {
+        desk.report_problems(&mut read);
+    }
     if standstill.is_some_and(|standstill| standstill.holds()) {
         // What changed is looked at when it goes on.
         desk.duties.is_looked_at &= !is_other;
@@ -202,6 +207,20 @@ impl Desk<'_, '_> {
             names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
         }
         names
+    }
+
+    /// Tells what is wrong with the task files, and takes it back when it is right again.
+    fn report_problems(&mut self, read: &mut Read) {
+        let names = self.names();
+        let found = lint::problems_by_file(&read.texts, names.keys().cloned());
+        let known = std::mem::take(&mut read.problems);
+        for source in known.keys().filter(|path| !found.contains_key(*path)).cloned() {
+            self.reports.write(ProblemReport { source, problems: Vec::new() });
+        }
+        for (path, problems) in found.iter().filter(|(path, problems)| known.get(*path) != Some(problems)) {
+            self.reports.write(ProblemReport { source: path.clone(), problems: problems.clone() });
+        }
+        read.problems = found;
     }
 
     /// Takes the tasks that are due; their files are to say so first.

@@ -14,14 +14,10 @@ use super::edits::ASKED_IN;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
+pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
+use crate::workspace::task_files::lint::PEOPLE;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The key of a task that says who is at it and how it went.
-pub const STATUS_KEY: &str = "status";
-/// What it says while somebody is at it.
-pub const WORKING: &str = "working";
-/// Whom tasks may concern who are no agents.
-const PEOPLE: [&str; 3] = ["human", "user", "me"];
 /// The file of questions to a person; what stands there is nobody's work.
 const APPROVALS: &str = "tasks/approvals.task.md";
 /// Of a conclusion so many characters stand in the file.

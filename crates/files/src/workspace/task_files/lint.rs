@@ -1,19 +1,64 @@
 //! Everything that is wrong with a task file, for the person who writes it: what its text says, and whom it names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::issue::{Code, Issue};
 use super::model::TaskFile;
 use super::relations::place;
-use crate::base::Severity;
+use crate::base::{Problem, Severity};
+use crate::workspace::layout::APPROVALS_FILE;
+
+/// What the names of task files end with.
+pub const ENDING: &str = ".task.md";
+/// Whoever is no agent and may be a stakeholder, in lower case: the person, by any of these names.
+pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
 /// Who and what there is beside the file.
 #[derive(Clone, Default, Debug)]
 pub struct Known {
     /// Who may be a stakeholder, in lower case; none where that is not known.
     pub stakeholders: Option<BTreeSet<String>>,
-    /// Ids of tasks in other files.
-    pub other_ids: BTreeSet<String>,
+    /// Ids of tasks in other files; none where they are not known, and any could be there.
+    pub other_ids: Option<BTreeSet<String>>,
+}
+
+impl Known {
+    /// What is known where these agents are, and the tasks of other files have these ids.
+    pub fn of(agents: impl IntoIterator<Item = String>, other_ids: Option<BTreeSet<String>>) -> Self {
+        let agents = agents.into_iter().map(|agent| agent.to_lowercase());
+        Self { stakeholders: Some(agents.chain(PEOPLE.map(str::to_owned)).collect()), other_ids }
+    }
+}
+
+/// Everything that is wrong with a file as problems, each with its line, its column and its code.
+pub fn problems(path: &str, file: &TaskFile, known: &Known) -> Vec<Problem> {
+    let problem = |issue: Issue| {
+        let (line, column) = file.position(issue.at);
+        let what = format!("{} (column {column}, {})", issue.what, issue.code.word());
+        let remedy = issue.code.remedy().to_owned();
+        Problem { severity: issue.severity, place: path.to_owned(), line: Some(line), what, remedy }
+    };
+    lint(file, known).into_iter().map(problem).collect()
+}
+
+/// More problems than these are not told of one file.
+const PROBLEMS_AT_MOST: usize = 50;
+
+/// What is wrong with each of these files where these agents are, for the files with which something is. What agents ask
+/// a person is checked by whoever reads the answers.
+pub fn problems_by_file(
+    files: &BTreeMap<String, TaskFile>,
+    agents: impl IntoIterator<Item = String>,
+) -> BTreeMap<String, Vec<Problem>> {
+    let mut known = Known::of(agents, None);
+    let ids = files.values().flat_map(|file| file.tasks.iter().map(|task| task.id.clone()));
+    known.other_ids = Some(ids.collect());
+    let found = files.iter().filter(|(path, _)| *path != APPROVALS_FILE).map(|(path, file)| {
+        let mut problems = problems(path, file, &known);
+        problems.truncate(PROBLEMS_AT_MOST);
+        (path.clone(), problems)
+    });
+    found.filter(|(_, problems)| !problems.is_empty()).collect()
 }
 
 /// All issues of a file, in its order.
@@ -24,8 +69,9 @@ pub fn lint(file: &TaskFile, known: &Known) -> Vec<Issue> {
     };
     let ids: BTreeSet<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
     for (index, task) in file.tasks.iter().enumerate() {
+        let others = known.other_ids.as_ref();
         for id in task.dependencies() {
-            if !ids.contains(id) && !known.other_ids.contains(id) {
+            if !ids.contains(id) && others.is_some_and(|others| !others.contains(id)) {
                 let what = format!("it depends on {id:?}, and no task has that id");
                 warn(Code::UnknownDependency, index, place(task, "depends_on"), what);
             }

@@ -6,8 +6,11 @@
 //!
 //! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to it), `quoting` and
 //! `value` (single values, both ways), `ids` and `relations` (what tasks are to each other), [`lint`], [`edit`] and
-//! [`spacing`] (from it to text), [`query`].
+//! [`spacing`] (from it to text), [`mod@carry_over`] (one change and another joined), [`columns`] (as boards show them),
+//! [`query`].
 
+pub mod carry_over;
+pub mod columns;
 pub mod edit;
 mod head;
 mod ids;
@@ -31,5 +34,7 @@ mod edit_tests;
 #[cfg(test)]
 mod parse_tests;
 
+pub use carry_over::carry_over;
+pub use columns::Column;
 pub use model::{Priority, Status, Task, TaskFile};
 pub use parse::parse;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::issue::Code;
-use super::lint::{Known, lint};
+use super::lint::{Known, lint, problems_by_file};
 use super::model::{Priority, Status, Task, TaskFile, Value};
 use super::parse;
 use super::spacing::normalise;
@@ -163,7 +163,8 @@ fn every_mistake_is_told_with_its_place() {
         ("- a\n<<<<<<< HEAD\n", Code::ConflictMarker, 2, 1),
     ] {
         let file = parse(text);
-        let issues = lint(&file, &Known::default());
+        let known = Known { other_ids: Some(Default::default()), ..Known::default() };
+        let issues = lint(&file, &known);
         let found: Vec<_> = issues.iter().map(|issue| (issue.code, file.position(issue.at))).collect();
         assert_eq!(found, [(code, (line, column))], "{text}");
     }
@@ -179,13 +180,34 @@ fn every_mistake_is_told_with_its_place() {
 fn whom_a_task_names_is_looked_up_where_that_is_known() {
     let known = Known {
         stakeholders: Some(["ada".to_owned(), "human".to_owned()].into()),
-        other_ids: ["far".to_owned()].into(),
+        other_ids: Some(["far".to_owned()].into()),
     };
     let file = parse("- @Ada @bob @human a\n  depends_on: far, near\n");
     let issues = lint(&file, &known);
     let told: Vec<_> = issues.iter().map(|issue| issue.code).collect();
     assert_eq!(told, [Code::UnknownStakeholder, Code::UnknownDependency]);
     assert!(!file.tasks[0].has_errors);
+}
+
+#[test]
+fn what_is_wrong_is_told_of_each_file_with_its_place_its_code_and_a_remedy() {
+    let texts = [
+        ("tasks/approvals.task.md", "- @nobody a\n"),
+        ("tasks/far.task.md", "- far\n"),
+        ("tasks/plan.task.md", "- @ada a\n  depends_on: far, near\n- \"open\n"),
+    ];
+    let files = texts.into_iter().map(|(path, text)| (path.to_owned(), parse(text))).collect();
+    let found = problems_by_file(&files, ["Ada".to_owned()]);
+    let told: Vec<String> = found.values().flatten().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "tasks/plan.task.md:2: it depends on \"near\", and no task has that id (column 3, unknown-dependency) \
+             (name the id of a task that there is)",
+            "tasks/plan.task.md:3: the quote of the title is not closed (column 3, unclosed-quote) (close the quote on the same \
+             line, or escape a quote that is meant as such with \\)",
+        ]
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::agent::formats::format_of;
 use crate::base::{Problem, Severity};
-use crate::workspace::{scene_file, yaml};
+use crate::workspace::task_files::lint::{self, Known};
+use crate::workspace::{scene_file, task_files, yaml};
 
 /// A text is looked at once nothing was typed for so long.
 const PAUSE_SECS: f64 = 0.3;
@@ -17,6 +18,7 @@ const MOST_BYTES: usize = 256 * 1024;
 enum Reader {
     Agent,
     Scene,
+    Tasks,
     Yaml,
     Json,
 }
@@ -25,6 +27,9 @@ fn reader(path: &str) -> Option<Reader> {
     if format_of(path).is_some() {
         return Some(Reader::Agent);
     }
+    if path.ends_with(lint::ENDING) {
+        return Some(Reader::Tasks);
+    }
     let ending = path.rsplit('/').next()?.rsplit_once('.')?.1.to_ascii_lowercase();
     match ending.as_str() {
         "yaml" | "yml" if path.starts_with("scenes/") => Some(Reader::Scene),
@@ -32,6 +37,22 @@ fn reader(path: &str) -> Option<Reader> {
         "json" => Some(Reader::Json),
         _ => None,
     }
+}
+
+/// What there is beside a text: tasks name agents and each other across files.
+pub struct Beside<'a> {
+    /// Another number where something else is known.
+    pub mark: u64,
+    /// Who and what there is.
+    pub known: &'a dyn Fn() -> Known,
+}
+
+/// Nothing is known.
+pub const NOTHING_BESIDE: Beside<'static> = Beside { mark: 0, known: &Known::default };
+
+/// Whether what stands beside it decides what is wrong with a file.
+pub fn needs_known(path: &str) -> bool {
+    reader(path) == Some(Reader::Tasks)
 }
 
 /// What is wrong in one text.
@@ -43,16 +64,24 @@ pub struct Check {
     pub lines: Arc<BTreeMap<usize, Severity>>,
     /// Why the text was not looked at.
     pub not_done: Option<String>,
-    done_for: Option<u64>,
+    /// The text that was looked at, and what was known beside it.
+    done_for: Option<(u64, u64)>,
     /// The text that was seen last, and since when.
     since: Option<(u64, f64)>,
 }
 
 impl Check {
     /// Looks at a text, if it changed and nothing is typed just now. In how many seconds to come again.
-    pub fn look(&mut self, path: &str, text: &str, generation: u64, now_secs: f64) -> Option<f64> {
+    pub fn look(
+        &mut self,
+        path: &str,
+        (text, generation): (&str, u64),
+        beside: &Beside<'_>,
+        now_secs: f64,
+    ) -> Option<f64> {
         let reader = reader(path)?;
-        if self.done_for == Some(generation) {
+        let wanted = (generation, beside.mark);
+        if self.done_for == Some(wanted) {
             return None;
         }
         let since = match self.since {
@@ -66,11 +95,11 @@ impl Check {
         if self.done_for.is_some() && left > 0.0 {
             return Some(left);
         }
-        self.done_for = Some(generation);
+        self.done_for = Some(wanted);
         let is_large = text.len() > MOST_BYTES;
         self.not_done =
             is_large.then(|| "Too large to be checked while it is written; it is once it is saved".to_owned());
-        let mut problems = if is_large { Vec::new() } else { problems(reader, path, text) };
+        let mut problems = if is_large { Vec::new() } else { problems(reader, path, text, beside) };
         problems.sort_by_key(|problem| problem.line.unwrap_or(0));
         let mut lines = BTreeMap::new();
         for problem in &problems {
@@ -83,7 +112,7 @@ impl Check {
     }
 }
 
-fn problems(reader: Reader, path: &str, text: &str) -> Vec<Problem> {
+fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<Problem> {
     // An empty file is one that is about to be written.
     if text.trim().is_empty() {
         return Vec::new();
@@ -91,6 +120,7 @@ fn problems(reader: Reader, path: &str, text: &str) -> Vec<Problem> {
     match reader {
         Reader::Agent => format_of(path).map(|format| (format.read)(path, text).problems).unwrap_or_default(),
         Reader::Scene => scene_file::parse(path, text).1,
+        Reader::Tasks => lint::problems(path, &task_files::parse(text), &(beside.known)()),
         Reader::Yaml => yaml::parse(text)
             .err()
             .into_iter()
@@ -116,7 +146,7 @@ mod tests {
 
     fn lines(path: &str, text: &str) -> Vec<Option<usize>> {
         let mut check = Check::default();
-        assert_eq!(check.look(path, text, 1, 0.0), None);
+        assert_eq!(check.look(path, (text, 1), &NOTHING_BESIDE, 0.0), None);
         check.problems.iter().map(|problem| problem.line).collect()
     }
 
@@ -127,6 +157,7 @@ mod tests {
         assert_eq!(lines("scenes/a.yaml", "name: A\nelemnts: []\n"), [Some(2)]);
         assert_eq!(lines("settings.yaml", "a: 1\nb: [\n").len(), 1);
         assert_eq!(lines("data.json", "{\n\"a\": 1,\n}"), [Some(3)]);
+        assert_eq!(lines("tasks/plan.task.md", "## TODO\n\n- [ ] \"open\n- @nobody b\n"), [Some(3)]);
         assert!(lines("notes/plan.md", "---\nname: [\n---\n").is_empty(), "nobody reads it");
         assert!(lines("agents/new.md", " \n").is_empty());
     }
@@ -134,21 +165,39 @@ mod tests {
     #[test]
     fn a_text_is_looked_at_when_typing_pauses_and_once() {
         let mut check = Check::default();
-        check.look("a.json", "{}", 1, 10.0);
+        check.look("a.json", ("{}", 1), &NOTHING_BESIDE, 10.0);
         assert!(check.problems.is_empty());
-        assert!(check.look("a.json", "{", 2, 10.1).is_some_and(|secs| secs > 0.0));
-        assert!(check.look("a.json", "{{", 3, 10.2).is_some(), "typing goes on");
+        assert!(check.look("a.json", ("{", 2), &NOTHING_BESIDE, 10.1).is_some_and(|secs| secs > 0.0));
+        assert!(check.look("a.json", ("{{", 3), &NOTHING_BESIDE, 10.2).is_some(), "typing goes on");
         assert!(check.problems.is_empty());
-        assert_eq!(check.look("a.json", "{{", 3, 11.0), None);
+        assert_eq!(check.look("a.json", ("{{", 3), &NOTHING_BESIDE, 11.0), None);
         assert_eq!(check.problems.len(), 1);
-        check.look("a.json", "{}", 3, 12.0);
+        check.look("a.json", ("{}", 3), &NOTHING_BESIDE, 12.0);
         assert_eq!(check.problems.len(), 1, "the same text is not read again");
+    }
+
+    #[test]
+    fn a_task_file_is_looked_at_again_when_others_come_to_be_known() {
+        let text = "- [ ] @ada Count\n  depends_on: far\n- [ ] \"open\n";
+        let mut check = Check::default();
+        check.look("tasks/a.task.md", (text, 1), &NOTHING_BESIDE, 0.0);
+        let told: Vec<&str> = check.problems.iter().map(|problem| problem.what.as_str()).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("(column 7, unclosed-quote)"), "{told:?}");
+        assert!(!check.problems[0].remedy.is_empty());
+        let known = || Known::of(["bo".to_owned()], Some(["near".to_owned()].into()));
+        check.look("tasks/a.task.md", (text, 1), &Beside { mark: 1, known: &known }, 1.0);
+        assert_eq!(check.problems.len(), 3, "{:?}", check.problems);
+        assert_eq!(check.lines.get(&1), Some(&Severity::Warning));
+        let known = || Known::of(["Ada".to_owned()], Some(["far".to_owned()].into()));
+        check.look("tasks/a.task.md", (text, 1), &Beside { mark: 2, known: &known }, 9.0);
+        assert_eq!(check.problems.len(), 1, "{:?}", check.problems);
     }
 
     #[test]
     fn what_is_too_large_is_said_so() {
         let mut check = Check::default();
-        check.look("a.json", &"[".repeat(MOST_BYTES + 1), 1, 0.0);
+        check.look("a.json", (&"[".repeat(MOST_BYTES + 1), 1), &NOTHING_BESIDE, 0.0);
         assert!(check.problems.is_empty());
         assert!(check.not_done.is_some());
     }

@@ -1,6 +1,7 @@
 //! Files in tabs: written, checked, compared and saved.
 
 mod banners;
+mod beside;
 mod check;
 mod field;
 mod find;

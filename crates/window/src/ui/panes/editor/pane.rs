@@ -3,6 +3,8 @@
 use egui::{Align, Layout, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 use super::banners::{Decision, banners_ui};
+use super::beside::TasksBeside;
+use super::check::{Beside, NOTHING_BESIDE, needs_known};
 use super::field::{FieldSetting, Lead, field_id, field_ui};
 use super::history::{self, HistorySetting, history_ui};
 use super::languages::Language;
@@ -192,12 +194,22 @@ fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32
     }
 }
 
+/// Looks at what was written. In how many seconds to come again.
+fn look(path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>) -> Option<f64> {
+    let (written, now) = ((file.tab.text.as_str(), file.tab.generation), cx.ui.time.now_secs);
+    if !needs_known(path) {
+        return file.check.look(path, written, &NOTHING_BESIDE, now);
+    }
+    let others = TasksBeside::of(path, cx);
+    file.check.look(path, written, &Beside { mark: others.mark(), known: &|| others.known() }, now)
+}
+
 fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-    let (theme, state) = (cx.theme, cx.ui);
+    let theme = cx.theme;
     if file.find.is_open && find_bar::find_bar_ui(ui, path, &mut file.tab, &mut file.field, &mut file.find, theme) {
         ui.ctx().request_repaint();
     }
-    let again = file.check.look(path, &file.tab.text, file.tab.generation, state.time.now_secs);
+    let again = look(path, file, cx);
     if let Some(secs) = again {
         ui.ctx().request_repaint_after_secs(secs as f32);
     }
