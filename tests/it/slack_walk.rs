@@ -127,11 +127,11 @@ fn room(sender: &str) -> TempDir {
 
 const PUMP: [&str; 6] = ["daemon", "--pump", "--provider", "scripted:script.yaml", "--events", "-"];
 
-/// The message arrives.
+/// The message arrives: whoever is joined to Slack writes it down.
 fn message_arrives(room: &Path) {
-    let task = "A message came from Slack, from Sarah: Can you check if redis running?";
-    let give = ["run", "--agent", "planner-001", "--task", task, "--ticks", "3", "--speed", "max", "--quiet"];
-    output(room, &[&give[..], &["--provider", "scripted:script.yaml"]].concat());
+    fs::create_dir_all(room.join("inbox")).unwrap();
+    let line = serde_json::json!({ "user": "Sarah", "channel": "#ops", "text": "Can you check if Redis running?" });
+    fs::write(room.join("inbox/slack-messages.jsonl"), format!("{line}\n")).unwrap();
 }
 
 /// What one pump did: its exit code, and what was told of models and tools.
@@ -160,6 +160,9 @@ fn allow_all(room: &Path) -> bool {
 
 /// Everything is as it is when the walk is over, and no command ran more often than a person allowed it.
 fn assert_answered(room: &Path, told: &str) {
+    let sessions =
+        fs::read_dir(room.join("sessions")).unwrap().flatten().map(|file| fs::read_to_string(file.path()).unwrap());
+    let told = &format!("{told}\n{}", sessions.collect::<String>());
     let (ran, approvals, work) = (read(room, "artifacts/ran.txt"), read(room, APPROVALS), read(room, WORK));
     for (command, line) in [("`sh plugins/containers.sh`", "looked"), ("reply.sh sarah", "sent sarah: Hi Sarah")] {
         let of_command =

@@ -23,6 +23,7 @@ mod desk;
 mod limits;
 mod long;
 mod own_records;
+mod streams;
 mod together;
 mod tools;
 mod unfinished;
@@ -46,8 +47,13 @@ pub fn trials() -> Vec<Trial> {
         a_run_with_work_replays,
         a_script_goes_on_where_it_was_however_the_room_ended,
     ];
-    let own =
-        own.into_iter().chain(together::trials()).chain(desk::trials()).chain(tools::trials()).chain(long::trials());
+    let own = own
+        .into_iter()
+        .chain(together::trials())
+        .chain(desk::trials())
+        .chain(streams::trials())
+        .chain(tools::trials())
+        .chain(long::trials());
     own.chain(own_records::trials())
         .chain(limits::trials())
         .chain(unfinished::trials())

@@ -63,13 +63,14 @@ pub fn matters(path: &str) -> bool {
             name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
         }
         ["tasks", ..] => path.ends_with(".task.md"),
+        ["inbox", _] => extension == "jsonl",
         ["boards" | "workflows", ..] => extension == "md",
         _ => path == ALLOWLIST_FILE || is_room_file(path),
     }
 }
 
 /// The folders with files that matter to a room.
-pub(super) const ROOM_FOLDERS: [&str; 6] = ["scenes", "agents", "templates", "boards", "tasks", "workflows"];
+pub(super) const ROOM_FOLDERS: [&str; 7] = ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows"];
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";

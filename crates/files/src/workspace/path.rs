@@ -151,7 +151,7 @@ impl WorkspacePath {
         let path = folded(&self.0);
         let first = path.split('/').next().unwrap_or(&path);
         if self.parts().any(|part| part.starts_with('.'))
-            || first == "storage"
+            || READ_ONLY.contains(&first)
             || path == "settings.yaml"
             || path == APPROVALS_FILE
         {
@@ -163,6 +163,9 @@ impl WorkspacePath {
         }
     }
 }
+
+/// Folders that only a person and the room write: rules for agents, what comes in from outside, what went out.
+const READ_ONLY: [&str; 3] = ["storage", "inbox", "outbox"];
 
 /// What a path's folder is for; also for paths that a listing names.
 pub fn kind_of(path: &str) -> FileKind {

@@ -19,7 +19,7 @@ const SECRET_FOLDERS: [&str; 8] =
 
 /// What in the workspace is a person's and the workshop's alone: nothing confined writes it, where that can be kept
 /// from it. A program that could would answer what is asked, or allow itself what it likes.
-const PROTECTED: [&str; 5] = ["settings.yaml", ".mcp.json", "storage", APPROVALS_FILE, ".workshop"];
+const PROTECTED: [&str; 6] = ["settings.yaml", ".mcp.json", "storage", "inbox", APPROVALS_FILE, ".workshop"];
 
 /// What keeps a program in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,6 +8,7 @@ use bevy::ecs::prelude::*;
 use super::edits::{ASKED_IN, TaskEdit};
 use super::sessions::SessionsAccess;
 use super::settings::TaskSettings;
+use super::streams::slack;
 use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
@@ -50,6 +51,11 @@ pub(super) fn answer(
             Ok(DeskOrder::SendMessage { to, message }) => sessions.send(order, &to, &message, &settings),
             Ok(DeskOrder::ListSessions) => Ok(sessions.list(&order.agent)),
             Ok(DeskOrder::ReadSession { session }) => sessions.read(&session),
+            Ok(DeskOrder::SlackRead { channel, from, count }) => {
+                slack::read(&known, &order.rights, channel.as_deref(), from.as_deref(), count)
+            }
+            // Answered once it is written.
+            Ok(DeskOrder::SlackSend { .. }) => Ok(String::new()),
             Ok(DeskOrder::CreateTask { file, task }) => {
                 let mut keys = Vec::new();
                 keys.extend(date.stamp(&clock).map(|now| ("created".to_owned(), now)));
@@ -71,7 +77,7 @@ pub(super) fn answer(
     }
 }
 
-fn wanted(order: &ToolOrder) -> Result<DeskOrder, String> {
+pub(super) fn wanted(order: &ToolOrder) -> Result<DeskOrder, String> {
     let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
     serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be understood: {error}"))
 }

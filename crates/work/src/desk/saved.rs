@@ -1,10 +1,12 @@
-//! What of the desk outlives the process: which tasks are somebody's work, and what is on its way to their files.
+//! What of the desk outlives the process: which tasks are somebody's work, and what is on its way to
+//! their files, and how far streams are read.
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::duties::Duties;
 use super::sessions::Hops;
+use super::streams::taking::Streams;
 use super::writes::TaskWrites;
 use crate::schedule::Section;
 
@@ -15,6 +17,7 @@ pub(super) struct DeskSaved {
     duties: Duties,
     writes: TaskWrites,
     hops: Hops,
+    streams: Streams,
 }
 
 impl Section for DeskSaved {
@@ -25,6 +28,7 @@ impl Section for DeskSaved {
             duties: world.resource::<Duties>().clone(),
             writes: world.resource::<TaskWrites>().clone(),
             hops: world.resource::<Hops>().clone(),
+            streams: world.resource::<Streams>().clone(),
         }
     }
 
@@ -32,5 +36,6 @@ impl Section for DeskSaved {
         world.insert_resource(self.duties);
         world.insert_resource(self.writes);
         world.insert_resource(self.hops);
+        world.insert_resource(self.streams);
     }
 }

@@ -54,6 +54,8 @@ impl TouchKind {
     pub const MESSAGE_SEND: Self = Self(Cow::Borrowed("message.send"));
     /// What others in the room say is heard.
     pub const MESSAGE_READ: Self = Self(Cow::Borrowed("message.read"));
+    /// A message leaves the workshop.
+    pub const MESSAGE_POST: Self = Self(Cow::Borrowed("message.post"));
     /// A command is run.
     pub const PROCESS_RUN: Self = Self(Cow::Borrowed("process.run"));
     /// Something is fetched from an address, or sent there.
@@ -62,7 +64,7 @@ impl TouchKind {
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
     /// The kinds that are known, each once.
-    pub const KNOWN: [Self; 14] = [
+    pub const KNOWN: [Self; 15] = [
         Self::FILE_READ,
         Self::FILE_FIND,
         Self::FILE_WRITE,
@@ -74,6 +76,7 @@ impl TouchKind {
         Self::AGENT_SIGNAL,
         Self::MESSAGE_SEND,
         Self::MESSAGE_READ,
+        Self::MESSAGE_POST,
         Self::PROCESS_RUN,
         Self::NET_FETCH,
         Self::MCP_CALL,
@@ -105,7 +108,7 @@ impl TouchKind {
                 inside(Some(SafetyMode::Balanced), true)
             }
             "net.fetch" | "mcp.call" => outside(SafetyMode::Safe),
-            "process.run" => outside(SafetyMode::Balanced),
+            "process.run" | "message.post" => outside(SafetyMode::Balanced),
             _ => TouchDefaults { why: "what it does is not known here", ..outside(SafetyMode::Balanced) },
         }
     }
@@ -128,6 +131,7 @@ impl TouchKind {
             "net.fetch" => "fetching",
             "mcp.call" => "calling",
             "message.send" => "sending a message to",
+            "message.post" => "sending a message out to",
             "message.read" => "listening to",
             other => other,
         }

@@ -23,7 +23,7 @@ pub const PLANNER: &str = "planner";
 const QUERY_CHARS_AT_MOST: usize = 2_000;
 const TITLE_CHARS_AT_MOST: usize = 300;
 const TEXT_CHARS_AT_MOST: usize = 8_000;
-const NAME_CHARS_AT_MOST: usize = 100;
+pub(super) const NAME_CHARS_AT_MOST: usize = 100;
 const NAMES_AT_MOST: usize = 40;
 
 /// What an agent wants to do at the desk.
@@ -64,6 +64,24 @@ pub enum DeskOrder {
     ReadSession {
         /// Which, as it is listed; or whose.
         session: String,
+    },
+    /// Reads messages that came in from Slack.
+    SlackRead {
+        /// Only those in this channel.
+        channel: Option<String>,
+        /// Only those of this person.
+        from: Option<String>,
+        /// So many at most, the newest.
+        count: usize,
+    },
+    /// Sends a message to Slack.
+    SlackSend {
+        /// To which channel or person.
+        channel: String,
+        /// What it says.
+        text: String,
+        /// The message that it answers, by its time.
+        thread: Option<String>,
     },
 }
 
@@ -113,15 +131,17 @@ pub(super) fn wants(order: &Value) -> Option<String> {
         DeskOrder::SendMessage { to, .. } => format!("write to {}", short(&to)),
         DeskOrder::ListSessions => "list the sessions of other agents".to_owned(),
         DeskOrder::ReadSession { session } => format!("read the session {}", short(&session)),
+        DeskOrder::SlackRead { .. } => "read what came in from Slack".to_owned(),
+        DeskOrder::SlackSend { channel, .. } => format!("send a message to {} in Slack", short(&channel)),
     })
 }
 
-fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str, &str)) -> Planned {
+pub(super) fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str, &str)) -> Planned {
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
     Planned::order(DESK, order, touches, doing)
 }
 
-fn words(chars: usize, about: &str) -> Value {
+pub(super) fn words(chars: usize, about: &str) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": chars, "description": about })
 }
 

@@ -18,6 +18,7 @@ pub mod proposal;
 pub mod registry;
 pub mod schema;
 mod schema_rules;
+mod slack;
 #[cfg(test)]
 mod tests;
 pub mod together;
@@ -25,7 +26,7 @@ pub mod tool;
 pub mod words;
 
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
-pub use desk::{DESK, DeskOrder, TaskDraft, TaskUpdate};
+pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use hand_over::{Expected, Terms};
 pub use mcp::SERVERS;
 pub use order::{
@@ -35,6 +36,7 @@ pub use order::{
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
+pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use together::{Condition, TOGETHER, TogetherOrder};
 pub use tool::{Arguments, Planner, Planning, Tool};
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, files, together};
+use super::{agents, commands, desk, files, slack, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -50,6 +50,8 @@ fn house() -> Vec<Tool> {
         desk::send_message(),
         desk::list_active_sessions(),
         desk::read_session(),
+        slack::slack_read(),
+        slack::slack_send(),
         commands::execute_command(),
     ]
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use super::super::layout;
 use super::feed::{ChangeFeed, ChangedFile, FileInfo};
 use super::index::Index;
+use super::is_agent;
 use super::large;
 use super::limits::FileLimits;
 use super::news::NewsQueue;
@@ -235,7 +236,8 @@ impl Executor {
             FileFailure { what, is_refusal: true }
         })?;
         let is_person = order.author.is_user();
-        let open = |given: &str, want| admit(given, &rights, want, is_person);
+        let is_no_agent = !is_agent(&order.author);
+        let open = |given: &str, want| admit(given, &rights, want, is_no_agent);
         match &order.operation {
             // What is too large to be edited can still be read by agents, part by part.
             FileOperation::Read { path } => {
@@ -485,7 +487,7 @@ fn number_of(order: &FileOrder) -> u64 {
 }
 
 /// The path of an order, if its place and the rights allow what it is wanted for.
-fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<WorkspacePath, FileFailure> {
+fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();
@@ -515,8 +517,8 @@ fn admit(given: &str, rights: &Rights, want: Want, is_person: bool) -> Result<Wo
         (Want::Read, _) | (Want::Write | Want::Change, Reach::Open) | (Want::Record, Reach::Records) => {
             return Ok(path);
         }
-        // Settings and the like are a person's own.
-        (Want::Write | Want::Change, Reach::ReadOnly) if is_person => return Ok(path),
+        // Settings and the like are a person's own; what went out is written by the room.
+        (Want::Write | Want::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
         (Want::Record, _) => "is no place for the program's records; those are below sessions/.",
         (_, Reach::Records) => "is the program's own record; file tools only read it.",
         _ => "is not written by file tools; a person may change it in an editor.",

@@ -1,0 +1,23 @@
+//! Streams of messages from outside, `inbox/*.jsonl`: each line that others append reaches an agent once, as mail in its
+//! inbox, or as work where it has none. What was sent out of the workshop stands in `outbox/`.
+
+pub mod reading;
+pub mod settings;
+pub mod slack;
+pub mod taking;
+
+/// Where streams come in.
+pub const INBOX: &str = "inbox/";
+/// What the names of streams end in.
+pub const ENDING: &str = ".jsonl";
+
+/// Whether a file is a stream that comes in.
+pub fn is_stream(path: &str) -> bool {
+    path.strip_prefix(INBOX).is_some_and(|name| name.ends_with(ENDING) && !name.contains('/'))
+}
+
+/// What a stream is called: its file without folder and ending.
+pub fn name_of(path: &str) -> &str {
+    let name = path.strip_prefix(INBOX).unwrap_or(path);
+    name.strip_suffix(ENDING).unwrap_or(name)
+}
