@@ -250,6 +250,10 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
         FileOperation::Rename { from, to } => {
             vec![touch(TouchKind::FILE_RENAME, from).becoming(Becomes::Path { to: to.clone() })]
         }
+        FileOperation::CreateFolder { path } => {
+            // Whether there is a file of this name is told.
+            vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
+        }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
         FileOperation::Save { .. } | FileOperation::Record { .. } => Vec::new(),
     }

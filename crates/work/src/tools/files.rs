@@ -86,6 +86,24 @@ pub(super) fn append() -> Tool {
     .with_argument_aliases(&[("file_path", "path"), ("content", "text")])
 }
 
+/// Makes a folder.
+pub(super) fn create_directory() -> Tool {
+    Tool::new(
+        "create_directory",
+        "Make a folder in the workspace, with those that it lies in. A folder that is there already is fine. Writing a file \
+         makes its folders by itself.",
+        object(json!({ "path": path("The folder, such as artifacts/reports.") }), &["path"]),
+        |arguments, _| {
+            let given = arguments.text("path");
+            let path = WorkspacePath::new(given.trim_end_matches('/')).map_err(|refusal| format!("'path': {refusal}"))?;
+            file(FileOperation::CreateFolder { path: path.as_str().to_owned() })
+        },
+    )
+    .with_power(Power::Write)
+    .also_called(&["make_directory", "mkdir", "create_folder"])
+    .with_argument_aliases(&[("directory", "path"), ("folder", "path"), ("directory_path", "path")])
+}
+
 /// Replaces a passage.
 pub(super) fn edit() -> Tool {
     Tool::new(

@@ -236,6 +236,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => ("reading", path),
         FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
         FileOperation::Append { path, .. } => ("adding to", path),
+        FileOperation::CreateFolder { path } => ("making the folder", path),
         FileOperation::Edit { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),

@@ -188,6 +188,7 @@ fn wants_of_files(operation: &FileOperation, there: &dyn Surroundings) -> String
         },
         FileOperation::Edit { path, .. } => change(path),
         FileOperation::Append { path, .. } => format!("add to {}", short(path)),
+        FileOperation::CreateFolder { path } => format!("make the folder {}", short(path)),
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => match agent_at(path) {
             Some(name) => format!("delete the agent {name} ({})", short(path)),
             None => format!("delete {}", short(path)),

@@ -44,6 +44,7 @@ fn house() -> Vec<Tool> {
         together::unsubscribe(),
         together::blackboard_write(),
         together::blackboard_read(),
+        files::create_directory(),
         desk::query_tasks(),
         desk::create_task(),
         desk::update_task(),

@@ -127,6 +127,11 @@ fn calls_become_orders() {
             file(FileOperation::Append { path: path(), text: "\nx".into() }),
         ),
         (
+            "create_directory",
+            json!({ "directory": "./artifacts/new/" }),
+            file(FileOperation::CreateFolder { path: "artifacts/new".into() }),
+        ),
+        (
             "vfs_rename",
             json!({ "old_path": "a.md", "to": "./b.md" }),
             file(FileOperation::Rename { from: path(), to: "b.md".into() }),

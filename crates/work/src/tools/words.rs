@@ -43,6 +43,8 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
             found(operation, matches, *more) + &not_searched(unsearched)
         }
         FileAnswer::Changed { done, .. } => changed(operation, done),
+        FileAnswer::Folder { path, is_new: true } => format!("Made the folder {}", quoted(path)),
+        FileAnswer::Folder { path, .. } => format!("The folder {} is there already", quoted(path)),
         FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
     }
 }

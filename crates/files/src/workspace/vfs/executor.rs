@@ -281,6 +281,11 @@ impl Executor {
                 let path = open(path, Want::Change)?;
                 self.put(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
             }
+            FileOperation::CreateFolder { path } => {
+                let path = open(path, Want::Change)?;
+                let made = self.root.make_folder(&path).map_err(|trouble| troubled(&path, &trouble))?;
+                Ok(FileAnswer::Folder { path: path.as_str().to_owned(), is_new: made })
+            }
             FileOperation::List { prefix } => self.list(&rights, prefix),
             FileOperation::Search { text, glob } => self.search(&rights, text.as_deref(), glob.as_deref()),
             FileOperation::Delete { path } => {

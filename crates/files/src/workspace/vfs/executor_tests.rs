@@ -710,3 +710,31 @@ fn what_is_private_to_others_is_neither_read_nor_named_nor_changed() {
     assert!(blind.is_ok(), "whose scene it is, the room says: {blind:?}");
     assert_eq!(office.on_disk("boards/mail.md").as_deref(), Some("a secret\n"));
 }
+
+#[test]
+fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
+    let mut office = Office::new(&[]);
+    let make = |path: &str| FileOperation::CreateFolder { path: path.into() };
+    for is_new in [true, false] {
+        let made = office.run("ada", make("artifacts/deep/er"));
+        assert_eq!(made, Ok(FileAnswer::Folder { path: "artifacts/deep/er".into(), is_new }));
+        assert!(office.folder.path().join("artifacts/deep/er").is_dir());
+    }
+    put_outside(&office.folder, "artifacts/a.md", "text");
+    assert!(office.says(make("artifacts/a.md")).contains("a part of it is a file"));
+    assert!(office.says(make("artifacts/a.md/b")).contains("a part of it is a file"));
+    assert!(office.says(make("storage/new")).contains("not written by file tools"));
+    assert!(office.says(make(".git/hooks")).contains("closed"));
+    assert!(office.says(make("../out")).contains("must not go up"));
+    let rights = FileRights { writes: vec![vec!["artifacts/**".into()]], ..FileRights::default() };
+    assert!(office.bounded(&rights, make("notes/mine")).is_err());
+    assert!(!office.folder.path().join("notes").exists());
+    #[cfg(unix)]
+    {
+        let outside = tempfile::tempdir().expect("there is room");
+        std::os::unix::fs::symlink(outside.path(), office.folder.path().join("artifacts/link"))
+            .expect("links can be made");
+        assert!(office.says(make("artifacts/link/in")).contains("links are not followed"));
+        assert_eq!(fs::read_dir(outside.path()).expect("it can be read").count(), 0);
+    }
+}

@@ -60,6 +60,11 @@ pub enum FileOperation {
         /// What comes behind it, letter for letter.
         text: String,
     },
+    /// Make a folder, with those that it lies in; nothing where it is there.
+    CreateFolder {
+        /// Where.
+        path: String,
+    },
     /// Name the files under a prefix.
     List {
         /// What their paths begin with; all where empty.
@@ -244,6 +249,13 @@ pub enum FileAnswer {
         done: FileDone,
         /// Agents that have read it since its writer last did: they know an older text.
         conflict_with: Vec<Id>,
+    },
+    /// A folder is there.
+    Folder {
+        /// Its normalised path.
+        path: String,
+        /// Whether it was not there before.
+        is_new: bool,
     },
     /// The text was there already; no version was made.
     Unchanged {

@@ -161,6 +161,19 @@ impl Root {
         act(folder)
     }
 
+    /// Makes a folder, with those that it lies in, and waits until that is on disk. Says whether it was not there.
+    pub(super) fn make_folder(&self, path: &WorkspacePath) -> Result<bool, Trouble> {
+        self.beside_new(path, |folder| match child(folder, path.name()) {
+            Ok(_) => Ok(false),
+            Err(Trouble::Missing) => {
+                folder.make_child(path.name())?;
+                folder.sync()?;
+                Ok(true)
+            }
+            Err(trouble) => Err(trouble),
+        })
+    }
+
     /// What there is at a path, if it is an ordinary file.
     pub(super) fn look(&self, path: &WorkspacePath) -> Result<Found, Trouble> {
         let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
