@@ -5,6 +5,7 @@
 //! machines differ. `-- trust` is apart from them: it measures nothing and fails where something is found.
 
 mod calm;
+mod desk;
 mod files;
 #[cfg(feature = "window")]
 mod frames;
@@ -57,6 +58,7 @@ const GROUPS: &[Group] = &[
     ("profiles", work::ten_thousand_profiles),
     ("wild agents", work::wild_collections),
     ("tasks", tasks::ten_thousand),
+    ("desk", desk::decisions_and_pumps),
     ("channel", together::channel),
     ("workflow", workflows::thousand_steps),
     ("long workflow", workflows::ten_thousand_steps),

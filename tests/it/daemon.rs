@@ -149,7 +149,9 @@ fn pumps_of_a_settled_workspace_change_nothing_and_ask_nobody() {
         let ended = output(room.path(), &[&PUMP[..], &["--events", "-"]].concat());
         assert_eq!(ended.status.code(), Some(0));
         let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
-        assert!(events.iter().all(|event| event["type"] != "request" && event["type"] != "reply"), "{events:?}");
+        let calls = ["model_call", "tool_call"];
+        assert!(events.iter().all(|event| calls.iter().all(|kind| event["type"] != *kind)), "{events:?}");
+        assert!(events.iter().any(|event| event["type"] == "run_end"), "the log is told: {events:?}");
     }
     assert_eq!(files(room.path()), before);
 }

@@ -170,6 +170,15 @@ fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_bo
         let talking = &agents[..who.len()];
         let nearest = nearest_two(&room, talking);
         assert!((nearest - standing::TALK_UNITS).abs() < 8.0, "{who:?}: {nearest}");
+        let places: Vec<Vec2> = talking.iter().map(|agent| room.position(*agent)).collect();
+        let middle = places.iter().sum::<Vec2>() / places.len() as f32;
+        if let [left, right] = places[..] {
+            // Figures look to the left or to the right: beside each other they face each other.
+            assert!((left.y - right.y).abs() < 8.0 && left.x < right.x, "{places:?}");
+        }
+        let radii = places.iter().map(|place| place.distance(middle));
+        let (least, most) = radii.fold((f32::MAX, 0.0_f32), |(least, most), one| (least.min(one), most.max(one)));
+        assert!(most - least < 8.0, "they stand in a circle: {places:?}");
         let footprint = element_footprint(board).expect("it is in the way");
         assert!(talking.iter().all(|agent| !footprint.holds(room.position(*agent))));
         assert!(talking.iter().all(|agent| room.state(*agent) == State::Conversing));

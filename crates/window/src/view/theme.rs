@@ -141,7 +141,7 @@ impl Theme {
         visuals.widgets.noninteractive.bg_stroke = Stroke::new(LINE[0], self.line);
         visuals.widgets.inactive.weak_bg_fill = self.card;
         visuals.widgets.inactive.bg_fill = self.card;
-        visuals.widgets.inactive.bg_stroke = Stroke::new(LINE[0], self.line);
+        visuals.widgets.inactive.bg_stroke = Stroke::new(LINE[0], self.field_line());
         visuals.window_stroke = Stroke::new(LINE[0], self.line);
         visuals.window_corner_radius = RADIUS[1].into();
         let widgets = &mut visuals.widgets;
@@ -200,6 +200,12 @@ impl Theme {
     /// The edge of the rings under figures: seen on every floor, whatever colour the ring has (3 : 1, WCAG 1.4.11).
     pub fn ring_edge(&self) -> Color32 {
         if self.dark { self.text } else { Color32::BLACK }
+    }
+
+    /// The edge of what can be filled in or pressed: at least 3 : 1 against what is beside it, as the accessibility
+    /// guidelines ask (WCAG 2.2, 1.4.11).
+    pub fn field_line(&self) -> Color32 {
+        self.card.lerp_to_gamma(self.text_soft, if self.dark { 0.68 } else { 0.75 })
     }
 
     /// Those at rest, where many are seen from afar.
@@ -343,6 +349,17 @@ mod tests {
             ] {
                 let contrast = contrast(text, ground);
                 assert!(contrast >= 4.5, "{what} of dark={}: {contrast:.2}", theme.dark);
+            }
+        }
+    }
+
+    #[test]
+    fn edges_of_fields_can_be_seen() {
+        let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork()]);
+        for theme in objects.into_iter().flatten() {
+            for ground in [theme.panel, theme.card] {
+                let contrast = contrast(theme.field_line(), ground);
+                assert!(contrast >= 3.0, "on {ground:?} of dark={}: {contrast:.2}", theme.dark);
             }
         }
     }

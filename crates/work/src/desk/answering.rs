@@ -13,7 +13,7 @@ use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
-use crate::tools::{DESK, DeskOrder, OrdersUnderWay, TaskUpdate, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work};
+use crate::tools::{DESK, DeskOrder, OrdersUnderWay, TaskUpdate, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::KnownFiles;
 use crate::workspace::task_files;
 pub(super) use crate::workspace::task_files::lint::ENDING;
@@ -45,7 +45,7 @@ pub(super) fn answer(
         if !writes.is_empty() && writes.has_call(order.key) {
             continue;
         }
-        let result = match wanted(order) {
+        let result = match DeskOrder::of(order) {
             Err(why) => Err(why),
             Ok(DeskOrder::QueryTasks { query }) => find_tasks(&query, &known, &order.rights),
             Ok(DeskOrder::SendMessage { to, message }) => sessions.send(order, &to, &message, &settings),
@@ -75,11 +75,6 @@ pub(super) fn answer(
         };
         answers.write(ToolOutcome { key: order.key, news });
     }
-}
-
-pub(super) fn wanted(order: &ToolOrder) -> Result<DeskOrder, String> {
-    let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
-    serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be understood: {error}"))
 }
 
 /// When a task was completed stands with it.

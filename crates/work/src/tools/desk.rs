@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files::{PATH_CHARS_AT_MOST, object};
-use super::plan::Planned;
+use super::order::ToolOrder;
+use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use crate::base::text;
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
@@ -83,6 +84,14 @@ pub enum DeskOrder {
         /// The message that it answers, by its time.
         thread: Option<String>,
     },
+}
+
+impl DeskOrder {
+    /// What an agent wants with this call, or why that cannot be understood.
+    pub fn of(order: &ToolOrder) -> Result<Self, String> {
+        let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
+        serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be understood: {error}"))
+    }
 }
 
 /// A task as it is to be written.

@@ -17,12 +17,13 @@ pub fn dress(style: &mut Style, theme: &Theme) {
         widget.expansion = 0.0;
         widget.fg_stroke = Stroke::new(LINE[1], theme.text);
     }
-    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) = (theme.card, Stroke::new(LINE[0], theme.line));
+    (widgets.inactive.weak_bg_fill, widgets.inactive.bg_stroke) =
+        (theme.card, Stroke::new(LINE[0], theme.field_line()));
     (widgets.hovered.weak_bg_fill, widgets.hovered.bg_fill) = (tint(0.10), tint(0.10));
-    widgets.hovered.bg_stroke = Stroke::new(LINE[0], mix(theme.line, theme.accent, 0.5));
+    widgets.hovered.bg_stroke = Stroke::new(LINE[0], mix(theme.field_line(), theme.accent, 0.5));
     (widgets.active.weak_bg_fill, widgets.active.bg_fill) = (tint(0.22), tint(0.22));
     widgets.active.bg_stroke = Stroke::new(LINE[0], theme.accent);
-    (widgets.open.weak_bg_fill, widgets.open.bg_stroke) = (tint(0.10), Stroke::new(LINE[0], theme.line));
+    (widgets.open.weak_bg_fill, widgets.open.bg_stroke) = (tint(0.10), Stroke::new(LINE[0], theme.field_line()));
     widgets.noninteractive.bg_stroke = Stroke::new(LINE[0], theme.line);
     style.visuals.selection.bg_fill = tint(0.28);
     style.visuals.selection.stroke = Stroke::new(LINE[0], theme.text);

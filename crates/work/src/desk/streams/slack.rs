@@ -9,7 +9,6 @@ use super::reading::{self, Arrived};
 use crate::base::Author;
 use crate::base::ids::ROOM;
 use crate::base::text::truncate;
-use crate::desk::answering::wanted;
 use crate::tools::{
     DESK, DeskOrder, OrderKey, OrdersUnderWay, SLACK_INBOX, SLACK_OUTBOX, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
 };
@@ -81,7 +80,7 @@ pub(in crate::desk) fn carry_on(
     }
     sent.retain(|key| orders.get(*key).is_some());
     for order in orders.of(DESK) {
-        let Ok(DeskOrder::SlackSend { channel, text, thread }) = wanted(order) else { continue };
+        let Ok(DeskOrder::SlackSend { channel, text, thread }) = DeskOrder::of(order) else { continue };
         if sent.insert(order.key) {
             let line = line_of(order, &channel, &text, thread.as_deref());
             files.write(FileOrder {
