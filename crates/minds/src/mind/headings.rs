@@ -48,6 +48,8 @@ pub const WOKEN: &str = "You were called:";
 pub const COMPACTION: &str = "Summarise your recent activity";
 /// How a task begins.
 pub const TASK: &str = "Your task:";
+/// Begins the paragraph behind a task that says in which file it stands.
+pub const TASK_PLACE: &str = "This is task ";
 
 /// What stands before the list of what a step of a workflow must give.
 pub const OUTPUTS: &str = "Outputs of this step:";

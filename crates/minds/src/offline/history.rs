@@ -7,6 +7,18 @@ use crate::mind::{PromptMessage, Role, headings};
 
 /// How a nudge begins.
 const NUDGE: &str = "Progress check:";
+/// Other names under which tools are offered, with those by which they are known here.
+const OTHER_NAMES: [(&str, &str); 4] = [
+    ("read_file", "vfs_read"),
+    ("write_file", "vfs_write"),
+    ("list_directory", "vfs_list"),
+    ("search_files", "vfs_search"),
+];
+
+/// The name by which a tool is known here.
+pub fn known_as(offered: &str) -> &str {
+    OTHER_NAMES.iter().find(|(other, _)| *other == offered).map_or(offered, |(_, known)| known)
+}
 
 /// A call that was made.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,7 +107,7 @@ impl History {
                     history.turns += 1;
                     let calls = message.tool_calls.iter().map(|call| Deed {
                         id: call.id.clone(),
-                        tool: call.name.clone(),
+                        tool: known_as(&call.name).to_owned(),
                         arguments: call.arguments.clone(),
                         result: String::new(),
                     });
@@ -116,6 +128,8 @@ impl History {
 
     fn hear(&mut self, text: &str) {
         if let Some(task) = text.strip_prefix(headings::TASK) {
+            // In which file it stands is not a part of what is to be done.
+            let task = task.split(&format!("\n\n{}", headings::TASK_PLACE)).next().unwrap_or(task);
             // A new task has nothing to do with what was done for another.
             *self = Self { task: task.trim().to_owned(), pending: Pending::Task, ..Self::of(&[]) };
         } else if let Some((from, words)) = text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':')) {

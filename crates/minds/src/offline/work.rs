@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
-use super::history::{Deed, History, Pending, paths_in};
+use super::history::{Deed, History, Pending, known_as, paths_in};
 use super::moment::Moment;
 use super::outputs;
 use super::reading::Reading;
@@ -20,6 +20,8 @@ use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;
 use crate::mind::{CallKind, ToolCall};
 
+/// What the names of files with tasks end in.
+const TASK_FILE: &str = ".task.md";
 /// Own turns after which it concludes, whatever the tools say.
 const MOST_TURNS: usize = 8;
 /// So many of the messages that are there already are wanted of a channel.
@@ -45,7 +47,7 @@ pub struct Step {
 
 /// The next step of a task; `None` where nothing can be done with the tools at hand, so that words must do.
 pub fn next_step(request: &ProviderRequest) -> Option<Step> {
-    let offers = |tool: &str| request.tools.iter().any(|offered| offered.name == tool);
+    let offers = |tool: &str| request.tools.iter().any(|offered| known_as(&offered.name) == tool);
     if request.kind != CallKind::Task {
         return None;
     }
@@ -86,7 +88,13 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn offers(&self, tool: &str) -> bool {
-        self.request.tools.iter().any(|offered| offered.name == tool)
+        self.request.tools.iter().any(|offered| known_as(&offered.name) == tool)
+    }
+
+    /// The name under which a tool is offered.
+    fn offered_as<'a>(&'a self, tool: &'a str) -> &'a str {
+        let mut offered = self.request.tools.iter().map(|offered| offered.name.as_str());
+        offered.find(|name| known_as(name) == tool).unwrap_or(tool)
     }
 
     /// Whether others are to do the work: one who leads, and whom nobody has refused that.
@@ -274,7 +282,8 @@ impl Worker<'_> {
         read.extend(self.history.news.iter().map(|news| ("the channel".to_owned(), news.clone())));
         read.extend(self.history.signals.iter().map(|(from, words)| (from.clone(), words.clone())));
         if self.may_write() {
-            let target = targets.into_iter().map(|(_, path)| path).next();
+            // Tasks are changed one by one, and never by writing over their file.
+            let target = targets.into_iter().map(|(_, path)| path).find(|path| !path.ends_with(TASK_FILE));
             let path = target.unwrap_or_else(|| format!("artifacts/{}.md", self.slug()));
             let text = piece(&mut self.speaker, &task, &read);
             return self.write(&path, text, "I write down what I have");
@@ -412,10 +421,9 @@ impl Worker<'_> {
     /// A step, its calls numbered on from those that were made.
     fn step(&self, text: String, calls: Vec<(&str, Value)>) -> Step {
         let before = self.history.deeds.len();
-        let named = calls
-            .into_iter()
-            .enumerate()
-            .map(|(index, (tool, arguments))| ToolCall::new(format!("call-{}", before + index + 1), tool, arguments));
+        let named = calls.into_iter().enumerate().map(|(index, (tool, arguments))| {
+            ToolCall::new(format!("call-{}", before + index + 1), self.offered_as(tool), arguments)
+        });
         Step { text, calls: named.collect() }
     }
 }

@@ -311,3 +311,30 @@ fn a_result_is_given_in_the_form_that_is_asked_for() {
     let result: Value = serde_json::from_str(&words).expect("it is JSON");
     assert!(result["chairs"].is_string() && result["tables"].is_string(), "{words}");
 }
+
+#[test]
+fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_offered_by() {
+    let task = "Find out what our tea shop should sell\n\nThis is task find-out in tasks/shop.task.md. Your last words \
+                are its result.";
+    for (read, write) in [("vfs_read", "vfs_write"), ("read_file", "write_file")] {
+        let mut asked = ProviderRequest { tools: tools(&[read, write]), ..task_for("ada-1", ADA, task) };
+        let mut written = Vec::new();
+        let words = until_words(&mut asked, |call| {
+            assert_eq!(call.name, write);
+            written.push(call.arguments["path"].as_str().unwrap_or_default().to_owned());
+            assert!(!call.arguments["content"].to_string().contains("This is task"), "{}", call.arguments);
+            format!("Written to '{}'", written[0])
+        });
+        assert!(matches!(&written[..], [path] if path.starts_with("artifacts/")), "{written:?}");
+        assert!(words.contains(&written[0]), "{words}");
+    }
+}
+
+#[test]
+fn a_file_of_tasks_is_never_written_over() {
+    let mut asked = task_for("ada-1", ADA, "Write what is to be done next for the fair into tasks/fair.task.md");
+    until_words(&mut asked, |call| {
+        assert_ne!((call.name.as_str(), &call.arguments["path"]), ("vfs_write", &json!("tasks/fair.task.md")));
+        "Done.".to_owned()
+    });
+}

@@ -14,6 +14,7 @@ use super::edits::ASKED_IN;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
+use crate::mind::headings::TASK_PLACE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::lint::PEOPLE;
 use crate::workspace::task_files::{Status, Task, TaskFile};
@@ -172,7 +173,7 @@ pub fn task_words(files: &TaskTexts, duty: &Duty) -> Option<String> {
                 &format!("\n\nDone before this: “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
     }
-    text += &format!("\n\nThis is task {} in {}.", duty.id, duty.path);
+    text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
     text += match &duty.asked_in {
         Some(_) => " Your last words are its result; whoever asked for it is told.",
         None => " Your last words are its result.",
