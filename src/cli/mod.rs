@@ -205,7 +205,7 @@ const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     if words.next().is_some_and(|word| word == WATCH_WORD) {
-        return gateway::watch_over::main(words);
+        return gateway::watch_over::main(words, output::note);
     }
     std::panic::set_hook(Box::new(output::tell_panic));
     let arguments = match Arguments::try_parse() {

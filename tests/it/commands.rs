@@ -1,6 +1,7 @@
 //! Commands that agents run: judged by a person's rules, kept in, ended with everything that they started, and never run
 //! twice.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -20,6 +21,10 @@ pub fn trials() -> Vec<Trial> {
         a_command_without_a_rule_asks_and_one_that_is_forbidden_never_runs,
         a_line_that_needs_a_shell_is_asked_about_as_the_shell_that_reads_it,
         a_program_is_kept_in,
+        a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind,
+        a_program_sees_no_keys_and_reaches_no_sockets,
+        under_landlock_a_program_writes_nothing_that_is_guarded,
+        all_processes_together_and_each_file_are_bounded,
         a_program_that_does_not_end_is_ended_with_all_that_it_started,
         a_program_that_says_a_gigabyte_or_forks_without_end_is_bounded,
         a_command_that_ran_when_the_workshop_was_killed_is_not_run_again,
@@ -150,11 +155,219 @@ fn a_program_is_kept_in() {
     assert!(told.contains("kept from made") && told.contains("wrote within"), "{told}");
     assert!(!target.exists());
     assert!(told.contains("key None"), "{told}");
-    if Confinement::of_this_computer().level() == Level::Bubblewrap {
-        for path in ["settings.yaml", "terminal-cmd-allowlist.yaml"] {
-            assert!(told.contains(&format!("kept from {path}")), "{told}");
+    for path in ["settings.yaml", "terminal-cmd-allowlist.yaml"] {
+        assert!(told.contains(&format!("kept from {path}")), "{told}");
+    }
+}
+
+/// Runs in the workspace: every way that is known in which a program could make itself a person's hand.
+const FORGING: &str = r#"
+import ctypes, os, shutil, subprocess
+def attempt(act):
+    try:
+        act()
+    except (OSError, subprocess.SubprocessError):
+        pass
+def write(path, text='forged'):
+    os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
+    open(path, 'w').write(text)
+guarded = ['tasks', 'agents', 'scenes', 'storage', 'templates', 'workflows', 'boards', 'memory', 'inbox', 'outbox',
+           'sessions', '.workshop', '.git', '.vscode', '.githooks']
+for name in guarded:
+    attempt(lambda: os.rename(name, name + '-away'))
+    attempt(lambda: os.rename('artifacts', name))
+    attempt(lambda: shutil.rmtree(name))
+    attempt(lambda: os.mkdir(name))
+    attempt(lambda: os.symlink('artifacts', name))
+    attempt(lambda: write(name + '/forged.md'))
+    attempt(lambda: os.link('artifacts/mine.md', name + '/linked.md'))
+for path in ['tasks/approvals.task.md', 'storage/terminal-cmd-allowlist.yaml', 'agents/evil.md', 'scenes/evil.yaml',
+             'templates/evil.agent.yaml', 'workflows/evil.md', '.workshop/answers/1-1-0-abcd', '.git/hooks/pre-commit',
+             '.git/config', '.git/commondir', 'settings.yaml', 'settings.yml', 'Settings.yml', '.mcp.json', '.envrc',
+             'AGENTS.md', 'CLAUDE.md', 'claude.md']:
+    attempt(lambda: write(path))
+    attempt(lambda: os.replace('artifacts/mine.md', path))
+    attempt(lambda: write('artifacts/mine.md', 'mine'))
+libc = ctypes.CDLL(None)
+for name in guarded + ['.']:
+    libc.umount2(os.path.abspath(name).encode(), 2)
+    libc.mount(None, os.path.abspath(name).encode(), None, 32 | 4096, None)
+    attempt(lambda: write(name + '/unmounted.md'))
+for folder in ['made', 'Storage']:
+    attempt(lambda: write(folder + '/file.txt', 'new'))
+attempt(lambda: write('top.txt', 'new'))
+attempt(lambda: write('README.md', 'changed'))
+attempt(lambda: write('artifacts/mine.md', 'mine'))
+print('done')
+"#;
+
+/// The workspace's files with their texts, but for what the workshop keeps itself.
+fn files(room: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut due = vec![room.to_owned()];
+    while let Some(folder) = due.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path().strip_prefix(room).unwrap().to_string_lossy().into_owned();
+            if path.starts_with(".workshop") || path.starts_with("sessions") {
+                continue;
+            }
+            let text = fs::read_to_string(entry.path()).unwrap_or_else(|_| "folder".to_owned());
+            files.insert(path, text);
+            if entry.file_type().unwrap().is_dir() {
+                due.push(entry.path());
+            }
         }
     }
+    files
+}
+
+/// In which files one set differs from another.
+fn difference(found: &BTreeMap<String, String>, expected: &BTreeMap<String, String>) -> Vec<String> {
+    let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
+    let differs = paths.into_iter().filter(|path| found.get(*path) != expected.get(*path));
+    differs.map(|path| format!("{path}: {:?}, not {:?}", found.get(path), expected.get(path))).collect()
+}
+
+/// A workspace with little in it, and a program that tries everything.
+fn forging_room() -> TempDir {
+    let room = room("python3 artifacts/forging.py: true\n", &line("python3 artifacts/forging.py"));
+    for (path, text) in [
+        ("artifacts/forging.py", FORGING),
+        ("artifacts/mine.md", "mine"),
+        ("tasks/work.task.md", "- [ ] @human \"Decide\"\n"),
+        (".git/config", "[core]\n"),
+        ("README.md", "read"),
+    ] {
+        let path = room.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    room
+}
+
+fn a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind() {
+    if !keeps_in() {
+        eprintln!("not proved here: nothing keeps programs in");
+        return;
+    }
+    for has_rules in [true, false] {
+        let room = forging_room();
+        if !has_rules {
+            // What is absent is not to be made.
+            fs::remove_dir_all(room.path().join("storage")).unwrap();
+            fs::remove_dir_all(room.path().join(".git")).unwrap();
+        }
+        let before = files(room.path());
+        let ended = output(room.path(), &[&TASK[..11], &ALLOWED[..]].concat());
+        let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
+        let told = events.iter().find(|event| event["type"] == "tool_result").unwrap()["data"].clone();
+        assert!(text_of(&told).contains("done"), "{told}");
+        let mut expected = before;
+        expected.insert("README.md".into(), "changed".into());
+        if Confinement::of_this_computer().level() == Level::Bubblewrap {
+            let new = [("made", "folder"), ("made/file.txt", "new"), ("top.txt", "new"), ("unmounted.md", "forged")];
+            for (path, text) in new {
+                expected.insert(path.into(), text.into());
+            }
+            assert!(text_of(&told).contains("Storage was made by the program and is not kept"), "{told}");
+        }
+        let mut found = files(room.path());
+        if !has_rules {
+            // What is asked is written down by the room.
+            assert!(!found.remove("tasks/approvals.task.md").unwrap_or_default().contains("forged"));
+        }
+        assert_eq!(difference(&found, &expected), Vec::<String>::new());
+        assert!(!room.path().join(".workshop/programs").exists() && !room.path().join(".workshop/answers").exists());
+        let report = succeed(room.path(), &["approvals", "list", "--json"]);
+        assert!(!report.contains("forged"), "{report}");
+    }
+}
+
+fn a_program_sees_no_keys_and_reaches_no_sockets() {
+    keeps_in();
+    if Confinement::of_this_computer().level() != Level::Bubblewrap {
+        eprintln!("not proved here: {}", Confinement::of_this_computer().words());
+        return;
+    }
+    // Not in the system's folder for temporary files, of which a program has one of its own.
+    let home = tempfile::tempdir_in("/var/tmp").unwrap();
+    let run = home.path().join("run");
+    for (path, text) in [
+        (".ssh/id_ed25519", "secret-1"),
+        (".aws/credentials", "secret-2"),
+        (".netrc", "secret-3"),
+        (".git-credentials", "secret-4"),
+        (".config/some/keys", "secret-5"),
+        (".cargo/credentials.toml", "secret-6"),
+        (".local/share/keyrings/login", "secret-7"),
+        (".bash_history", "secret-8"),
+        (".gitconfig", "[user]"),
+        ("Documents/letter.txt", "letter"),
+        ("run/bus", ""),
+    ] {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let script = "import os\nfor folder, _, files in os.walk(os.environ['HOME']):\n    for name in files:\n        path = os.path.join(folder, name)\n        print('saw', os.path.relpath(path, os.environ['HOME']), open(path).read())\nprint('run', os.listdir('/run'), os.path.exists('.env') and open('.env').read())\n";
+    let room = room("python3 artifacts/look.py: true\n", &line("python3 artifacts/look.py"));
+    fs::create_dir(room.path().join("artifacts")).unwrap();
+    fs::write(room.path().join("artifacts/look.py"), script).unwrap();
+    fs::write(room.path().join(".env"), "KEY=secret-9").unwrap();
+    let mut command = crate::program::workshop(room.path(), &TASK[..11]);
+    command.env("HOME", home.path()).env("XDG_RUNTIME_DIR", &run).env_remove("XDG_CONFIG_HOME");
+    let ended = command.output().unwrap();
+    let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
+    let told = events.iter().find(|event| event["type"] == "tool_result").unwrap()["data"].clone();
+    let told = text_of(&told);
+    assert!(told.contains("saw .gitconfig [user]") && told.contains("saw Documents/letter.txt letter"), "{told}");
+    assert!(!told.contains("secret") && !told.contains("run/bus"), "{told}");
+    assert!(told.contains("run []") || told.contains("run ['"), "{told}");
+    for socket in ["docker.sock", "dbus", "systemd", "postgresql"] {
+        assert!(!told.contains(&format!("'{socket}'")), "{told}");
+    }
+}
+
+fn under_landlock_a_program_writes_nothing_that_is_guarded() {
+    keeps_in();
+    let room = forging_room();
+    fs::create_dir(room.path().join(".workshop")).unwrap();
+    let before = files(room.path());
+    let mut watcher = std::process::Command::new(env!("CARGO_BIN_EXE_workshop"));
+    watcher.arg(agent_workshop::gateway::confine::WATCH_WORD).arg("--within").arg(room.path());
+    watcher.args(["--", "python3", "artifacts/forging.py"]).current_dir(room.path());
+    let ended = watcher.output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    if ended.status.code() == Some(127) {
+        eprintln!("not proved here: this system has no Landlock: {told}");
+        return;
+    }
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("done"), "{told}");
+    let mut expected = before;
+    expected.insert("README.md".into(), "changed".into());
+    assert_eq!(difference(&files(room.path()), &expected), Vec::<String>::new());
+    assert_eq!(fs::read_dir(room.path().join(".workshop")).unwrap().count(), 0);
+}
+
+fn all_processes_together_and_each_file_are_bounded() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let script = "import os, time\nfor step in range(8):\n    if os.fork() == 0:\n        mine = bytearray(40 * 1024 * 1024)\n        time.sleep(600)\ntime.sleep(600)\n";
+    let greedy = room("python3 greedy.py: true\n", &line("python3 greedy.py"));
+    fs::write(greedy.path().join("greedy.py"), script).unwrap();
+    fs::write(greedy.path().join("settings.yaml"), "commands:\n  memory_mb: 200\n  timeout_secs: 60\n").unwrap();
+    let told = result(greedy.path());
+    assert!(text_of(&told).contains("exit code 137"), "{told}");
+    assert!(text_of(&told).contains("all its processes together took more than 200 MB"), "{told}");
+    let long = room("python3 long.py: true\n", &line("python3 long.py"));
+    let script = "with open('artifacts/long.bin', 'wb') as file:\n    for step in range(20):\n        file.write(b'x' * 1024 * 1024)\n        file.flush()\n";
+    fs::create_dir(long.path().join("artifacts")).unwrap();
+    fs::write(long.path().join("long.py"), script).unwrap();
+    fs::write(long.path().join("settings.yaml"), "commands:\n  file_mb_at_most: 5\n").unwrap();
+    let told = result(long.path());
+    assert!(!text_of(&told).starts_with("exit code 0"), "{told}");
+    assert_eq!(fs::metadata(long.path().join("artifacts/long.bin")).unwrap().len(), 5 * 1024 * 1024);
 }
 
 /// The processes whose words contain this.
@@ -208,6 +421,8 @@ fn a_command_that_ran_when_the_workshop_was_killed_is_not_run_again() {
     let room = room("python3 slow.py: true\n", &line("python3 slow.py"));
     fs::write(room.path().join("slow.py"), script).unwrap();
     let run = ["run", "--agent", "lead", "--task", "Do it", "--provider", "scripted:script.yaml", "--events", "-"];
+    // What it makes new at the top level is there only when it has ended.
+    fs::write(room.path().join("runs"), "").unwrap();
     let mut running = Running::start(room.path(), &[&run[..], &ALLOWED[..]].concat());
     running.wait_for("the call", |event| event["type"] == "tool_call");
     let until = Instant::now();

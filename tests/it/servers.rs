@@ -140,6 +140,8 @@ fn is_gone(mode: &str) -> bool {
 
 fn a_server_is_connected_listed_called_and_gone() {
     let place = Place::new();
+    // A server makes nothing new at the top level of the workspace.
+    std::fs::write(place.folder.path().join("noted.txt"), "").expect("files can be written");
     let (mut client, offer) = place.allowed("good").expect("it works");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -151,7 +153,8 @@ fn a_server_is_connected_listed_called_and_gone() {
     assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
     let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
     assert_eq!(noted.text, "noted");
-    assert!(place.folder.path().join("noted.txt").is_file(), "it runs in the workspace");
+    let written = std::fs::read_to_string(place.folder.path().join("noted.txt")).expect("it is there");
+    assert_eq!(written, "hi\n", "it runs in the workspace");
     let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
     drop(client);
@@ -568,6 +571,8 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
         return;
     }
     let (place, elsewhere) = (Place::new(), elsewhere());
+    std::fs::create_dir(place.folder.path().join("artifacts")).expect("folders can be made");
+    std::fs::create_dir(place.folder.path().join("agents")).expect("folders can be made");
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let port = listener.local_addr().expect("it is bound").port();
     let server = |network: bool| {
@@ -580,11 +585,13 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
         client.call(tool(name, arguments), |_| {}).expect("it answers").text
     };
     let mut client = server(false);
-    let inside = place.folder.path().join("inside.txt");
+    let inside = place.folder.path().join("artifacts/inside.txt");
     assert_eq!(says(&mut client, "write", json!({ "path": inside })), "written");
     assert!(inside.is_file());
     let kept = (found.level() == Level::Bubblewrap).then(|| place.config.path().join("allowed-servers.yaml"));
-    for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept) {
+    // What is guarded, and what would be new at the top level, is no server's to write.
+    let guarded = ["agents/forged.md", "settings.yaml", "new.txt"].map(|path| place.folder.path().join(path));
+    for outside in std::iter::once(elsewhere.path().join("outside.txt")).chain(kept).chain(guarded) {
         let before = std::fs::read_to_string(&outside).ok();
         says(&mut client, "write", json!({ "path": outside }));
         assert_eq!(std::fs::read_to_string(&outside).ok(), before, "{:?}: {}", found.level(), outside.display());
@@ -602,11 +609,12 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
     let (place, elsewhere) = (Place::new(), elsewhere());
     let writes = |file: &Path| {
         let mut watcher = Command::new(env!("CARGO_BIN_EXE_workshop"));
-        watcher.arg(WATCH_WORD).arg("--write").arg(place.folder.path()).args(["--no-network", "--", "touch"]).arg(file);
+        watcher.arg(WATCH_WORD).arg("--within").arg(place.folder.path()).args(["--", "touch"]).arg(file);
         let output = watcher.stdin(Stdio::null()).output().expect("it starts");
         (output.status.code(), file.is_file())
     };
-    let inside = writes(&place.folder.path().join("inside.txt"));
+    std::fs::create_dir(place.folder.path().join("artifacts")).expect("folders can be made");
+    let inside = writes(&place.folder.path().join("artifacts/inside.txt"));
     if inside.0 == Some(127) {
         eprintln!("not proved here: this system has no Landlock");
         return;

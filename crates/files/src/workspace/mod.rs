@@ -10,6 +10,7 @@ pub mod archive;
 pub mod cleaning;
 mod decor;
 pub mod files;
+pub mod guarded;
 mod history_settings;
 mod ingest;
 mod last_good;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::guarded::{AgentWrites, guarded};
 use crate::base::spelling::{folded, is_unseen, nfc, skeleton};
 use crate::base::text::truncate;
 
@@ -139,33 +140,25 @@ impl WorkspacePath {
 
     /// Who may do what with it.
     pub fn reach(&self) -> Reach {
-        let is_closed = |part: &str| {
-            let part = folded(part);
-            part == ".workshop"
-                || part == ".git"
-                || SECRET_NAMES.iter().any(|name| part == *name || part.starts_with(&format!("{name}.")))
-        };
-        if self.parts().any(is_closed) {
+        if self.parts().any(is_closed_name) {
             return Reach::Closed;
         }
-        let path = folded(&self.0);
-        let first = path.split('/').next().unwrap_or(&path);
-        if self.parts().any(|part| part.starts_with('.'))
-            || READ_ONLY.contains(&first)
-            || path == "settings.yaml"
-            || path == APPROVALS_FILE
-        {
-            Reach::ReadOnly
-        } else if first == "sessions" {
-            Reach::Records
-        } else {
-            Reach::Open
+        match guarded(&self.0) {
+            Some(place) if place.name == "sessions" => Reach::Records,
+            Some(place) if place.writes == AgentWrites::Never => Reach::ReadOnly,
+            _ if folded(&self.0) == APPROVALS_FILE => Reach::ReadOnly,
+            _ => Reach::Open,
         }
     }
 }
 
-/// Folders that only a person and the room write: rules for agents, what comes in from outside, what went out.
-const READ_ONLY: [&str; 3] = ["storage", "inbox", "outbox"];
+/// Whether whatever has this name is closed to file tools, with all that lies in it: the program's own, and keys.
+pub fn is_closed_name(name: &str) -> bool {
+    let name = folded(name);
+    name == ".workshop"
+        || name == ".git"
+        || SECRET_NAMES.iter().any(|secret| name == *secret || name.starts_with(&format!("{secret}.")))
+}
 
 /// What a path's folder is for; also for paths that a listing names.
 pub fn kind_of(path: &str) -> FileKind {

@@ -1,32 +1,25 @@
 //! How programs that are started here are kept from what is not theirs: where the system has a way, they write nowhere but
-//! in the workspace and reach no network unless a person allowed it. One place for servers and commands.
+//! in the workspace, there nothing that the gate guards, and reach no network unless a person allowed it. One place for
+//! servers and commands.
 //!
-//! Between the program and this one stands a watcher ([`super::watch_over`]), which ends all that the program started when
-//! it ends, or when this process does, whatever ended it.
+//! Between the program and this one stands a watcher ([`super::watch_over`]). It looks what a program may write
+//! (`program_access`), starts it behind bubblewrap (`bubblewrap`, `staging`) or Landlock, and ends all that the program
+//! started when it ends, or when this process does, whatever ended it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
-use crate::workspace::layout::APPROVALS_FILE;
-
 /// The word by which this program is told to watch over another.
 pub const WATCH_WORD: &str = "__watch-over";
-/// Folders of a home that hold keys: nothing confined sees into them.
-const SECRET_FOLDERS: [&str; 8] =
-    [".ssh", ".aws", ".gnupg", ".docker", ".kube", ".config/agent-workshop", ".config/gh", ".password-store"];
-
-/// What in the workspace is a person's and the workshop's alone: nothing confined writes it, where that can be kept
-/// from it. A program that could would answer what is asked, or allow itself what it likes.
-const PROTECTED: [&str; 6] = ["settings.yaml", ".mcp.json", "storage", "inbox", APPROVALS_FILE, ".workshop"];
-
 /// What keeps a program in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// bubblewrap: a file system, processes and a network of its own.
     Bubblewrap,
-    /// Landlock: it writes only where it may, and reaches the network only where it may.
+    /// Landlock: it writes only in folders and files that were there when it started and that it may write, and reaches
+    /// the network only where it may.
     Landlock,
     /// Nothing: this system has neither, or forbids them.
     None,
@@ -37,9 +30,13 @@ impl Level {
     pub fn words(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "bubblewrap: programs see no keys, write only in the workspace, and reach no network unless allowed"
+                "bubblewrap: programs see no keys and no sockets, write only in the workspace and nothing there that \
+                 is guarded, and reach no network unless allowed"
             }
-            Self::Landlock => "Landlock: programs write only in the workspace, and reach no network unless allowed",
+            Self::Landlock => {
+                "Landlock: programs write only in the workspace and nothing there that is guarded, make nothing new \
+                 at its top level, and reach no network unless allowed; what you can read, they can read"
+            }
             Self::None => "none: programs that you allow can do what you can",
         }
     }
@@ -48,8 +45,10 @@ impl Level {
 /// What a confined program may do.
 #[derive(Clone, Copy, Debug)]
 pub struct Rights<'a> {
-    /// The folder in which it may write.
+    /// The workspace: it may write what is in it and not guarded.
     pub folder: &'a Path,
+    /// Whether it may make new entries at the workspace's top level. They are there once it has ended.
+    pub new_entries: bool,
     /// Whether it may use the network.
     pub network: bool,
     /// A folder that it is not to see, where that can be kept from it: where the person keeps keys.
@@ -61,10 +60,12 @@ pub struct Rights<'a> {
 /// How much a program, with all that it starts, may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Memory of each process, in bytes.
+    /// Memory of all its processes together, in bytes.
     pub memory_bytes: u64,
     /// Processes at once.
     pub processes: u64,
+    /// Bytes of each file that it writes.
+    pub file_bytes: u64,
 }
 
 /// What this computer has to keep programs in.
@@ -100,7 +101,7 @@ impl Confinement {
         let watcher = watcher();
         let bubblewrap = in_path("bwrap");
         let level = match (&bubblewrap, &watcher) {
-            (Some(bubblewrap), _) if bubblewrap_works(bubblewrap) => Level::Bubblewrap,
+            (Some(bubblewrap), Some(_)) if bubblewrap_works(bubblewrap) => Level::Bubblewrap,
             (_, Some(_)) if super::watch_over::landlock_works() => Level::Landlock,
             _ => Level::None,
         };
@@ -125,56 +126,41 @@ impl Confinement {
     /// The words that start a program confined, and whether somebody watches over it.
     pub(super) fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
         let words = words.into_iter().map(OsString::from);
-        let mut all: Vec<OsString> = Vec::new();
-        if let Some(watcher) = &self.watcher {
-            all.extend([watcher.clone().into(), WATCH_WORD.into()]);
-            if self.level == Level::Landlock {
-                all.extend(["--write".into(), rights.folder.into()]);
-                if !rights.network {
-                    all.push("--no-network".into());
-                }
+        let Some(watcher) = &self.watcher else { return (words.collect(), false) };
+        let mut all: Vec<OsString> = vec![watcher.clone().into(), WATCH_WORD.into()];
+        if self.level != Level::None {
+            all.extend(["--within".into(), rights.folder.into()]);
+            if rights.network {
+                all.push("--network".into());
             }
-            if let Some(limits) = rights.limits {
-                all.extend(["--memory".into(), limits.memory_bytes.to_string().into()]);
-                all.extend(["--processes".into(), limits.processes.to_string().into()]);
-            }
-            all.push("--".into());
         }
         if self.level == Level::Bubblewrap {
-            all.extend(self.bubblewrap_words(rights));
+            all.extend(["--bubblewrap".into(), self.bubblewrap.clone().into()]);
+            if rights.new_entries {
+                all.push("--new-entries".into());
+            }
+            let variable = |name: &str| std::env::var_os(name).filter(|value| Path::new(value).is_absolute());
+            all.extend(variable("HOME").into_iter().flat_map(|home| ["--home".into(), home]));
+            let own = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"].into_iter().filter_map(variable);
+            let hidden = own.chain(rights.hidden.map(Into::into));
+            all.extend(hidden.flat_map(|folder| ["--hide".into(), folder]));
         }
+        if let Some(limits) = rights.limits {
+            all.extend(["--memory".into(), limits.memory_bytes.to_string().into()]);
+            all.extend(["--processes".into(), limits.processes.to_string().into()]);
+            all.extend(["--file-size".into(), limits.file_bytes.to_string().into()]);
+        }
+        all.push("--".into());
         all.extend(words);
-        (all, self.watcher.is_some())
-    }
-
-    fn bubblewrap_words(&self, rights: &Rights<'_>) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![self.bubblewrap.clone().into()];
-        let mut add = |more: &[&dyn AsRef<std::ffi::OsStr>]| words.extend(more.iter().map(|word| word.as_ref().into()));
-        add(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc", &"--tmpfs", &"/tmp"]);
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let secret =
-            SECRET_FOLDERS.map(|folder| home.join(folder)).into_iter().chain(rights.hidden.map(Path::to_owned));
-        let (within, beside): (Vec<PathBuf>, Vec<PathBuf>) =
-            secret.filter(|folder| folder.is_dir()).partition(|folder| folder.starts_with(rights.folder));
-        // Each covers what was said before it of the same place.
-        beside.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
-        add(&[&"--bind", &rights.folder, &rights.folder]);
-        let protected = PROTECTED.map(|path| rights.folder.join(path));
-        protected.iter().filter(|path| path.exists()).for_each(|path| add(&[&"--ro-bind", path, path]));
-        within.iter().for_each(|folder| add(&[&"--tmpfs", folder]));
-        add(&[&"--unshare-all", &"--die-with-parent", &"--new-session"]);
-        if rights.network {
-            add(&[&"--share-net"]);
-        }
-        add(&[&"--"]);
-        words
+        (all, true)
     }
 }
 
 /// Whether bubblewrap may do here what it is there for: in some containers it may not.
 fn bubblewrap_works(bubblewrap: &Path) -> bool {
     let mut try_it = Command::new(bubblewrap);
-    try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--", "true"]);
+    try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
+    try_it.args(["--size", "4096", "--tmpfs", "/tmp", "--unshare-all", "--", "true"]);
     try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     try_it.status().is_ok_and(|status| status.success())
 }
@@ -215,7 +201,8 @@ mod tests {
             bubblewrap: "/bwrap".into(),
             watcher: watcher.map(PathBuf::from),
         };
-        let rights = Rights { folder: Path::new("/w"), network, hidden: Some(Path::new("/")), limits: None };
+        let hidden = Some(Path::new("/keys"));
+        let rights = Rights { folder: Path::new("/w"), new_entries: true, network, hidden, limits: None };
         let (words, _) = confinement.wrap(vec!["git".into(), "--all".into()], &rights);
         words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
@@ -223,14 +210,14 @@ mod tests {
     #[test]
     fn a_program_runs_behind_what_this_computer_has() {
         assert_eq!(wrapped(Level::None, None, false), ["git", "--all"]);
+        assert_eq!(wrapped(Level::None, Some("/workshop"), false), ["/workshop", WATCH_WORD, "--", "git", "--all"]);
         assert_eq!(
             wrapped(Level::Landlock, Some("/workshop"), false),
-            ["/workshop", WATCH_WORD, "--write", "/w", "--no-network", "--", "git", "--all"]
+            ["/workshop", WATCH_WORD, "--within", "/w", "--", "git", "--all"]
         );
-        let words = wrapped(Level::Bubblewrap, None, true).join(" ");
-        assert!(words.starts_with("/bwrap --ro-bind / /") && words.ends_with("-- git --all"), "{words}");
-        assert!(words.contains("--bind /w /w") && words.contains("--share-net"), "{words}");
-        assert!(words.contains("--tmpfs / --bind /w"), "what is hidden lies below what may be used: {words}");
-        assert!(!wrapped(Level::Bubblewrap, None, false).join(" ").contains("--share-net"));
+        let words = wrapped(Level::Bubblewrap, Some("/workshop"), true).join(" ");
+        for part in ["--within /w --network --bubblewrap /bwrap --new-entries", "--hide /keys", "-- git --all"] {
+            assert!(words.contains(part), "{part} in {words}");
+        }
     }
 }

@@ -34,8 +34,10 @@ pub struct ProgramSettings {
     pub timeout_secs: f64,
     /// Seconds that an agent may ask for at most.
     pub timeout_secs_at_most: f64,
-    /// Megabytes of memory that each process of it may take.
+    /// Megabytes of memory that it may take, with all that it starts.
     pub memory_mb: u32,
+    /// Megabytes of each file that it may write.
+    pub file_mb_at_most: u32,
     /// Processes that it may have at once.
     pub processes_at_most: u32,
     /// Characters of what it says that the agent is told; the beginning and the end of longer ones.
@@ -50,6 +52,7 @@ impl Default for ProgramSettings {
             timeout_secs: 120.0,
             timeout_secs_at_most: 1_800.0,
             memory_mb: 4_096,
+            file_mb_at_most: 4_096,
             processes_at_most: 256,
             output_chars_at_most: 20_000,
             network: false,
@@ -63,6 +66,7 @@ impl SettingsSection for ProgramSettings {
         Range::of("timeout_secs", 1.0, 86_400.0),
         Range::of("timeout_secs_at_most", 1.0, 86_400.0),
         Range::of("memory_mb", 16.0, 1_048_576.0),
+        Range::of("file_mb_at_most", 1.0, 1_048_576.0),
         Range::of("processes_at_most", 1.0, 10_000.0),
         Range::of("output_chars_at_most", 200.0, 1_000_000.0),
     ];
@@ -205,9 +209,15 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
     let limits = Limits {
         memory_bytes: u64::from(settings.memory_mb.clamp(16, 1_048_576)) * 1024 * 1024,
         processes: settings.processes_at_most.clamp(1, 10_000).into(),
+        file_bytes: u64::from(settings.file_mb_at_most.clamp(1, 1_048_576)) * 1024 * 1024,
     };
-    let rights =
-        Rights { folder: &workspace, network: settings.network, hidden: place.hidden.as_deref(), limits: Some(limits) };
+    let rights = Rights {
+        folder: &workspace,
+        new_entries: true,
+        network: settings.network,
+        hidden: place.hidden.as_deref(),
+        limits: Some(limits),
+    };
     let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);
     let mut start = Command::new(&all[0]);
     start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");

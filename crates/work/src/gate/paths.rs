@@ -4,6 +4,8 @@ use super::verdict::Verdict;
 use crate::agent::agent_file::AgentFormat;
 use crate::agent::formats::format_of;
 use crate::base::spelling::folded;
+use crate::workspace::guarded::{AgentWrites, guarded};
+use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::vfs::WorkspacePath;
 
 /// The path under which a file defines an agent, with the format that reads it there: its own, or the one that a disk
@@ -17,24 +19,18 @@ pub fn profile_place(path: &WorkspacePath) -> Option<(WorkspacePath, &'static Ag
 }
 
 /// What is said of changing a file because of where it lies, and why; nothing for ordinary files and for files
-/// that define agents, which are judged by what they say.
+/// that are judged by what they say.
 pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
-    let folded = folded(path.as_str());
-    let parts: Vec<&str> = folded.split('/').collect();
-    if parts.iter().any(|part| part.starts_with('.')) {
-        return Some((Verdict::Deny, "files that begin with a dot are the program's own"));
+    if folded(path.as_str()) == APPROVALS_FILE {
+        return Some((Verdict::Deny, "only a person answers approvals"));
     }
-    match parts.as_slice() {
-        ["tasks", "approvals.task.md"] => Some((Verdict::Deny, "only a person answers approvals")),
-        ["settings.yaml" | "settings.yml"] => Some((Verdict::Deny, "only a person changes the settings")),
-        ["scenes", ..] => Some((Verdict::Ask, "a scene says which agents there are and carries settings")),
-        ["storage", ..] => Some((Verdict::Deny, "only a person changes what the program goes by")),
-        ["workflows", ..] => Some((Verdict::Ask, "a workflow sets agents to work")),
-        ["sessions", ..] => Some((Verdict::Deny, "the program alone writes sessions")),
-        ["agents", ..] if profile_place(path).is_none() => {
-            Some((Verdict::Ask, "this folder holds what agents are and are taught"))
-        }
-        _ => None,
+    let place = guarded(path.as_str())?;
+    match place.writes {
+        AgentWrites::Never => Some((Verdict::Deny, place.why)),
+        // A file that defines an agent is judged by what it says.
+        AgentWrites::Asked if profile_place(path).is_some() => None,
+        AgentWrites::Asked => Some((Verdict::Ask, place.why)),
+        AgentWrites::Judged => None,
     }
 }
 
@@ -74,6 +70,9 @@ mod tests {
             ("sessions/ada.session.yaml", Verdict::Deny),
             ("agents/ada/modules/x.ts", Verdict::Ask),
             ("agents/x.txt", Verdict::Ask),
+            ("templates/notes.txt", Verdict::Ask),
+            ("inbox/slack-messages.jsonl", Verdict::Deny),
+            ("outbox/slack-messages.jsonl", Verdict::Deny),
         ] {
             assert_eq!(guard(&path(given)).map(|(verdict, _)| verdict), Some(verdict), "{given}");
         }

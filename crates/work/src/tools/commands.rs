@@ -24,6 +24,16 @@ pub const EXECUTE_COMMAND: &str = "execute_command";
 /// No command line is longer, in characters.
 const LINE_CHARS_AT_MOST: usize = 4_000;
 
+/// What programs say that were kept from writing something.
+const MEETING_A_LIMIT: [&str; 4] =
+    ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
+/// What an agent is told then.
+const WHAT_PROGRAMS_WRITE: &str = "Programs that you run write ordinary files and folders of the workspace. They change \
+    nothing in agents, boards, inbox, memory, outbox, scenes, sessions, storage, tasks, templates and workflows, nothing \
+    that begins with a dot, no settings and no AGENTS.md; use your own tools for those. Folders at the top level of the \
+    workspace cannot be moved or removed, and files there cannot be replaced by others. On some computers nothing new can \
+    be made there either: write into a folder that is there, such as artifacts.";
+
 /// A command that is to be run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CommandOrder {
@@ -155,7 +165,11 @@ fn news_of(ended: ProgramEnded) -> ToolNews {
         HowEnded::Stopped => ToolNews::Aborted { why: "the command was stopped while it ran".to_owned() },
         HowEnded::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
-            let text = told(format!("exit code {code} after {secs:.1} s"));
+            let mut text = told(format!("exit code {code} after {secs:.1} s"));
+            if code != 0 && MEETING_A_LIMIT.iter().any(|sign| said.contains(sign) || complained.contains(sign)) {
+                text.push_str("\n\n");
+                text.push_str(WHAT_PROGRAMS_WRITE);
+            }
             ToolNews::Done { output: ToolOutput { text, data: Some(data), ..ToolOutput::default() } }
         }
         HowEnded::Killed => ToolNews::Failed { why: told(format!("the command was killed after {secs:.1} s")) },

@@ -70,7 +70,9 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
     })?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
-    let rights = Rights { folder: place.folder, network: *network, hidden: place.hidden, limits: None };
+    // It may run for days: what it made new would be there only then.
+    let rights =
+        Rights { folder: place.folder, new_entries: false, network: *network, hidden: place.hidden, limits: None };
     let (words, is_watched_over) = match place.confinement {
         Some(confinement) => confinement.wrap(words, &rights),
         None => Confinement::none().wrap(words, &rights),

@@ -1,0 +1,90 @@
+//! The places of a workspace that mean something to the workshop, and what an agent may do there. The one list for all
+//! who judge a change: the gate (tools of agents), the file service, and the confinement of programs.
+//!
+//! What an agent may not change unasked, a program that it runs may not change at all: nobody could ask a person, and
+//! what a program writes would arrive as the person's own change.
+
+use crate::base::spelling::folded;
+
+/// What an agent may do with its own tools at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AgentWrites {
+    /// Nothing, whatever a person allows.
+    Never,
+    /// It changes something there once a person has allowed exactly that.
+    Asked,
+    /// Each change is judged by what it says, and applied in the agent's name.
+    Judged,
+}
+
+/// A file or a folder of the workspace itself, with everything in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GuardedPlace {
+    /// Its name.
+    pub name: &'static str,
+    /// What agents may do there.
+    pub writes: AgentWrites,
+    /// Why, as a clause.
+    pub why: &'static str,
+}
+
+const fn place(name: &'static str, writes: AgentWrites, why: &'static str) -> GuardedPlace {
+    GuardedPlace { name, writes, why }
+}
+
+/// All of them, but for names that begin with a dot: see [`HIDDEN`].
+pub const GUARDED_PLACES: [GuardedPlace; 15] = [
+    place("settings.yaml", AgentWrites::Never, "only a person changes the settings"),
+    place("settings.yml", AgentWrites::Never, "only a person changes the settings"),
+    place("storage", AgentWrites::Never, "only a person changes what the program goes by"),
+    place("inbox", AgentWrites::Never, "only what comes from outside stands there"),
+    place("outbox", AgentWrites::Never, "only what the room has sent stands there"),
+    place("sessions", AgentWrites::Never, "the program alone writes sessions"),
+    place("scenes", AgentWrites::Asked, "a scene says which agents there are and carries settings"),
+    place("workflows", AgentWrites::Asked, "a workflow sets agents to work"),
+    place("agents", AgentWrites::Asked, "this folder holds what agents are and are taught"),
+    place("templates", AgentWrites::Asked, "this folder holds what agents are and are taught"),
+    place("tasks", AgentWrites::Judged, "tasks become work, and a person's mark in them counts"),
+    place("boards", AgentWrites::Judged, "what elements hold is changed in somebody's name"),
+    place("memory", AgentWrites::Judged, "what agents remember is written in their own name"),
+    place("AGENTS.md", AgentWrites::Judged, "it holds instructions for agents"),
+    place("CLAUDE.md", AgentWrites::Judged, "it holds instructions for agents"),
+];
+
+/// Everything whose name begins with a dot, at any depth.
+pub const HIDDEN: GuardedPlace = place(".*", AgentWrites::Never, "files that begin with a dot are the program's own");
+
+/// The guarded place in which a path of the workspace lies, however it is spelt; nothing for ordinary files.
+pub fn guarded(path: &str) -> Option<&'static GuardedPlace> {
+    let path = folded(path);
+    if path.split('/').any(|part| part.starts_with('.')) {
+        return Some(&HIDDEN);
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    GUARDED_PLACES.iter().find(|place| folded(place.name) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_by_every_spelling_and_with_all_that_lies_in_it() {
+        for (path, name) in [
+            ("settings.yaml", "settings.yaml"),
+            ("Settings.YAML", "settings.yaml"),
+            ("storage/terminal-cmd-allowlist.yaml", "storage"),
+            ("STORAGE/x", "storage"),
+            ("agents/ada/skills/notes.md", "agents"),
+            ("agents.md", "AGENTS.md"),
+            (".git/hooks/pre-commit", ".*"),
+            ("project/.git/config", ".*"),
+            (".mcp.json", ".*"),
+        ] {
+            assert_eq!(guarded(path).map(|place| place.name), Some(name), "{path}");
+        }
+        for path in ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x"] {
+            assert_eq!(guarded(path), None, "{path}");
+        }
+    }
+}

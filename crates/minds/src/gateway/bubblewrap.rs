@@ -1,0 +1,295 @@
+//! The words with which bubblewrap starts a program: what it sees of this computer, of the person's home and of the
+//! workspace, and what of it it may write. Pure, but for looking at what is there.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry};
+
+/// Folders in which other programs of this computer listen: sessions of desktops, containers, databases, agents of keys.
+const SOCKET_FOLDERS: [&str; 6] = ["/run", "/var/run", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd", "/mnt/wslg"];
+/// What of those folders programs need to run at all, on systems that have it.
+const NEEDED_OF_RUN: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];
+/// The name server, which may be named by a file in one of those folders.
+const NAME_SERVERS: &str = "/etc/resolv.conf";
+/// What begins with a dot in a home and is needed by compilers, interpreters and the like. Everything else that begins
+/// with one is hidden.
+const TOOLS_OF_HOME: [&str; 38] = [
+    ".asdf",
+    ".bun",
+    ".cabal",
+    ".cache",
+    ".cargo",
+    ".conda",
+    ".deno",
+    ".dotnet",
+    ".elan",
+    ".gem",
+    ".ghcup",
+    ".gitconfig",
+    ".gitignore",
+    ".gitignore_global",
+    ".go",
+    ".gradle",
+    ".jenv",
+    ".julia",
+    ".juliaup",
+    ".linuxbrew",
+    ".local",
+    ".m2",
+    ".nix-profile",
+    ".npm",
+    ".nuget",
+    ".nvm",
+    ".opam",
+    ".pixi",
+    ".pnpm-store",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman",
+    ".stack",
+    ".tool-versions",
+    ".virtualenvs",
+    ".volta",
+    ".yarn",
+];
+/// Keys within what is needed.
+const SECRETS_WITHIN: [&str; 14] = [
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".conda/token",
+    ".gem/credentials",
+    ".gradle/gradle.properties",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".local/share/gnupg",
+    ".local/share/containers/auth.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".nuget/NuGet/NuGet.Config",
+];
+/// Settings that are no secrets, below a folder that is hidden.
+const SETTINGS_SHOWN: &str = ".config/git";
+
+/// What a program is started with.
+pub(super) struct Sandbox<'a> {
+    /// bubblewrap.
+    pub(super) program: &'a Path,
+    /// The workspace, by its real path.
+    pub(super) workspace: &'a Path,
+    /// What is in it.
+    pub(super) entries: &'a [WorkspaceEntry],
+    /// What stands for the workspace's own folder, where the program may make new entries in it.
+    pub(super) stage: Option<&'a Path>,
+    /// A worktree in which the program works, although it lies where programs do not see.
+    pub(super) worktree: Option<&'a Path>,
+    /// Folders that it is not to see.
+    pub(super) hidden: &'a [PathBuf],
+    /// The person's home.
+    pub(super) home: Option<&'a Path>,
+    /// Folders in which programs are found, and the program itself.
+    pub(super) programs: &'a [PathBuf],
+    /// Whether it may use the network.
+    pub(super) network: bool,
+    /// The bytes of each folder for passing files.
+    pub(super) temporary_bytes: Option<u64>,
+}
+
+/// Words that are put together.
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add(&mut self, words: &[&dyn AsRef<OsStr>]) {
+        self.0.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    }
+
+    /// Nothing of this is seen: a folder is empty, and so is a file.
+    fn hide(&mut self, path: &Path) {
+        match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
+            Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
+            // What a link leads to is hidden where it lies, if that is among what is hidden.
+            _ => {}
+        }
+    }
+
+    fn temporary(&mut self, path: &dyn AsRef<OsStr>, bytes: Option<u64>) {
+        if let Some(bytes) = bytes {
+            self.add(&[&"--size", &bytes.to_string()]);
+        }
+        self.add(&[&"--tmpfs", path]);
+    }
+}
+
+impl Sandbox<'_> {
+    /// The words before those of the program.
+    pub(super) fn words(&self) -> Vec<OsString> {
+        let mut words = Words(vec![self.program.into()]);
+        words.add(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc"]);
+        words.temporary(&"/tmp", self.temporary_bytes);
+        words.temporary(&"/dev/shm", self.temporary_bytes);
+        self.hide_sockets(&mut words);
+        let (within, beside): (Vec<PathBuf>, Vec<PathBuf>) =
+            self.hidden_paths().into_iter().partition(|path| path.starts_with(self.workspace));
+        beside.iter().for_each(|path| words.hide(path));
+        if let Some(settings) = self.home.map(|home| home.join(SETTINGS_SHOWN)).filter(|path| path.is_dir()) {
+            words.add(&[&"--ro-bind", &settings, &settings]);
+        }
+        self.mount_workspace(&mut words);
+        within.iter().for_each(|path| words.hide(path));
+        // Without it, root could take the mounts away again.
+        words.add(&[&"--cap-drop", &"ALL", &"--unshare-all", &"--die-with-parent", &"--new-session"]);
+        if self.network {
+            words.add(&[&"--share-net"]);
+        }
+        words.add(&[&"--setenv", &"TMPDIR", &"/tmp", &"--"]);
+        words.0
+    }
+
+    /// Nobody is reached who listens at a socket of this computer.
+    fn hide_sockets(&self, words: &mut Words) {
+        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        for folder in SOCKET_FOLDERS.map(Path::new).into_iter().filter(|path| is_folder(path)) {
+            words.add(&[&"--tmpfs", &folder]);
+        }
+        for needed in NEEDED_OF_RUN.map(Path::new).into_iter().filter(|path| path.exists()) {
+            words.add(&[&"--ro-bind", &needed, &needed]);
+        }
+        let servers = self.network.then(|| Path::new(NAME_SERVERS).canonicalize().ok()).flatten();
+        if let Some(servers) = servers.filter(|file| SOCKET_FOLDERS.iter().any(|folder| file.starts_with(folder))) {
+            words.add(&[&"--ro-bind", &servers, &servers]);
+        }
+    }
+
+    /// What nobody who is confined sees.
+    fn hidden_paths(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        if let Some(home) = self.home.filter(|home| home.parent().is_some()) {
+            let is_needed = |name: &OsStr| {
+                let holds_programs = |place: &PathBuf| {
+                    place
+                        .strip_prefix(home)
+                        .is_ok_and(|below| below.components().next().is_some_and(|first| first.as_os_str() == name))
+                };
+                TOOLS_OF_HOME.iter().any(|tool| name == *tool) || self.programs.iter().any(holds_programs)
+            };
+            let entries = std::fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let mut secret: Vec<OsString> =
+                entries.filter(|name| name.to_string_lossy().starts_with('.') && !is_needed(name)).collect();
+            secret.sort();
+            paths.extend(secret.iter().map(|name| home.join(name)));
+            paths.extend(SECRETS_WITHIN.iter().map(|path| home.join(path)));
+        }
+        paths.extend(self.hidden.iter().cloned());
+        paths
+    }
+
+    fn mount_workspace(&self, words: &mut Words) {
+        match self.stage {
+            Some(stage) => words.add(&[&"--bind", &stage, &self.workspace]),
+            None => words.add(&[&"--ro-bind", &self.workspace, &self.workspace]),
+        }
+        // What is gone by now is left out: it would be new, and is judged as that.
+        for entry in self.entries {
+            let path = self.workspace.join(&entry.name);
+            match (&entry.kind, entry.access) {
+                (EntryKind::Link(target), ProgramAccess::Read | ProgramAccess::Write) if self.stage.is_some() => {
+                    words.add(&[&"--symlink", target, &path])
+                }
+                (EntryKind::Link(_), _) => {}
+                (EntryKind::Folder, ProgramAccess::Hidden) => words.add(&[&"--tmpfs", &path]),
+                (EntryKind::File, ProgramAccess::Hidden) => words.add(&[&"--dev-bind", &"/dev/null", &path]),
+                (_, ProgramAccess::Read) if self.stage.is_none() => {}
+                (_, ProgramAccess::Read) => words.add(&[&"--ro-bind-try", &path, &path]),
+                (_, ProgramAccess::Write) => words.add(&[&"--bind-try", &path, &path]),
+            }
+        }
+        if let Some(worktree) = self.worktree {
+            words.add(&[&"--bind", &worktree, &worktree]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, kind: EntryKind, access: ProgramAccess) -> WorkspaceEntry {
+        WorkspaceEntry { name: name.into(), kind, access }
+    }
+
+    fn words(stage: Option<&Path>, network: bool, home: &Path, programs: &[PathBuf]) -> String {
+        let entries = [
+            entry(".env", EntryKind::File, ProgramAccess::Hidden),
+            entry(".workshop", EntryKind::Folder, ProgramAccess::Hidden),
+            entry("artifacts", EntryKind::Folder, ProgramAccess::Write),
+            entry("link", EntryKind::Link("artifacts".into()), ProgramAccess::Write),
+            entry("storage", EntryKind::Folder, ProgramAccess::Read),
+        ];
+        let hidden = [home.join("keys")];
+        let sandbox = Sandbox {
+            program: Path::new("/bwrap"),
+            workspace: Path::new("/w"),
+            entries: &entries,
+            stage,
+            worktree: None,
+            hidden: &hidden,
+            home: Some(home),
+            programs,
+            network,
+            temporary_bytes: Some(1_024),
+        };
+        let words: Vec<String> = sandbox.words().into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_program_writes_what_is_not_guarded_and_makes_new_entries_beside() {
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let staged = words(Some(Path::new("/w/.workshop/programs/1-0")), false, home.path(), &[]);
+        for part in [
+            "/bwrap --ro-bind / /",
+            "--size 1024 --tmpfs /tmp",
+            "--bind /w/.workshop/programs/1-0 /w --dev-bind /dev/null /w/.env --tmpfs /w/.workshop",
+            "--bind-try /w/artifacts /w/artifacts",
+            "--symlink artifacts /w/link",
+            "--ro-bind-try /w/storage /w/storage",
+            "--cap-drop ALL --unshare-all",
+        ] {
+            assert!(staged.contains(part), "{part} in {staged}");
+        }
+        assert!(!staged.contains("--share-net"));
+        let fixed = words(None, true, home.path(), &[]);
+        assert!(fixed.contains("--ro-bind /w /w --dev-bind") && !fixed.contains("--symlink"), "{fixed}");
+        assert!(fixed.contains("--bind-try /w/artifacts /w/artifacts") && !fixed.contains("/w/storage"), "{fixed}");
+        assert!(fixed.contains("--share-net"), "{fixed}");
+    }
+
+    #[test]
+    fn of_a_home_only_what_tools_need_is_seen_of_what_begins_with_a_dot() {
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let at = |name: &str| home.path().join(name);
+        for folder in [".ssh", ".aws", ".config/git", ".cargo", ".own/bin", "Documents", "keys"] {
+            std::fs::create_dir_all(at(folder)).expect("folders can be made");
+        }
+        for file in [".netrc", ".git-credentials", ".gitconfig", ".cargo/credentials.toml"] {
+            std::fs::write(at(file), "secret").expect("files can be written");
+        }
+        let words = words(None, false, home.path(), &[at(".own/bin")]);
+        for hidden in [".ssh", ".aws", ".config", "keys"] {
+            assert!(words.contains(&format!("--tmpfs {}", at(hidden).display())), "{hidden} in {words}");
+        }
+        for hidden in [".netrc", ".git-credentials", ".cargo/credentials.toml"] {
+            assert!(words.contains(&format!("--dev-bind /dev/null {}", at(hidden).display())), "{hidden} in {words}");
+        }
+        for seen in [".gitconfig", ".own", "Documents"] {
+            assert!(!words.contains(&*at(seen).to_string_lossy()), "{seen} in {words}");
+        }
+        assert!(!words.contains(&format!("--tmpfs {} ", at(".cargo").display())), "{words}");
+        assert!(words.contains(&format!("--ro-bind {0} {0}", at(".config/git").display())), "{words}");
+    }
+}

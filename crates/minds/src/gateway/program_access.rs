@@ -1,0 +1,137 @@
+//! What of a workspace a program that an agent runs may write: everything in it but the guarded places, entry by entry of
+//! its top level. The one place that turns the list of [`guarded`](crate::workspace::guarded) into rights of programs.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::workspace::guarded::guarded;
+use crate::workspace::path::is_closed_name;
+
+/// What an entry of the workspace's top level is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum EntryKind {
+    /// A folder.
+    Folder,
+    /// An ordinary file.
+    File,
+    /// A link, and where it leads as it is written.
+    Link(PathBuf),
+}
+
+/// What a program may do with an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ProgramAccess {
+    /// Read and write it.
+    Write,
+    /// Read it.
+    Read,
+    /// Not even see what is in it.
+    Hidden,
+}
+
+/// An entry of the workspace's top level.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct WorkspaceEntry {
+    pub(super) name: OsString,
+    pub(super) kind: EntryKind,
+    pub(super) access: ProgramAccess,
+}
+
+/// Why programs may not make or change an entry of this name; nothing where they may.
+pub(super) fn refused(name: &OsStr) -> Option<&'static str> {
+    guarded(&name.to_string_lossy()).map(|place| place.why)
+}
+
+/// The entries of the workspace's top level in the order of their names, with what a program may do with each. Sockets,
+/// pipes and devices are left out: no program is given them.
+pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(workspace)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        let kind = match () {
+            () if kind.is_symlink() => EntryKind::Link(std::fs::read_link(entry.path())?),
+            () if kind.is_dir() => EntryKind::Folder,
+            () if kind.is_file() => EntryKind::File,
+            () => continue,
+        };
+        let access = match () {
+            // Git needs to read its own folder.
+            () if is_closed_name(&name.to_string_lossy()) && name != ".git" => ProgramAccess::Hidden,
+            () if refused(&name).is_some() => ProgramAccess::Read,
+            () => ProgramAccess::Write,
+        };
+        entries.push(WorkspaceEntry { name, kind, access });
+    }
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    protect_targets(workspace, &mut entries);
+    Ok(entries)
+}
+
+/// Where a guarded place is a link to another folder of the workspace, that folder is guarded too.
+fn protect_targets(workspace: &Path, entries: &mut [WorkspaceEntry]) {
+    let Ok(root) = workspace.canonicalize() else { return };
+    let target = |entry: &&WorkspaceEntry| {
+        let is_guarded_link = matches!(entry.kind, EntryKind::Link(_)) && entry.access != ProgramAccess::Write;
+        let real = is_guarded_link.then(|| workspace.join(&entry.name).canonicalize().ok())??;
+        match real.strip_prefix(&root).ok()?.components().next()? {
+            Component::Normal(first) => Some(first.to_owned()),
+            _ => None,
+        }
+    };
+    let targets: BTreeSet<OsString> = entries.iter().filter_map(|entry| target(&entry)).collect();
+    for entry in entries.iter_mut().filter(|entry| targets.contains(&entry.name)) {
+        if entry.access == ProgramAccess::Write {
+            entry.access = ProgramAccess::Read;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::guarded::GUARDED_PLACES;
+
+    #[test]
+    fn what_the_gate_guards_no_program_writes() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let at = |name: &str| folder.path().join(name);
+        for place in GUARDED_PLACES {
+            match place.name.contains('.') {
+                true => std::fs::write(at(place.name), "").expect("files can be written"),
+                false => std::fs::create_dir(at(place.name)).expect("folders can be made"),
+            }
+        }
+        for name in [".git", ".workshop", ".vscode", "artifacts", "src"] {
+            std::fs::create_dir(at(name)).expect("folders can be made");
+        }
+        for name in [".env", ".mcp.json", ".envrc", "README.md"] {
+            std::fs::write(at(name), "").expect("files can be written");
+        }
+        let entries = entries(folder.path()).expect("it can be listed");
+        let with = |access: ProgramAccess| -> Vec<&str> {
+            entries.iter().filter(|entry| entry.access == access).filter_map(|entry| entry.name.to_str()).collect()
+        };
+        assert_eq!(with(ProgramAccess::Write), ["README.md", "artifacts", "src"]);
+        assert_eq!(with(ProgramAccess::Hidden), [".env", ".mcp.json", ".workshop"]);
+        assert_eq!(entries.len(), GUARDED_PLACES.len() + 9);
+        for place in GUARDED_PLACES {
+            assert!(refused(OsStr::new(place.name)).is_some(), "{}", place.name);
+        }
+        assert!(refused(OsStr::new("Storage")).is_some() && refused(OsStr::new("target")).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_guarded_place_that_is_a_link_guards_where_it_leads() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        std::fs::create_dir_all(folder.path().join("team/agents")).expect("folders can be made");
+        std::fs::create_dir(folder.path().join("src")).expect("folders can be made");
+        std::os::unix::fs::symlink("team/agents", folder.path().join("agents")).expect("links can be made");
+        let entries = entries(folder.path()).expect("it can be listed");
+        let access = |name: &str| entries.iter().find(|entry| entry.name == *name).map(|entry| entry.access);
+        assert_eq!((access("team"), access("src")), (Some(ProgramAccess::Read), Some(ProgramAccess::Write)));
+    }
+}
