@@ -17,6 +17,7 @@ use crate::base::{ActivationKey, Id};
 use crate::mind::headings::TASK_PLACE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::lint::PEOPLE;
+use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The file of questions to a person; what stands there is nobody's work.
@@ -138,11 +139,6 @@ fn says(task: &Task, key: &str) -> Option<String> {
 /// Whether a task says that somebody has it, or how that went.
 fn is_taken(task: &Task) -> bool {
     says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
-}
-
-/// Whether a person is to say first that it may be done.
-fn waits_for_person(task: &Task) -> bool {
-    says(task, "approval_required").as_deref() == Some("true") && says(task, "approved").as_deref() != Some("true")
 }
 
 /// The tasks that a task depends on: in its own file, else in another.

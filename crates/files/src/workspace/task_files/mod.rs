@@ -7,7 +7,7 @@
 //! Reading order: [`model`] (what a task is), `lines`, `head`, `keys` and `parse` (from text to it), `quoting` and
 //! `value` (single values, both ways), `ids` and `relations` (what tasks are to each other), [`lint`], [`edit`] and
 //! [`spacing`] (from it to text), [`mod@carry_over`] (one change and another joined), [`columns`] (as boards show them),
-//! [`query`].
+//! [`permission`] (what of it only a person changes), [`query`].
 
 pub mod carry_over;
 pub mod columns;
@@ -20,6 +20,7 @@ mod lines;
 pub mod lint;
 pub mod model;
 mod parse;
+pub mod permission;
 mod quoting;
 mod relations;
 pub mod render;

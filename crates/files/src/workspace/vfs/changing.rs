@@ -15,12 +15,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::layout;
-use super::OUTSIDE;
+use super::super::task_files::lint::ENDING;
+use super::super::task_files::permission::only_for_a_person;
 use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
+use super::{OUTSIDE, is_agent};
 use crate::base::hash::content_hash;
+use crate::base::spelling::folded;
 use crate::base::{Id, Problem};
 use crate::log::now_ms;
 use crate::safe_fs::{Found, Placing};
@@ -71,6 +74,7 @@ impl Executor {
         for _ in 0..TRIES {
             let now = self.present(path)?;
             let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
+            keep_permission(order, path, now.as_ref().map_or("", |(text, _)| text), &text)?;
             if let Some(answer) = self.try_put(order, what, path, &text, now)? {
                 self.answered(path, Some(content_hash(text.as_bytes())));
                 return Ok(answer);
@@ -227,6 +231,7 @@ impl Executor {
             self.gone(path);
             return Ok(None);
         };
+        keep_permission(order, path, &text, "")?;
         self.seen(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
         let done = FileDone::Deleted { path: path.as_str().to_owned() };
@@ -278,6 +283,9 @@ impl Executor {
             Ok(_) => return Err(unfit(format!("'{to}' is there already; delete it first or choose another path."))),
             Err(trouble) => return Err(troubled(to, &trouble)),
         }
+        // Elsewhere a task could be changed into another, and come back.
+        keep_permission(order, from, &text, "")?;
+        keep_permission(order, to, "", &text)?;
         self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
@@ -516,6 +524,19 @@ impl Executor {
         self.note_changed(&head.path);
         self.heads.insert(head.path.clone(), head);
         Ok(version)
+    }
+}
+
+/// Refuses what of a task file only a person changes, where an agent does it.
+fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after: &str) -> Result<(), FileFailure> {
+    let folded = folded(path.as_str());
+    let is_task_file = folded.starts_with("tasks/") && folded.ends_with(ENDING);
+    if !is_task_file || !is_agent(&order.author) {
+        return Ok(());
+    }
+    match only_for_a_person(before, after) {
+        Some(why) => Err(FileFailure { what: format!("'{path}' stays as it is: {why}."), is_refusal: true }),
+        None => Ok(()),
     }
 }
 

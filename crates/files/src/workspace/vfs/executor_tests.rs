@@ -738,3 +738,35 @@ fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
         assert_eq!(fs::read_dir(outside.path()).expect("it can be read").count(), 0);
     }
 }
+
+#[test]
+fn by_no_operation_an_agent_allows_a_task_that_waits_for_a_person() {
+    let waiting = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n";
+    let allowed = format!("{waiting}  approved: true\n");
+    let mut office =
+        Office::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
+    office.run("user", read("tasks/a.task.md")).expect("it is there");
+    let path = || "tasks/a.task.md".to_owned();
+    let base = Some(content_hash(waiting.as_bytes()));
+    for operation in [
+        write("tasks/a.task.md", &allowed),
+        write("tasks/a.task.md", "- [ ] @ada \"Dig\"\n  id: dig\n"),
+        write("tasks/new.task.md", &allowed),
+        edit("tasks/a.task.md", "approval_required: true", "approval_required: false"),
+        edit("tasks/b.task.md", "\"Dig\"", "\"Delete\""),
+        FileOperation::Append { path: path(), text: "  approved: true\n".into() },
+        FileOperation::Save { path: path(), base, content: allowed.clone() },
+        FileOperation::Delete { path: path() },
+        rename("artifacts/a.md", "tasks/c.task.md"),
+        rename("tasks/a.task.md", "artifacts/b.md"),
+    ] {
+        let refused = office.run("ada", operation.clone()).expect_err("only a person allows it");
+        assert!(refused.is_refusal, "{operation:?}: {refused:?}");
+    }
+    assert_eq!(office.on_disk("tasks/a.task.md").as_deref(), Some(waiting));
+    let skipped = edit("tasks/a.task.md", "[ ]", "[-]");
+    assert!(office.run("ada", skipped).is_ok(), "it may be given up");
+    assert!(office.run("user", write("tasks/a.task.md", &allowed)).is_ok());
+    let restored = FileOperation::Restore { path: "tasks/a.task.md".into(), version: 1 };
+    assert!(office.run("ada", restored).is_ok(), "what takes a permission away is no permission");
+}

@@ -1,0 +1,127 @@
+//! Tasks that wait for a person (`approval_required: true` without `approved: true`), and which changes of a task file
+//! only a person makes. Pure.
+
+use super::parse;
+use super::{Status, Task};
+
+/// The key that says that a person is to allow a task first.
+const REQUIRED: &str = "approval_required";
+/// The key with which a person allows it.
+const APPROVED: &str = "approved";
+
+/// Whether a person is to say first that a task may be done.
+pub fn waits_for_person(task: &Task) -> bool {
+    is_true(task, REQUIRED) && !is_true(task, APPROVED)
+}
+
+fn is_true(task: &Task, key: &str) -> bool {
+    task.field(key).is_some_and(|field| field.value.text().trim() == "true")
+}
+
+/// What a person allowed when they allowed a task.
+fn allowed_of(task: &Task) -> (&str, &str, Vec<&str>, Option<&str>, bool) {
+    let names = task.stakeholders.iter().map(|name| name.text.as_str()).collect();
+    let description = task.field("description").map(|field| field.value.text());
+    (&task.id, &task.title.text, names, description, is_true(task, REQUIRED))
+}
+
+/// Why an agent may not make this of a task file; nothing where it may. An agent allows no task, changes none that a
+/// person has allowed into another, and takes none from under a person's eyes that waits for them: it may only skip it.
+pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
+    let (before, after) = (parse(before), parse(after));
+    let mut allowed: Vec<_> = before.tasks.iter().filter(|task| is_true(task, APPROVED)).map(allowed_of).collect();
+    for task in after.tasks.iter().filter(|task| is_true(task, APPROVED)) {
+        let wanted = allowed_of(task);
+        match allowed.iter().position(|one| *one == wanted) {
+            Some(at) => drop(allowed.swap_remove(at)),
+            None => {
+                return Some(format!("only a person allows a task, with approved: true; here {:?}", task.title.text));
+            }
+        }
+    }
+    for task in before.tasks.iter().filter(|task| task.status == Status::Open && waits_for_person(task)) {
+        let stays =
+            |other: &&Task| other.id == task.id && is_true(other, REQUIRED) && other.status != Status::Completed;
+        if !after.tasks.iter().any(|other| stays(&other)) {
+            let title = &task.title.text;
+            return Some(format!(
+                "the task {title:?} waits for a person, who alone removes it, completes it or lets it go without approval"
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAITING: &str = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n- [ ] @ben \"Plan\"\n  id: plan\n";
+
+    #[test]
+    fn an_agent_allows_no_task_by_any_spelling() {
+        let allowed =
+            |line: &str| WAITING.replace("  approval_required: true\n", &format!("  approval_required: true\n{line}"));
+        for line in [
+            "  approved: true\n",
+            "  Approved: true\n",
+            "  approved: \"true\"\n",
+            "  approved: |\n    true\n",
+            "  approved:   true   \n",
+        ] {
+            let after = allowed(line);
+            let is_allowed = parse(after.as_str()).tasks.iter().any(|task| task.id == "dig" && !waits_for_person(task));
+            assert!(!is_allowed || only_for_a_person(WAITING, &after).is_some(), "{line:?}");
+        }
+        for after in [
+            allowed("  approved: true\n"),
+            WAITING.replace("  approval_required: true\n", ""),
+            WAITING.replace("approval_required: true", "approval_required: false"),
+            WAITING.replace("[ ] @ada \"Dig\"", "[x] @ada \"Dig\""),
+            WAITING.replace("id: dig", "id: other"),
+            "- [ ] @ben \"Plan\"\n  id: plan\n".to_owned(),
+            "- [ ] @ada \"Dig\" approval_required: true approved: true\n  id: dig\n".to_owned(),
+            String::new(),
+        ] {
+            assert!(only_for_a_person(WAITING, &after).is_some(), "{after}");
+        }
+        let new = "- [ ] @ada \"New\"\n  approved: true\n";
+        assert!(
+            only_for_a_person("", new).is_some() && only_for_a_person(WAITING, &(WAITING.to_owned() + new)).is_some()
+        );
+    }
+
+    #[test]
+    fn what_a_person_allowed_stays_what_it_was() {
+        let allowed = WAITING.replace("approval_required: true", "approval_required: true\n  approved: true");
+        for (from, to) in
+            [("\"Dig\"", "\"Delete all\""), ("@ada", "@ben"), ("  id: dig\n", "  id: dig\n  description: more\n")]
+        {
+            assert!(only_for_a_person(&allowed, &allowed.replacen(from, to, 1)).is_some(), "{to}");
+        }
+        let twice = format!("{allowed}{}", allowed.split("- [ ] @ben").next().unwrap_or_default());
+        assert!(only_for_a_person(&allowed, &twice).is_some(), "one yes is for one task");
+        for after in [
+            allowed.clone(),
+            allowed.replace("  id: dig\n", "  id: dig\n  status: working\n  note: on it\n"),
+            allowed.replace("[ ] @ada", "[x] @ada"),
+            allowed.replace("  approved: true\n", ""),
+        ] {
+            assert_eq!(only_for_a_person(&allowed, &after), None, "{after}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_an_agents_to_change() {
+        for after in [
+            WAITING.replace("[ ] @ada", "[-] @ada"),
+            WAITING.replace("[ ] @ben", "[x] @ben"),
+            WAITING.replace("\"Dig\"", "\"Dig deeper\""),
+            WAITING.replace("- [ ] @ben \"Plan\"\n  id: plan\n", ""),
+            format!("{WAITING}- [ ] @ada \"More\"\n  approval_required: true\n"),
+        ] {
+            assert_eq!(only_for_a_person(WAITING, &after), None, "{after}");
+        }
+        assert_eq!(only_for_a_person("", WAITING), None);
+    }
+}
