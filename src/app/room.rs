@@ -318,7 +318,7 @@ fn place_in(workspace: &Path, path: &Path) -> Option<String> {
 }
 
 /// What the clock of the person shows, in seconds as if it were UTC. Without the window nothing knows their time zone.
-fn local_secs() -> i64 {
+pub(crate) fn local_secs() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let utc = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
     #[cfg(feature = "window")]

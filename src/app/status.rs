@@ -9,11 +9,12 @@ use serde::Serialize;
 use super::naming::name_of;
 use super::opening::OpenError;
 use super::recovery::look_at_each;
-use crate::base::{ActivationKey, Id};
+use crate::base::{ActivationKey, Id, calendar};
 use crate::gateway::RequestQueue;
 use crate::gateway::ledger::Tally;
 use crate::kernel::{Kernel, UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
+use crate::schedule::{RoomDate, SimClock};
 
 /// A task that is not over, as it was last acknowledged.
 #[derive(Clone, PartialEq, Debug)]
@@ -77,6 +78,21 @@ pub struct Together {
     pub channels: Vec<ChannelStatus>,
     /// What was handed over and is not over, scene by scene, the oldest first.
     pub hand_overs: Vec<HandOverStatus>,
+    /// What a person allowed until a time that is not over by the clocks of the rooms.
+    pub allowed: Vec<AllowedUntil>,
+}
+
+/// What a person allowed an agent until a time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AllowedUntil {
+    /// The scene in whose room it is: its file.
+    pub scene: String,
+    /// Whom, by id.
+    pub agent: Id,
+    /// What, in words.
+    pub may: String,
+    /// Until which date of the room.
+    pub until: String,
 }
 
 /// Everything of a workspace that is not over, and what its agents do together. Nothing is changed, and the rooms may
@@ -89,6 +105,12 @@ pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Together), OpenE
         together.channels.extend(channels.iter().map(|(name, channel)| channel_status(scene, name, channel)));
         let hand_overs = world.resource::<Kernel>().unfinished_hand_overs().into_iter();
         together.hand_overs.extend(hand_overs.map(|work| HandOverStatus { scene: scene.to_owned(), work }));
+        let now = world.resource::<RoomDate>().secs(world.resource::<SimClock>());
+        let allowed = world.resource::<Kernel>().granted_until(now).into_iter();
+        together.allowed.extend(allowed.map(|(agent, may, until)| {
+            let until = calendar::stamp(until);
+            AllowedUntil { scene: scene.to_owned(), agent, may, until }
+        }));
     })?;
     Ok((tasks, together))
 }

@@ -14,8 +14,9 @@ use super::workflow::parse_pair;
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_questions};
 use crate::app::opening::state_folder;
-use crate::base::AllowScope;
+use crate::app::room::local_secs;
 use crate::base::text::truncate;
+use crate::base::{AllowScope, TimeLimit};
 use crate::workspace::answers::{self, Answer, AnswerError};
 
 /// A word to an agent is no longer, in characters.
@@ -67,6 +68,13 @@ struct Allowing {
     /// And everything of the same kind until this task is over, also for agents that are started for it
     #[arg(long, conflicts_with = "always")]
     for_task: bool,
+    /// And everything of the same kind until then, in every task: 2h, 18:00, "end of day" or 2026-01-31T18:00, by the
+    /// room's clock
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["for_task", "pattern", "always"])]
+    until: Option<TimeLimit>,
+    /// And every command of the pattern that `show` says: writes a rule into storage/terminal-cmd-allowlist.yaml
+    #[arg(long, conflicts_with_all = ["for_task", "always"])]
+    pattern: bool,
     /// And from now on: writes a rule into settings.yaml, as `show` says it
     #[arg(long)]
     always: bool,
@@ -89,10 +97,12 @@ struct Refusing {
 
 impl Allowing {
     fn scope(&self) -> AllowScope {
-        match (self.for_task, self.always) {
-            (_, true) => AllowScope::Always,
-            (true, false) => AllowScope::Task,
-            (false, false) => AllowScope::Once,
+        match self.until {
+            Some(limit) => AllowScope::Until(limit),
+            None if self.always => AllowScope::Always,
+            None if self.pattern => AllowScope::Pattern,
+            None if self.for_task => AllowScope::Task,
+            None => AllowScope::Once,
         }
     }
 }
@@ -179,11 +189,15 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
                 return Err(Complaint::usage(what).hint("leave out --field"));
             }
             if !one.approval.may_reach(said.scope) {
-                let what = format!("{} can be allowed only once: it is asked about each time", one.approval.id);
-                return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
+                let what = match said.scope {
+                    AllowScope::Pattern => format!("{} names no pattern that could be allowed", one.approval.id),
+                    _ => format!("{} can be allowed only once: it is asked about each time", one.approval.id),
+                };
+                return Err(Complaint::usage(what).hint("see how far it may reach: workshop approvals show ID"));
             }
             let id = one.approval.id.to_string();
             let Said { allow, scope, ref because } = said;
+            let scope = said_now(scope, &id)?;
             let because = because.clone();
             let given = Answer { id: id.clone(), scene: one.scene.clone(), allow, scope, because, fields: filled };
             keep(&folder, &given)?;
@@ -191,12 +205,7 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
             (one.approval.sentence(&one.name), id, to_json(&answered))
         }
     };
-    let word = match (said.allow, said.scope) {
-        (false, _) => "refused",
-        (true, AllowScope::Once) => "allowed",
-        (true, AllowScope::Task) => "allowed for this task",
-        (true, AllowScope::Always) => "allowed always",
-    };
+    let word = if said.allow { format!("allowed{}", said.scope.clause()) } else { "refused".to_owned() };
     if chosen.json {
         output::json(&json)?;
     } else {
@@ -205,6 +214,15 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
         ));
     }
     Ok(Ending::Done)
+}
+
+/// A time of the day becomes a date as it is said, for the room may take the answer in on another day. One that is over
+/// is refused at once.
+fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
+    let AllowScope::Until(limit) = scope else { return Ok(scope) };
+    let date = limit.date(Some(local_secs()));
+    let date = date.map_err(|why| Complaint::usage(format!("{id} is not answered: {why}")))?;
+    Ok(AllowScope::Until(if matches!(limit, TimeLimit::OfDay(_)) { TimeLimit::At(date) } else { limit }))
 }
 
 fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
@@ -286,6 +304,7 @@ mod tests {
             because: String::new(),
             for_task: None,
             always: Vec::new(),
+            pattern: None,
             risk: Risk::default(),
             of_server: None,
         };

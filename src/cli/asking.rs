@@ -19,7 +19,7 @@ use super::task::{Task, held_work};
 use crate::app::approvals::{has_answers, preview_of};
 use crate::app::naming::name_of;
 use crate::base::text::truncate;
-use crate::base::{AllowScope, AnsweredIn};
+use crate::base::{AllowScope, AnsweredIn, TimeLimit};
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
@@ -293,11 +293,13 @@ fn is_decided(world: &World, approval: &Approval) -> bool {
 /// What can be typed.
 fn choices(approval: &Approval) -> String {
     let for_task = if approval.may_reach(AllowScope::Task) { ", for this [t]ask" } else { "" };
+    let until = if approval.may_reach(AllowScope::Until(TimeLimit::HOUR)) { ", [u]ntil a time (u 2h)" } else { "" };
+    let pattern = if approval.may_reach(AllowScope::Pattern) { ", the [p]attern" } else { "" };
     let always = if approval.may_reach(AllowScope::Always) { ", [a]lways" } else { "" };
     if let Some(first) = approval.fields().first() {
         return format!("  [y]es and what you fill in (y {}=… ), [n]o or [s]how? ", first.name);
     }
-    format!("  [y]es{for_task}{always}, [n]o (and a word to the agent, if you like) or [s]how? ")
+    format!("  [y]es{for_task}{until}{pattern}{always}, [n]o (and a word to the agent, if you like) or [s]how? ")
 }
 
 fn reply(line: &str) -> Reply {
@@ -309,6 +311,10 @@ fn reply(line: &str) -> Reply {
         ("y" | "yes", "") => Reply::Allow(AllowScope::Once, Map::new()),
         ("y" | "yes", given) => filled_in(given).map_or(Reply::Unclear, |form| Reply::Allow(AllowScope::Once, form)),
         ("t" | "task", "") => Reply::Allow(AllowScope::Task, Map::new()),
+        ("u" | "until", time) => {
+            time.parse().map_or(Reply::Unclear, |limit| Reply::Allow(AllowScope::Until(limit), Map::new()))
+        }
+        ("p" | "pattern", "") => Reply::Allow(AllowScope::Pattern, Map::new()),
         ("a" | "always", "") => Reply::Allow(AllowScope::Always, Map::new()),
         ("s" | "show", "") => Reply::Show,
         _ => Reply::Unclear,
@@ -345,6 +351,10 @@ pub(super) fn scopes(name: &str, approval: &Approval) -> Vec<String> {
     let told = approval.scopes(name).into_iter().filter_map(|(scope, told)| match scope {
         AllowScope::Once => None,
         AllowScope::Task => Some(format!("  For this task: {told}")),
+        // Any time can be given; one says what that means.
+        AllowScope::Until(TimeLimit::DAY) => Some(format!("  Until a time: {told}")),
+        AllowScope::Until(_) => None,
+        AllowScope::Pattern => Some(format!("  The pattern: {told}")),
         AllowScope::Always => Some(format!("  Always: {told}")),
     });
     told.collect()
@@ -404,6 +414,7 @@ mod tests {
             because: "its safety mode is safe".into(),
             for_task: Some("change files".into()),
             always: vec!["vfs_write(artifacts/a.md)".into()],
+            pattern: None,
             risk: Risk::default(),
             of_server: None,
         }
@@ -420,6 +431,10 @@ mod tests {
             ),
             ("t", Reply::Allow(AllowScope::Task, Map::new())),
             ("always", Reply::Allow(AllowScope::Always, Map::new())),
+            ("u 2h", Reply::Allow(AllowScope::Until(TimeLimit::Secs(7_200)), Map::new())),
+            ("until 18:00", Reply::Allow(AllowScope::Until(TimeLimit::OfDay(64_800)), Map::new())),
+            ("until", Reply::Unclear),
+            ("p", Reply::Allow(AllowScope::Pattern, Map::new())),
             ("n", Reply::Refuse(None)),
             ("no, use drafts/ instead", Reply::Refuse(Some("use drafts/ instead".into()))),
             ("show", Reply::Show),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::commands::Commands;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::status::{self, ChannelStatus, HandOverStatus, UnfinishedTask};
+use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
 
@@ -46,6 +46,7 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
             "workflows": workflows.collect::<Vec<_>>(),
             "handed_over": together.hand_overs,
             "channels": together.channels,
+            "allowed_until": together.allowed,
         }))?;
     } else {
         if tasks.is_empty() && workflows.is_empty() {
@@ -58,7 +59,8 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
         let tasks = tasks.iter().map(|task| shown(task, &commands(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
-        let parts: Vec<String> = workflows.chain(tasks).chain(handed).chain(channels).collect();
+        let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
+        let parts: Vec<String> = workflows.chain(tasks).chain(handed).chain(channels).chain(allowed).collect();
         if !parts.is_empty() {
             output::result(&parts.join("\n\n"))?;
         }
@@ -79,6 +81,10 @@ fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
     };
     let task = truncate(&first_paragraph(&work.task), TASK_CHARS);
     format!("  {}, {} → {}: {task} ({}{turns})", stem(scene), work.from, work.to, work.state)
+}
+
+fn allowed_line(AllowedUntil { scene, agent, may, until }: &AllowedUntil) -> String {
+    format!("  {}, {agent} may {may} until {until}", stem(scene))
 }
 
 fn channel_line(channel: &ChannelStatus) -> String {

@@ -10,6 +10,7 @@ mod adding_an_element;
 mod adding_an_event;
 mod approving;
 mod approving_by_file;
+mod approving_until;
 mod asking;
 mod bad_days;
 mod caching;
@@ -108,6 +109,7 @@ fn main() {
         damage::trials,
         approving::trials,
         approving_by_file::trials,
+        approving_until::trials,
         importing::trials,
         ending::trials,
         going_on::trials,

@@ -65,7 +65,7 @@ pub fn matters(path: &str) -> bool {
         ["tasks", ..] => path.ends_with(".task.md"),
         ["inbox", _] => extension == "jsonl",
         ["boards" | "workflows", ..] => extension == "md",
-        _ => path == ALLOWLIST_FILE || is_room_file(path),
+        _ => is_room_file(path),
     }
 }
 
@@ -84,7 +84,7 @@ pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 /// Whether the room itself keeps this file, beside the scene and what elements hold: it writes it whole, and goes by what
 /// a person makes of it.
 pub(super) fn is_room_file(path: &str) -> bool {
-    [KEPT_BLACKBOARD, APPROVALS_FILE].contains(&path)
+    [KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE].contains(&path)
 }
 
 /// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.

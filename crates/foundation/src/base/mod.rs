@@ -2,6 +2,7 @@
 
 pub mod backoff;
 pub mod behaviour;
+pub mod calendar;
 pub mod globs;
 pub mod hash;
 pub mod ids;
@@ -13,6 +14,7 @@ pub mod problem;
 pub mod scope;
 pub mod spelling;
 pub mod text;
+pub mod time_limit;
 pub mod urgency;
 
 pub use backoff::Backoff;
@@ -22,4 +24,5 @@ pub use job_control::JobControl;
 pub use made_in_run::{ActivationKey, MessageKey, RunTag};
 pub use problem::{Problem, Severity};
 pub use scope::{AllowScope, AnsweredIn};
+pub use time_limit::{TimeLimit, TimeLimitError};
 pub use urgency::Urgency;

@@ -1,5 +1,5 @@
 //! The date in the room: what the wall clock said when the room was opened, recorded once, and counted on in simulated
-//! time. Nothing in the world decides by it; it is told to whoever asks what day it is.
+//! time. It is told to whoever asks what day it is, and what a person allowed until a time ends by it.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::SimClock;
 use super::door::Input;
 use super::saved::Section;
+use crate::base::calendar::{SECS_PER_DAY, date_of, stamp};
 
 /// The room was opened at this time. An input.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,12 +32,18 @@ pub struct RoomDate {
 impl RoomDate {
     /// The date and the time at this tick: “Sunday, 22 November 2026, 14:05”.
     pub fn in_words(self, clock: &SimClock) -> Option<String> {
-        Some(in_words(self.start_secs?.saturating_add(clock.secs() as i64)))
+        self.secs(clock).map(in_words)
     }
 
     /// The same for a file: “2026-11-22T14:05:09”.
     pub fn stamp(self, clock: &SimClock) -> Option<String> {
-        Some(stamp(self.start_secs?.saturating_add(clock.secs() as i64)))
+        self.secs(clock).map(stamp)
+    }
+
+    /// The same in seconds since 1970, as the person's clock shows them. What a person allowed until a time is judged by
+    /// it: it is recorded, so that a run that is played again judges alike.
+    pub fn secs(self, clock: &SimClock) -> Option<i64> {
+        Some(self.start_secs?.saturating_add(clock.secs() as i64))
     }
 }
 
@@ -58,7 +65,6 @@ impl Section for RoomDate {
     }
 }
 
-const SECS_PER_DAY: i64 = 86_400;
 const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 const MONTHS: [&str; 12] = [
     "January",
@@ -77,30 +83,9 @@ const MONTHS: [&str; 12] = [
 
 fn in_words(secs: i64) -> String {
     let (days, in_day) = (secs.div_euclid(SECS_PER_DAY), secs.rem_euclid(SECS_PER_DAY));
-    let (year, month, day) = civil(days);
+    let (year, month, day) = date_of(days);
     let weekday = DAYS[usize::try_from(days.rem_euclid(7)).unwrap_or(0)];
     format!("{weekday}, {day} {} {year}, {:02}:{:02}", MONTHS[month], in_day / 3_600, in_day / 60 % 60)
-}
-
-fn stamp(secs: i64) -> String {
-    let (days, in_day) = (secs.div_euclid(SECS_PER_DAY), secs.rem_euclid(SECS_PER_DAY));
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (in_day / 3_600, in_day / 60 % 60, in_day % 60);
-    format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:{second:02}", month + 1)
-}
-
-/// Year, month from 0 and day from 1 of so many days since 1 January 1970.
-fn civil(days: i64) -> (i64, usize, i64) {
-    // Years begin in March here, so that a leap day is the last of its year.
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = (from_march + 2) % 12;
-    let year = year_of_era + era * 400 + i64::from(month < 2);
-    (year, usize::try_from(month).unwrap_or(0), day)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use egui::{
     vec2,
 };
 
-use crate::base::AllowScope;
+use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
@@ -33,9 +33,9 @@ const PREVIEW_MARGIN: f32 = 4.0;
 const SCOPES_POINTS: f32 = 28.0;
 
 /// A card that is at least so wide has its last row alone for all that is chosen and pressed.
-const WIDE_POINTS: f32 = 700.0;
+const WIDE_POINTS: f32 = 900.0;
 /// In that row: how wide the choice is of how far a permission reaches, and how much of the row says what that means.
-const SCOPES_WIDTH: f32 = 190.0;
+const SCOPES_WIDTH: f32 = 330.0;
 const REACH_SHARE: f32 = 0.24;
 
 /// How much a card shows.
@@ -252,7 +252,11 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
         .iter()
         .map(|(scope, _)| match scope {
             AllowScope::Once => ("Once".to_owned(), "Allow only this once".to_owned()),
-            AllowScope::Task => ("This task".to_owned(), "Allow for this task".to_owned()),
+            AllowScope::Task => ("Task".to_owned(), "Allow for this task".to_owned()),
+            AllowScope::Until(TimeLimit::HOUR) => ("1 h".to_owned(), "Allow for one hour".to_owned()),
+            AllowScope::Until(TimeLimit::DAY) => ("Today".to_owned(), "Allow until the end of the day".to_owned()),
+            AllowScope::Until(limit) => (limit.to_string(), format!("Allow until {limit}")),
+            AllowScope::Pattern => ("Pattern".to_owned(), "Allow every command of this pattern".to_owned()),
             AllowScope::Always => ("Always".to_owned(), "Allow always".to_owned()),
         })
         .collect();

@@ -93,6 +93,30 @@ fn what_has_just_come_is_not_answered_by_a_press_that_was_meant_for_the_one_befo
 }
 
 #[test]
+fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
+    for width in [APPROVAL.width, WIDE_POINTS + 40.0, 1_400.0] {
+        let mut window = cards(width);
+        let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it asks");
+        question.approval.pattern = Some("git status".into());
+        rest(&mut window);
+        let choices = [
+            "Allow only this once",
+            "Allow for this task",
+            "Allow for one hour",
+            "Allow until the end of the day",
+            "Allow every command of this pattern",
+            "Allow always",
+        ];
+        let places = choices.map(|choice| place(&window, choice));
+        assert!(places.is_sorted_by(|one, next| one.max.x <= next.min.x), "{width}: {places:?}");
+        let right = place(&window, "Allow Ada").max.x;
+        assert!(places[5].max.x <= right, "{width}: {places:?} in {right}");
+        let word = place(&window, "A word to Ada");
+        assert!(word.width() >= 80.0 && !places.iter().any(|one| one.intersects(word)), "{width}: {word:?}");
+    }
+}
+
+#[test]
 fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
     let mut window = cards(420.0);
     rest(&mut window);
@@ -102,6 +126,16 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
     assert!(shown(&window, "At the end of notes.md") && shown(&window, "+ one"));
     for (choice, told, scope) in [
         ("Allow for this task", "Until this task is over, Ada and whom it starts may change files", AllowScope::Task),
+        (
+            "Allow for one hour",
+            "For one hour, Ada and whom it starts may change files",
+            AllowScope::Until(TimeLimit::HOUR),
+        ),
+        (
+            "Allow until the end of the day",
+            "Until the end of the day, Ada and whom it starts may",
+            AllowScope::Until(TimeLimit::DAY),
+        ),
         ("Allow always", "gate.allow.ada: vfs_write(notes.md)", AllowScope::Always),
     ] {
         window.get_by_label(choice).click();

@@ -155,6 +155,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
         because: "its safety mode is safe".to_owned(),
         for_task: Some("change files".to_owned()),
         always: vec!["vfs_write(notes.md)".to_owned()],
+        pattern: None,
         risk: Default::default(),
         of_server: None,
     };

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::allowing::{AllowRule, server_of};
+use super::commands::pattern_for;
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::text;
@@ -182,6 +183,17 @@ pub fn for_good(tool: &str, rules: &[AskRule]) -> Option<Vec<String>> {
         }
     }
     (!written.is_empty()).then_some(written)
+}
+
+/// The pattern of commands that a person would allow with a rule of its own; nothing where a part of this is no command,
+/// is asked each time, or is asked whatever the rules for commands say.
+pub fn pattern(rules: &[AskRule]) -> Option<String> {
+    let line = &rules.first()?.target;
+    let is_ruled = |rule: &AskRule| {
+        let is_careful = matches!(rule.source, AskSource::SafetyMode { mode: SafetyMode::Safe, .. });
+        rule.kind == TouchKind::PROCESS_RUN && rule.target == *line && !rule.source.asks_each_time() && !is_careful
+    };
+    if rules.iter().all(is_ruled) { pattern_for(line) } else { None }
 }
 
 fn shown(target: &str) -> String {

@@ -4,6 +4,10 @@ use serde_json::json;
 
 use super::testing::{Files, authority, names, one};
 use super::*;
+use crate::agent::{AgentProfile, Former};
+use crate::gate::act::Surroundings;
+use crate::gate::commands::{self, ALLOWLIST_FILE, Command, CommandRules, pattern_for, with_rule, words};
+use crate::gate::touch::DeclaredTouch;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 fn decided(front: &str, policy: &GatePolicy, tool: &str, operation: &FileOperation) -> Decision {
@@ -201,4 +205,130 @@ fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_b
     let act = Act::of_files("vfs_write", &write("docs/a.md"), &Files::default(), &names());
     let started = allowing.starting(authority("# x"));
     assert_eq!(verdict(&decide(&act, &started, &listed)), Verdict::Ask, "whom it starts has rules of its own");
+}
+
+/// A computer that keeps programs in, with these rules for commands.
+struct KeptIn(Files);
+
+impl Surroundings for KeptIn {
+    fn text(&self, path: &str) -> Option<&str> {
+        self.0.text(path)
+    }
+
+    fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)> {
+        self.0.profile(id)
+    }
+
+    fn former(&self, id: &str) -> Former<'_> {
+        self.0.former(id)
+    }
+
+    fn keeps_programs_in(&self) -> bool {
+        true
+    }
+}
+
+/// The forms in which a file of rules may say the same.
+fn forms_of(rules: &str) -> Vec<String> {
+    let yaml = match rules {
+        "" => return vec![String::new()],
+        several if several.contains(": ") => several.to_owned(),
+        one => serde_yaml::to_string(&std::collections::BTreeMap::from([(one, true)])).expect("it is plain"),
+    };
+    let below = |key: &str| format!("{key}:\n{}", yaml.lines().map(|line| format!("  {line}\n")).collect::<String>());
+    let said = |word: &str| yaml.replace(": true", &format!(": {word}"));
+    vec![yaml.clone(), below("patterns"), said("allow"), said("yes"), format!("# one\n{yaml}ls: ask\n")]
+}
+
+#[test]
+fn no_hostile_command_gets_through_the_whole_gate_unasked() {
+    let cases = commands::hostile_cases();
+    let policies = [
+        GatePolicy::default(),
+        policy(json!({ "touches": { "process.run": "ask" } })),
+        policy(json!({ "file_write": "allow", "file_delete": "allow" })),
+    ];
+    let (mut judged, mut run) = (0_usize, Vec::new());
+    for (rules, line) in &cases {
+        // What is judged is what would be started, as the tool orders it.
+        let started = words::written(&Command::parse(line.trim()).started_as(line.trim()));
+        for rules in forms_of(rules) {
+            let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, &rules)]));
+            let touch = DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started);
+            let act = Act::of("execute_command", &[touch], &there, &names());
+            for mode in ["safe", "balanced", "auto"] {
+                let bounds = one(&format!("tools: [execute_command]\nsafety_mode: {mode}"));
+                for policy in &policies {
+                    judged += 1;
+                    if decide(&act, &bounds, policy) == Decision::Allow {
+                        run.push(format!("{line:?} by {rules:?} in {mode}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(judged >= 15_000 && run.is_empty(), "{} of {judged} would run:\n{}", run.len(), run.join("\n"));
+    let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, "git status: true\n")]));
+    let act = Act::of("execute_command", &[DeclaredTouch::new(TouchKind::PROCESS_RUN, "git status")], &there, &names());
+    let allowed = one("tools: [execute_command]\nsafety_mode: balanced");
+    assert_eq!(decide(&act, &allowed, &GatePolicy::default()), Decision::Allow, "what a rule says runs");
+}
+
+#[test]
+fn a_pattern_is_offered_only_where_it_covers_no_other_program() {
+    for (line, pattern) in [
+        ("git status --short", Some("git status")),
+        ("cargo test -p gate", Some("cargo test")),
+        ("ls -l src", Some("ls")),
+        ("docker ps -a", Some("docker ps")),
+        ("git", None),
+        ("git -c alias.x=!sh status", None),
+        ("git --exec-path=. status", None),
+        ("find . -exec rm {} +", None),
+        ("ls; rm -rf .", None),
+        ("ls $(rm x)", None),
+        ("env ls", None),
+        ("xargs rm", None),
+        ("python3 check.py", None),
+        ("sh -c 'rm x'", None),
+        ("./ls", None),
+        ("/bin/ls", None),
+        ("A=b ls", None),
+        ("tar -xf a.tar", None),
+    ] {
+        assert_eq!(pattern_for(line).as_deref(), pattern, "{line}");
+        if let Some(pattern) = pattern {
+            let rules = CommandRules::parse(&with_rule("", pattern).unwrap()).0;
+            for more in ["; rm x", " | sh", " $(rm x)", " > settings.yaml", "\nrm x", " `rm x`"] {
+                assert_ne!(
+                    commands::judge(&format!("{pattern}{more}"), &rules).verdict,
+                    Verdict::Allow,
+                    "{pattern}{more}"
+                );
+            }
+        }
+    }
+    for (_, line) in commands::hostile_cases() {
+        if let Some(pattern) = pattern_for(&line) {
+            let rules = CommandRules::parse(&with_rule("", &pattern).unwrap()).0;
+            assert!(!pattern.contains(['*', ';', '|', '&', '$']), "{line}: {pattern}");
+            assert_eq!(commands::judge(&line, &rules).verdict, Verdict::Allow);
+        }
+    }
+}
+
+#[test]
+fn a_rule_is_added_and_the_rest_of_the_file_stays_as_it_is() {
+    let text = "# What may run here.\nls: true   # looks\n\nrm: false\n# the end\n";
+    let added = with_rule(text, "git status").unwrap();
+    for line in text.lines() {
+        assert!(added.lines().any(|found| found == line), "{line:?} in {added}");
+    }
+    assert!(added.contains("git status: true"), "{added}");
+    assert_eq!(with_rule(&added, "git status").as_deref(), Ok(&*added), "it is there already");
+    let nested = "patterns:\n  # mine\n  ls: true\n";
+    let added = with_rule(nested, "git status").unwrap();
+    assert!(added.starts_with(nested) && added.contains("\n  git status: true"), "{added}");
+    assert!(with_rule("- a\n", "ls").is_err() && with_rule("a: [\n", "ls").is_err());
+    assert_eq!(with_rule("", "ls").unwrap().trim(), "ls: true");
 }

@@ -16,11 +16,11 @@ use crate::gate::{Authority, Bounds, GatePolicy, Room};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
-use crate::schedule::SimClock;
+use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart, SettingsEdit};
+use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit};
 
 /// The most characters of a result or an ending that stand in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
@@ -44,6 +44,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     keeps_in: Res<'w, KeepsProgramsIn>,
+    date: Res<'w, RoomDate>,
     pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
@@ -59,6 +60,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) over: MessageWriter<'w, WorkOver>,
     pub(super) done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
+    pub(super) file_writes: MessageWriter<'w, SceneWrite>,
     pub(super) news: MessageWriter<'w, WorkAnswer>,
     pub(super) servers: Res<'w, McpServers>,
     pub(super) servers_wanted: MessageWriter<'w, McpWanted>,
@@ -126,6 +128,16 @@ impl RoomAccess<'_, '_> {
     /// Who calls tools in a piece of work.
     pub(super) fn caller<'a>(&self, activation: &'a Activation) -> Caller<'a> {
         Caller { profile: &activation.profile, session: activation.thread }
+    }
+
+    /// The date of the room, in seconds since 1970; what a person allowed until a time is judged by it.
+    pub(super) fn now_secs(&self) -> Option<i64> {
+        self.date.secs(&self.clock)
+    }
+
+    /// The text of a file of the workspace.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        self.files.text(path)
     }
 
     /// What there is, for the gate to judge by.

@@ -10,7 +10,8 @@ use super::activation::{Activation, CallProgress, Phase};
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
-use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id};
+use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id, TimeLimit};
+use crate::gate::commands::ALLOWLIST_FILE;
 use crate::gate::{GatePolicy, Risk, RiskLevel, Surroundings, asking};
 use crate::gateway::mcp::{FormField, McpQuestion};
 use crate::mind::ToolCall;
@@ -85,6 +86,8 @@ pub struct Approval {
     pub for_task: Option<String>,
     /// The rules that would be written into the settings, where it can be allowed for good.
     pub always: Vec<String>,
+    /// The rule for commands that would be written, where every command of a pattern can be allowed for good.
+    pub pattern: Option<String>,
     /// How much may go wrong with it, and why.
     pub risk: Risk,
     /// What an MCP server asks in the middle of a call, where it is that and not whether the call may happen.
@@ -180,19 +183,33 @@ impl Approval {
             let told = format!("Until this task is over, {name} and whom it starts may {doing} with {}", self.tool);
             (AllowScope::Task, told)
         });
+        let limits = [(TimeLimit::HOUR, "For one hour"), (TimeLimit::DAY, "Until the end of the day")];
+        let until = limits.into_iter().filter_map(|(limit, how_long)| {
+            let doing = self.for_task.as_ref()?;
+            let told = format!("{how_long}, {name} and whom it starts may {doing} with {}, in every task", self.tool);
+            Some((AllowScope::Until(limit), told))
+        });
+        let pattern = self.pattern.as_ref().map(|pattern| {
+            let told = format!(
+                "Every agent that may run commands may run {pattern:?} with whatever stands behind it, where that starts \
+                 nothing else: writes into {ALLOWLIST_FILE}: {pattern}: true"
+            );
+            (AllowScope::Pattern, told)
+        });
         let always = (!self.always.is_empty()).then(|| {
             let rules = self.always.join(", ");
             (AllowScope::Always, format!("Writes into settings.yaml: gate.allow.{}: {rules}", self.profile))
         });
         let once = (AllowScope::Once, "This call alone".to_owned());
-        std::iter::once(once).chain(for_task).chain(always).collect()
+        std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(always).collect()
     }
 
     /// Whether it may reach so far that this is allowed.
     pub fn may_reach(&self, scope: AllowScope) -> bool {
         match scope {
             AllowScope::Once => true,
-            AllowScope::Task => self.for_task.is_some(),
+            AllowScope::Task | AllowScope::Until(_) => self.for_task.is_some(),
+            AllowScope::Pattern => self.pattern.is_some(),
             AllowScope::Always => !self.always.is_empty(),
         }
     }
@@ -234,6 +251,7 @@ impl Activation {
             because: question.because,
             for_task: for_task.map(|granted| asking::granted_words(&granted)),
             always: asking::for_good(&asked.name, &question.rules).unwrap_or_default(),
+            pattern: asking::pattern(&question.rules),
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })

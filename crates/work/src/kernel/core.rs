@@ -13,7 +13,7 @@ use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Th
 use super::handed::given;
 use super::notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
-use super::question::Grant;
+use super::question::{Grant, TimedGrant};
 use super::settings::KernelSettings;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
@@ -131,6 +131,8 @@ pub struct Kernel {
     pub(super) asked: BTreeMap<ActivationKey, BTreeSet<u64>>,
     /// What a person allowed for a task, by the thread that asked.
     pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
+    /// What a person allowed an agent until a time.
+    pub(super) timed_grants: BTreeSet<TimedGrant>,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
     /// Where work goes on by one turn each: the pieces that had theirs.

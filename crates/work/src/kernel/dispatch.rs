@@ -14,6 +14,7 @@ use super::starting::{Child, refused_spawn};
 use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Seq};
+use crate::gate::commands::{self, ALLOWLIST_FILE};
 use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::gateway::mcp::{McpQuestion, McpReply};
 use crate::log::EventDraft;
@@ -24,6 +25,7 @@ use crate::tools::{
     FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work,
     wants, words,
 };
+use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
 
 /// How far a call is takes no more characters.
@@ -115,15 +117,15 @@ impl RoomAccess<'_, '_> {
         };
         self.explain(&one, plan.doing.to_string(), false, record);
         kernel.keep_plan(at, &plan);
+        let now = self.now_secs();
+        kernel.end_grants(now);
         match decision {
             None | Some(Decision::Allow) => {}
             Some(Decision::Ask { .. }) if call.is_allowed => {}
-            Some(Decision::Ask { rules, .. }) if kernel.is_granted(one.thread, &plan.tool, &rules) => {
-                self.granted(&one, &plan.tool, record);
-            }
-            Some(Decision::Ask { why, rules }) => {
-                return self.ask_person(kernel, at, &one, &plan, (why, rules), record);
-            }
+            Some(Decision::Ask { why, rules }) => match kernel.granted(one.thread, &plan.tool, &rules, now) {
+                Some(scope) => self.granted(&one, (&plan.tool, scope), record),
+                None => return self.ask_person(kernel, at, &one, &plan, (why, rules), record),
+            },
             Some(Decision::Deny { why }) => {
                 let (tool, by) = (Id::from(&*plan.tool), GATE.into());
                 let (decision, why) = (Some(Gate::Deny), why.clone());
@@ -158,9 +160,9 @@ impl RoomAccess<'_, '_> {
         kernel.ask_person(key, turn, index, question);
     }
 
-    /// Says in the log that a call is not asked about, because a person allowed it for the task.
-    fn granted(&mut self, one: &Activation, tool: &str, record: Seq) {
-        let (decision, by, scope) = (Some(Gate::Allow), Author::user().0, AllowScope::Task);
+    /// Says in the log that a call is not asked about, because a person allowed it so far.
+    fn granted(&mut self, one: &Activation, (tool, scope): (&str, AllowScope), record: Seq) {
+        let (decision, by) = (Some(Gate::Allow), Author::user().0);
         self.record(one, record, &ApprovalDecided { decision, by, tool: tool.into(), scope, why: None });
     }
 
@@ -373,6 +375,17 @@ impl RoomAccess<'_, '_> {
             let (_, call) = one.current_call()?;
             Some((one.clone(), call.clone(), one.approval()?))
         });
+        // A permission that would be over as it is given is none: the question stays open.
+        let now = self.now_secs();
+        let scope = match scope.dated(now) {
+            Ok(scope) => scope,
+            Err(why) if allow => {
+                let what = format!("this answer is not taken: {why}");
+                self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
+                return;
+            }
+            Err(_) => AllowScope::Once,
+        };
         let refusal = (!allow).then(|| words::refused(because.as_deref()));
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "nobody waits for this decision any more";
@@ -400,8 +413,30 @@ impl RoomAccess<'_, '_> {
                 let rules = question.map_or(&[][..], |question| &question.rules);
                 kernel.grant(one.thread, &call.call.name, rules);
             }
+            AllowScope::Until(limit) => {
+                let rules = question.map_or(&[][..], |question| &question.rules);
+                if let (Some(now), Ok(until)) = (now, limit.date(now)) {
+                    kernel.grant_until(&one.agent, &call.call.name, rules, (now, until));
+                }
+            }
+            AllowScope::Pattern => self.allow_pattern(approval.pattern.as_deref().unwrap_or_default(), decided),
             AllowScope::Always => {
                 self.settings_edits.write(approval.for_good());
+            }
+        }
+    }
+}
+
+impl RoomAccess<'_, '_> {
+    /// Writes a rule for commands that a person allows for good.
+    fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
+        match commands::with_rule(self.text(ALLOWLIST_FILE).unwrap_or_default(), pattern) {
+            Ok(text) => {
+                self.file_writes.write(SceneWrite::File { path: ALLOWLIST_FILE.to_owned(), text });
+            }
+            Err(why) => {
+                let what = format!("the rule {pattern:?} is not written, and this is asked about again: {why}");
+                self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             }
         }
     }

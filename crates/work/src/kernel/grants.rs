@@ -1,12 +1,15 @@
-//! What a person allowed for a task: the same tool, the same kind of touch, under the same rule, until the work that
-//! asked is over, and for whom it starts. Pure.
+//! What a person allowed for a task or until a time: the same tool, the same kind of touch, under the same rule, until the
+//! work that asked is over or the room's date has come, and for whom it starts. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::core::Kernel;
-use super::question::Grant;
-use crate::base::{ActivationKey, Id};
+use super::question::{Grant, TimedGrant};
+use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
 use crate::gate::{AskRule, asking};
+
+/// So many things are allowed until a time at once.
+const TIMED_GRANTS_AT_MOST: usize = 1_000;
 
 impl Kernel {
     /// A person allows what these rules ask about, for the task of this thread. Whether that can be allowed so far.
@@ -17,14 +20,71 @@ impl Kernel {
         true
     }
 
-    /// Whether a person allowed all that these rules ask about, for the task of this thread or of one that led to it.
-    pub fn is_granted(&self, thread: ActivationKey, tool: &str, rules: &[AskRule]) -> bool {
-        let Some(wanted) = asking::for_task(rules) else { return false };
+    /// A person allows an agent what these rules ask about, from `now` until another date of the room, in seconds since
+    /// 1970. Whether that can be allowed so far.
+    pub(super) fn grant_until(&mut self, agent: &Id, tool: &str, rules: &[AskRule], (now, until): (i64, i64)) -> bool {
+        let Some(granted) = asking::for_task(rules) else { return false };
+        for rule in granted {
+            let grant = Grant { tool: tool.to_owned(), rule };
+            self.timed_grants.retain(|timed| timed.agent != *agent || timed.grant != grant);
+            self.timed_grants.insert(TimedGrant { agent: agent.clone(), grant, from: now, until });
+        }
+        let surplus = self.timed_grants.len().saturating_sub(TIMED_GRANTS_AT_MOST);
+        for _ in 0..surplus {
+            // Whatever goes is asked about again.
+            self.timed_grants.pop_first();
+        }
+        true
+    }
+
+    /// Forgets what was allowed until a time that is over at this date of the room.
+    pub(super) fn end_grants(&mut self, now: Option<i64>) {
+        if let Some(now) = now.filter(|now| self.timed_grants.iter().any(|timed| !timed.holds(*now))) {
+            self.timed_grants.retain(|timed| timed.holds(now));
+        }
+    }
+
+    /// How far it reaches that a person allowed all that these rules ask about: for the task of this thread or of one that
+    /// led to it, or until a time for an agent of one of them. `now` is the date of the room. Nothing where a part of it
+    /// is not allowed.
+    pub fn granted(
+        &self,
+        thread: ActivationKey,
+        tool: &str,
+        rules: &[AskRule],
+        now: Option<i64>,
+    ) -> Option<AllowScope> {
+        let wanted = asking::for_task(rules)?;
         let granted: Vec<&BTreeSet<Grant>> = self.line_of(thread).filter_map(|key| self.grants.get(&key)).collect();
-        let is_granted = |rule: &AskRule| {
-            granted.iter().any(|grants| grants.iter().any(|grant| grant.tool == tool && grant.rule == *rule))
-        };
-        wanted.iter().all(is_granted)
+        let agents: BTreeSet<&Id> =
+            self.line_of(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
+        let mut until: Option<i64> = None;
+        for rule in &wanted {
+            let is_it = |grant: &Grant| grant.tool == tool && grant.rule == *rule;
+            if granted.iter().any(|grants| grants.iter().any(is_it)) {
+                continue;
+            }
+            let holds = |timed: &&TimedGrant| {
+                is_it(&timed.grant) && agents.contains(&timed.agent) && now.is_some_and(|now| timed.holds(now))
+            };
+            let longest = self.timed_grants.iter().filter(holds).map(|timed| timed.until).max()?;
+            until = Some(until.map_or(longest, |until| until.min(longest)));
+        }
+        Some(until.map_or(AllowScope::Task, |until| AllowScope::Until(TimeLimit::At(until))))
+    }
+
+    /// What a person allowed until a time that is not over at this date of the room, in words, with whom it was allowed
+    /// to and until when.
+    pub fn granted_until(&self, now: Option<i64>) -> Vec<(Id, String, i64)> {
+        let holds = |timed: &&TimedGrant| now.is_some_and(|now| timed.holds(now));
+        let mut told: BTreeMap<(&Id, &str, i64), Vec<&AskRule>> = BTreeMap::new();
+        for timed in self.timed_grants.iter().filter(holds) {
+            told.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
+        }
+        let told = told.into_iter().map(|((agent, tool, until), rules)| {
+            (agent.clone(), format!("{} with {tool}", asking::granted_words(rules)), until)
+        });
+        told.collect()
     }
 
     /// A thread, the one whose agent started it, and so on up to the one that a person started.
@@ -50,11 +110,47 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Bench;
-    use crate::gate::{AskRule, AskSource, SafetyMode, TouchKind};
+    use super::*;
+    use crate::gate::{AskSource, SafetyMode, TouchKind};
 
     fn asked(kind: TouchKind, target: &str) -> Vec<AskRule> {
         let source = AskSource::SafetyMode { mode: SafetyMode::Safe, is_own: true };
         vec![AskRule { source, kind, target: target.into() }]
+    }
+
+    fn is_granted(kernel: &Kernel, thread: ActivationKey, tool: &str, rules: &[AskRule]) -> bool {
+        kernel.granted(thread, tool, rules, None) == Some(AllowScope::Task)
+    }
+
+    #[test]
+    fn what_is_allowed_until_a_time_holds_in_every_task_and_is_asked_about_again_when_it_is_over() {
+        let mut bench = Bench::new();
+        let boss = bench.start("boss", "Plan");
+        let other = bench.start("boss", "Plan more");
+        let child = bench.spawn(boss, "kid", "dig").expect("it may");
+        let stranger = bench.start("stranger", "Look");
+        let write = |path: &str| asked(TouchKind::FILE_WRITE, path);
+        assert!(bench.kernel.grant_until(&"boss".into(), "vfs_write", &write("a.md"), (100, 200)));
+        let granted = |kernel: &Kernel, thread, now| kernel.granted(thread, "vfs_write", &write("b.md"), now);
+        let until = Some(AllowScope::Until(TimeLimit::At(200)));
+        for thread in [boss, other, child] {
+            assert_eq!(granted(&bench.kernel, thread, Some(199)), until);
+            for over in [Some(200), Some(99), None] {
+                assert_eq!(granted(&bench.kernel, thread, over), None, "{over:?}: a clock that was set back, too");
+            }
+        }
+        assert_eq!(granted(&bench.kernel, stranger, Some(150)), None);
+        let delete = asked(TouchKind::FILE_DELETE, "a.md");
+        assert_eq!(bench.kernel.granted(boss, "vfs_write", &delete, Some(150)), None);
+        let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
+        let mut again: Kernel = serde_json::from_str(&text).expect("and read again");
+        assert_eq!(granted(&again, other, Some(150)), until, "it is kept with the rest");
+        assert_eq!(again.granted_until(Some(150)), [("boss".into(), "change files with vfs_write".to_owned(), 200)]);
+        assert!(again.granted_until(Some(200)).is_empty());
+        again.end_grants(Some(200));
+        assert_eq!(granted(&again, other, Some(150)), None, "it is gone, whatever the clock says later");
+        let scene = AskRule { source: AskSource::EachTime { why: "x".into() }, ..delete[0].clone() };
+        assert!(!again.grant_until(&"boss".into(), "vfs_write", &[scene], (100, 200)));
     }
 
     #[test]
@@ -64,20 +160,20 @@ mod tests {
         let other = bench.start("boss", "Plan more");
         let child = bench.spawn(boss, "kid", "dig").expect("it may");
         let write = |path: &str| asked(TouchKind::FILE_WRITE, path);
-        assert!(!bench.kernel.is_granted(boss, "vfs_write", &write("a.md")));
+        assert!(!is_granted(&bench.kernel, boss, "vfs_write", &write("a.md")));
         assert!(bench.kernel.grant(boss, "vfs_write", &write("a.md")));
         for thread in [boss, child] {
-            assert!(bench.kernel.is_granted(thread, "vfs_write", &write("b.md")), "another file");
-            assert!(!bench.kernel.is_granted(thread, "vfs_edit", &write("b.md")), "another tool");
+            assert!(is_granted(&bench.kernel, thread, "vfs_write", &write("b.md")), "another file");
+            assert!(!is_granted(&bench.kernel, thread, "vfs_edit", &write("b.md")), "another tool");
             let delete = asked(TouchKind::FILE_DELETE, "a.md");
-            assert!(!bench.kernel.is_granted(thread, "vfs_write", &delete), "another kind of touch");
+            assert!(!is_granted(&bench.kernel, thread, "vfs_write", &delete), "another kind of touch");
         }
-        assert!(!bench.kernel.is_granted(other, "vfs_write", &write("a.md")), "another task");
+        assert!(!is_granted(&bench.kernel, other, "vfs_write", &write("a.md")), "another task");
         assert_eq!(bench.kernel.granted_in(boss), [("boss".into(), "change files with vfs_write".to_owned())]);
         assert!(bench.kernel.granted_in(other).is_empty());
         bench.kernel.kill_all("a person", None);
         bench.kernel.forget_finished_runs();
-        assert!(!bench.kernel.is_granted(boss, "vfs_write", &write("a.md")), "the task is over");
+        assert!(!is_granted(&bench.kernel, boss, "vfs_write", &write("a.md")), "the task is over");
     }
 
     #[test]
@@ -87,10 +183,10 @@ mod tests {
         let child = bench.spawn(boss, "kid", "dig").expect("it may");
         let write = asked(TouchKind::FILE_WRITE, "a.md");
         assert!(bench.kernel.grant(child, "vfs_write", &write));
-        assert!(!bench.kernel.is_granted(boss, "vfs_write", &write));
+        assert!(!is_granted(&bench.kernel, boss, "vfs_write", &write));
         let text = serde_json::to_string(&bench.kernel).expect("the kernel can be saved");
-        let again: crate::kernel::Kernel = serde_json::from_str(&text).expect("and read again");
-        assert!(again.is_granted(child, "vfs_write", &write), "it is kept with the rest");
+        let again: Kernel = serde_json::from_str(&text).expect("and read again");
+        assert!(is_granted(&again, child, "vfs_write", &write), "it is kept with the rest");
         let scene = AskRule { source: AskSource::EachTime { why: "x".into() }, ..write[0].clone() };
         assert!(!bench.kernel.grant(child, "vfs_write", &[scene]), "what is asked each time is allowed once");
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::Id;
 use crate::gate::AskRule;
 use crate::gateway::mcp::McpQuestion;
 
@@ -32,6 +33,27 @@ impl Question {
 impl From<&str> for Question {
     fn from(wants: &str) -> Self {
         Self { wants: wants.to_owned(), ..Self::default() }
+    }
+}
+
+/// Something that a person allowed an agent until a time, in all its tasks and for whom it starts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct TimedGrant {
+    /// Whom, by id.
+    pub agent: Id,
+    /// What.
+    pub grant: Grant,
+    /// From this date of the room on, in seconds since 1970. Before it a clock was set back, and nobody knows how long it
+    /// was meant to hold.
+    pub from: i64,
+    /// Until this date of the room.
+    pub until: i64,
+}
+
+impl TimedGrant {
+    /// Whether it holds at a date of the room.
+    pub fn holds(&self, now: i64) -> bool {
+        (self.from..self.until).contains(&now)
     }
 }
 

@@ -247,11 +247,7 @@ impl WorkInput {
             }
             Self::Decide { activation, allow, agent, tool, what, scope, because, answered_in, .. } => {
                 let decided = if *allow { "allowed" } else { "refused" };
-                let how_far = match (allow, scope) {
-                    (false, _) | (true, AllowScope::Once) => "",
-                    (true, AllowScope::Task) => " for this task",
-                    (true, AllowScope::Always) => " for good",
-                };
+                let how_far = if *allow { scope.clause() } else { String::new() };
                 let place = match answered_in {
                     AnsweredIn::Window => "",
                     AnsweredIn::Terminal => " on the command line",
@@ -259,7 +255,7 @@ impl WorkInput {
                 };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + how_far;
+                        let told = with(&format!("you {decided} {}'s", telling.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         aside(&told, because.as_deref().unwrap_or_default())

@@ -286,12 +286,11 @@ impl EventData for ApprovalDecided {
             Some(Gate::Ask) | None => "decided about",
         };
         let decided = format!("{by} {decided} {}", tool(&self.tool));
-        let how_far = match self.scope {
-            AllowScope::Once => "",
-            AllowScope::Task => ", for this task",
-            AllowScope::Always => ", for good",
-        };
-        with(&(with(&decided, " for ", &telling.agent()) + how_far), ": ", self.why.as_deref().unwrap_or_default())
+        with(
+            &(with(&decided, " for ", &telling.agent()) + &self.scope.clause()),
+            ": ",
+            self.why.as_deref().unwrap_or_default(),
+        )
     }
 }
 

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::AllowScope;
 use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::kernel::Approval;
 use crate::orchestration::workflow::PersonQuestion;
@@ -28,7 +27,7 @@ pub mod keys {
     pub const STATUS: &str = "status";
     /// Everything that would happen.
     pub const DESCRIPTION: &str = "description";
-    /// How far a yes reaches: `once`, `task`, `always`. A person's.
+    /// How far a yes reaches: `once`, `task`, `until 18:00`, `pattern`, `always`. A person's.
     pub const REACH: &str = "for";
     /// A person's word to the agent.
     pub const BECAUSE: &str = "because";
@@ -69,9 +68,9 @@ impl Asked {
         ];
         fields.extend(time.map(|time| ("created", time)));
         let scopes = approval.scopes(name).into_iter().filter(|(scope, _)| !scope.is_once());
-        let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", reach_word(scope))).collect();
+        let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.words())).collect();
         if !reaches.is_empty() {
-            description.push("A yes may reach further, with a line below the task:".to_owned());
+            description.push("A yes may reach further, with one of these lines below the task:".to_owned());
             description.extend(reaches.into_iter().map(|told| format!("  {}: {told}", keys::REACH)));
         }
         Self::new(approval.id.to_string(), &approval.sentence(name), fields, &description, fills)
@@ -165,14 +164,5 @@ fn kind_of(preview: &Preview, approval: &Approval) -> &'static str {
         Preview::Command { .. } => "terminal_command",
         Preview::Address { .. } => "network",
         Preview::Arguments { .. } => "tool_call",
-    }
-}
-
-/// How far a yes reaches, as it is written behind `for:`.
-pub fn reach_word(scope: AllowScope) -> &'static str {
-    match scope {
-        AllowScope::Once => "once",
-        AllowScope::Task => "task",
-        AllowScope::Always => "always",
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::asked::{Asked, PENDING, keys, reach_word};
+use super::asked::{Asked, PENDING, keys};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files::edit::{self, Change, EditError};
@@ -163,15 +163,10 @@ fn answer(
             format!("the {key} of {:?} is not what was asked any more; the mark is not taken for an answer", task.id);
         return Err(problem(what, "remove the task, so that it is asked anew, or answer in the window"));
     }
-    let scope = match value(keys::REACH).as_deref() {
-        None | Some("" | "once") => AllowScope::Once,
-        Some("task") => AllowScope::Task,
-        Some("always") => AllowScope::Always,
-        Some(other) => {
-            let what = format!("{}: {other:?} says nothing; the mark is not taken for an answer", keys::REACH);
-            return Err(problem(what, "write once, task or always, or remove the line"));
-        }
-    };
+    let scope = AllowScope::of_words(value(keys::REACH).as_deref().unwrap_or_default()).map_err(|error| {
+        let what = format!("{}: {error}; the mark is not taken for an answer", keys::REACH);
+        problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
+    })?;
     let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
     Ok(Some(Ticked {
         id: task.id.clone(),
@@ -286,7 +281,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
     }
     changes.extend(decided.time.as_deref().map(|time| set("decided", time)));
     if !decided.scope.is_once() {
-        changes.push(set(keys::REACH, reach_word(decided.scope)));
+        changes.push(set(keys::REACH, &decided.scope.words()));
     }
     changes.extend(decided.because.as_deref().map(|word| set(keys::BECAUSE, word)));
     edit::update(file, &BTreeMap::from([(index, changes)])).map(|updated| updated.text)

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::base::ActivationKey;
+use crate::base::{ActivationKey, TimeLimit};
 use crate::gate::Risk;
 use crate::kernel::{Approval, ApprovalId};
 use crate::tools::Preview;
@@ -27,6 +27,7 @@ fn asked(id: &str, text: &str) -> Asked {
         because: "its safety mode is safe".into(),
         for_task: Some("change files".into()),
         always: vec!["vfs_write(a.md)".into()],
+        pattern: None,
         risk: Risk::default(),
         of_server: None,
     };
@@ -99,6 +100,18 @@ fn a_mark_is_the_decision_and_lines_below_say_how_far_it_reaches_and_why() {
         let reading = read_of(&more, &[&one]);
         let [ticked] = &reading.ticked[..] else { panic!("{reading:?}") };
         assert_eq!((ticked.scope, ticked.because.as_deref()), (AllowScope::Task, Some("go on")));
+    }
+    for (words, scope) in [
+        ("once", AllowScope::Once),
+        ("always", AllowScope::Always),
+        ("pattern", AllowScope::Pattern),
+        ("until 18:00", AllowScope::Until(TimeLimit::OfDay(64_800))),
+        ("until 2026-11-22T18:00", AllowScope::Until(TimeLimit::At(1_795_370_400))),
+        ("2h", AllowScope::Until(TimeLimit::Secs(7_200))),
+    ] {
+        let reading = read_of(&more.replace("for: task\n", &format!("for: {words}\n")), &[&one]);
+        let [ticked] = &reading.ticked[..] else { panic!("{words}: {reading:?}") };
+        assert_eq!(ticked.scope, scope, "{words}");
     }
     let odd = read_of(&more.replace("for: task\n", "for: ever\n"), &[&one]);
     assert!(odd.ticked.is_empty() && odd.problems[0].what.contains("ever"), "{odd:?}");

@@ -7,13 +7,14 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::asked::Asked;
-use super::file::{self, Decided, Outcome, Ticked};
+use super::file::{self, Decided, Outcome, Reading, Ticked};
 use crate::agent::{Agent, Roster};
 use crate::base::{AllowScope, AnsweredIn, Problem};
+use crate::gateway::KeepsProgramsIn;
 use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
 use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
 use crate::schedule::{RoomDate, Section, SimClock};
-use crate::tools::Preview;
+use crate::tools::{COMMANDS, OrdersUnderWay, Preview, SERVERS};
 use crate::workspace::files::{FileContent, KnownFiles, RoomStart};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files;
@@ -21,6 +22,8 @@ use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
 /// So many decisions are remembered, so that the file gets them even where a person edited it meanwhile.
 const DECIDED_AT_MOST: usize = 64;
+/// A change of the file is noticed within so many ticks.
+const NOTICED_WITHIN_TICKS: u64 = 90;
 /// Whose problems are told under this name.
 const SOURCE: &str = "approvals file";
 
@@ -32,6 +35,11 @@ pub struct ApprovalsFile {
     pending: BTreeMap<String, Pending>,
     /// What was decided last, the oldest first.
     decided: VecDeque<Past>,
+    /// The questions whose marks are nobody's: they appeared while somebody else than the person could make them, and
+    /// stand until the task is seen without a mark.
+    distrusted: BTreeSet<String>,
+    /// Until this tick a mark may be that of a program that nothing kept in.
+    open_to_programs_until: u64,
     /// The file as the room knows it, with what it wrote itself.
     #[serde(skip)]
     text: String,
@@ -73,6 +81,22 @@ impl ApprovalsFile {
     /// The ids of what is asked and not decided.
     pub fn pending(&self) -> impl Iterator<Item = &str> {
         self.pending.keys().map(String::as_str)
+    }
+
+    /// Sorts out marks that are not to be trusted: those that appear now where `is_of_others`, and those that did so
+    /// before and were not taken away since.
+    fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
+        let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
+        if reading.is_usable {
+            self.distrusted.retain(|id| marked.contains(id.as_str()));
+        }
+        if is_of_others {
+            self.distrusted.extend(reading.ticked.iter().map(|one| one.id.clone()));
+        }
+        let all = std::mem::take(&mut reading.ticked);
+        let (refused, trusted) = all.into_iter().partition(|one| self.distrusted.contains(&one.id));
+        reading.ticked = trusted;
+        refused
     }
 
     /// A person wrote the file while what the room wrote over `base` was not on disk yet.
@@ -145,6 +169,7 @@ pub(super) fn take_answers(
     (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
     (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
+    (keeps_in, under_way): (Res<KeepsProgramsIn>, Res<OrdersUnderWay>),
     mut changes: MessageReader<FileChanged>,
     (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
     mut reports: MessageWriter<ProblemReport>,
@@ -155,6 +180,10 @@ pub(super) fn take_answers(
         own.is_due = true;
         own.text = known.text(APPROVALS_FILE).unwrap_or_default().to_owned();
         own.is_held = !file::read(&own.text, &BTreeMap::new(), scene).is_usable;
+    }
+    let is_program_free = !keeps_in.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
+    if is_program_free {
+        own.open_to_programs_until = clock.tick() + NOTICED_WITHIN_TICKS;
     }
     let Some(change) = changes.read().filter(|change| change.path == APPROVALS_FILE).last() else { return };
     own.is_due = true;
@@ -173,14 +202,28 @@ pub(super) fn take_answers(
     let open: BTreeMap<String, &Asked> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
     let mut reading = file::read(&own.text, &open, scene);
     own.is_held = !reading.is_usable;
-    if !change.by.is_user() {
-        let what = format!("{} changed this file; only a person's marks in it count", change.by.0);
-        let remedy = "look at the file, and answer in the window";
-        let refused = reading.ticked.drain(..);
-        reading.problems =
-            refused.map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line))).collect();
-    }
-    for ticked in reading.ticked {
+    let is_agents = !change.by.is_user();
+    let is_open_to_programs = clock.tick() < own.open_to_programs_until;
+    let what = match is_agents {
+        true => format!("{} changed this file; only a person's marks in it count", change.by.0),
+        false => "this mark appeared while a program ran that nothing keeps in; it is not taken for yours".to_owned(),
+    };
+    let remedy = "look at what is asked, take the mark away and save, then mark it again; or answer in the window";
+    let refused = own.distrust(&mut reading, is_agents || is_open_to_programs);
+    let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
+    reading.problems.extend(refused);
+    for mut ticked in reading.ticked {
+        // A time of the day becomes a date as it is said.
+        match ticked.scope.dated(date.secs(&clock)) {
+            Ok(scope) => ticked.scope = scope,
+            Err(_) if !ticked.allow => ticked.scope = AllowScope::Once,
+            Err(why) => {
+                let what = format!("the answer to {:?} cannot be taken: {why}", ticked.id);
+                let remedy = "write another time behind for:, or remove the line, and save";
+                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
+                continue;
+            }
+        }
         let said = Decided {
             outcome: if ticked.allow { Outcome::Approved } else { Outcome::Refused },
             scope: ticked.scope,

@@ -6,13 +6,22 @@ use super::*;
 
 /// The lines of a list: rules and a command each.
 fn cases(list: &str) -> Vec<(CommandRules, String)> {
+    texts(list).into_iter().map(|(rules, command)| (rules_of(&rules), command)).collect()
+}
+
+fn texts(list: &str) -> Vec<(String, String)> {
     let lines = list.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines
         .map(|line| {
             let (rules, command) = line.split_once('\t').unwrap_or_else(|| panic!("{line:?} has a tab"));
-            (rules_of(&meant(rules)), meant(command))
+            (meant(rules), meant(command))
         })
         .collect()
+}
+
+/// The list of hostile commands, each with the rules by which it must not run.
+pub(in crate::gate) fn hostile_cases() -> Vec<(String, String)> {
+    texts(include_str!("hostile.txt"))
 }
 
 /// A single rule is one that allows; several stand as in the file.

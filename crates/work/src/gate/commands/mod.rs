@@ -13,12 +13,14 @@ pub mod rules;
 pub mod words;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 pub use rules::CommandRules;
 pub use words::Command;
 
 use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;
+use crate::workspace::{scene_patch, yaml};
 
 /// The file of rules.
 pub use crate::workspace::layout::ALLOWLIST_FILE;
@@ -66,6 +68,32 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     }
 }
 
+/// A rule that covers this command and those like it, as it is written, where it may be offered to a person. It is a
+/// beginning of the command, never one that needs a shell, starts other programs or runs code that it is given.
+pub fn pattern_for(line: &str) -> Option<String> {
+    let Command::Plain(words) = Command::parse(line) else { return None };
+    let pattern = words::written(programs::pattern_of(&words)?);
+    let (rules, problems) = CommandRules::parse(&with_rule("", &pattern).ok()?);
+    let is_covered = problems.is_empty() && judge(line, &rules).verdict == Verdict::Allow;
+    is_covered.then_some(pattern)
+}
+
+/// The file of rules with one more that allows this pattern; everything else in it stays as it is, comments too. The
+/// error says why it cannot be written.
+pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
+    let old = yaml::parse(text).map_err(|error| format!("{ALLOWLIST_FILE} is no YAML: {}", error.what))?;
+    let Value::Object(mut all) = (if old.is_null() { json!({}) } else { old.clone() }) else {
+        return Err(format!("{ALLOWLIST_FILE} is no list of commands"));
+    };
+    match all.get_mut("patterns") {
+        Some(Value::Object(patterns)) => patterns.insert(pattern.to_owned(), true.into()),
+        _ => all.insert(pattern.to_owned(), true.into()),
+    };
+    let written = scene_patch::patch(text, &old, &Value::Object(all));
+    let is_readable = CommandRules::parse(&written).0 != CommandRules::parse(text).0 || written == text;
+    if is_readable { Ok(written) } else { Err(format!("{ALLOWLIST_FILE} has too many rules")) }
+}
+
 fn allowed(rule: &[String]) -> Judged {
     let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::written(rule));
     Judged { verdict: Verdict::Allow, why }
@@ -99,3 +127,5 @@ fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usiz
 #[cfg(test)]
 #[path = "commands_tests.rs"]
 mod tests;
+#[cfg(test)]
+pub(in crate::gate) use tests::hostile_cases;

@@ -609,6 +609,19 @@ fn is_one_of(list: &[&str], program: &str) -> bool {
     list.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(versionless))
 }
 
+/// The words of a rule that covers commands like this one, where that may be offered to a person: the program, and what
+/// it is to do where it does many things. Nothing for programs that start others or run code that they are given.
+pub fn pattern_of(words: &[String]) -> Option<&[String]> {
+    let program = words.first()?;
+    let is_plain = name_of(program) == *program && !is_one_of(STARTERS, program) && !is_one_of(INTERPRETERS, program);
+    let length = if is_one_of(WITH_COMMANDS, program) { 2 } else { 1 };
+    let pattern = words.get(..length).filter(|_| is_plain)?;
+    let names_an_act =
+        |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_.:+".contains(c));
+    let is_open = pattern.iter().all(names_an_act) && pattern.iter().skip(1).all(|word| !word.starts_with('-'));
+    (is_open && beyond(words, pattern).is_none()).then_some(pattern)
+}
+
 /// Why a rule does not cover all of a command that begins with its words; nothing where it does.
 pub fn beyond(words: &[String], rule: &[String]) -> Option<String> {
     let program = words.first()?;

@@ -1,0 +1,141 @@
+//! Until when a permission holds, as a person says it: for some hours, until a time of the day, until a date. It becomes
+//! a date of the room when the permission is given; nothing here looks at a clock.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::calendar::{SECS_PER_DAY, parse_stamp, parse_time, stamp};
+
+/// No permission with an end holds longer, in seconds.
+const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
+
+/// Until when something holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeLimit {
+    /// For so many seconds from when it is said.
+    Secs(u32),
+    /// Until this second of the day on which it is said; 86,400 is its end.
+    OfDay(u32),
+    /// Until this date of the room, in seconds since 1970 as the person's clock shows them.
+    At(i64),
+}
+
+/// Why a text says no time, or a time that cannot be meant.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TimeLimitError {
+    /// It says none.
+    #[error("{0:?} is no time; write 2h, 90m, 18:00, end of day or 2026-01-31T18:00")]
+    Unknown(String),
+    /// It is over.
+    #[error("it is {now} in the room, so that {at} is over")]
+    Over {
+        /// The date now.
+        now: String,
+        /// The date that was said.
+        at: String,
+    },
+    /// It is too long.
+    #[error("{0} is more than 31 days away; choose an earlier time, or allow it always")]
+    TooLong(String),
+    /// Nobody told the room what day it is.
+    #[error("the room does not know what time it is; allow it once or for the task")]
+    NoDate,
+}
+
+impl TimeLimit {
+    /// An hour.
+    pub const HOUR: Self = Self::Secs(3_600);
+    /// The rest of the day.
+    pub const DAY: Self = Self::OfDay(86_400);
+
+    /// The date until which it holds when it is said at the date `now` of the room, in seconds since 1970.
+    pub fn date(self, now: Option<i64>) -> Result<i64, TimeLimitError> {
+        let now = now.ok_or(TimeLimitError::NoDate)?;
+        let at = match self {
+            Self::Secs(secs) => now.saturating_add(secs.into()),
+            Self::OfDay(secs) => now.div_euclid(SECS_PER_DAY).saturating_mul(SECS_PER_DAY).saturating_add(secs.into()),
+            Self::At(at) => at,
+        };
+        match at.saturating_sub(now) {
+            ..=0 => Err(TimeLimitError::Over { now: stamp(now), at: stamp(at) }),
+            1..=SECS_AT_MOST => Ok(at),
+            _ => Err(TimeLimitError::TooLong(stamp(at))),
+        }
+    }
+}
+
+impl FromStr for TimeLimit {
+    type Err = TimeLimitError;
+
+    fn from_str(text: &str) -> Result<Self, TimeLimitError> {
+        let plain = text.trim().to_lowercase();
+        let plain = plain.strip_prefix("until ").unwrap_or(&plain).trim();
+        if ["end of day", "end of the day", "today", "tonight", "midnight"].contains(&plain) {
+            return Ok(Self::DAY);
+        }
+        if let Some(secs) = parse_time(plain).and_then(|secs| u32::try_from(secs).ok()) {
+            return Ok(Self::OfDay(secs));
+        }
+        if let Some(at) = parse_stamp(plain) {
+            return Ok(Self::At(at));
+        }
+        let lasting = humantime::parse_duration(plain).ok().and_then(|lasting| u32::try_from(lasting.as_secs()).ok());
+        lasting.filter(|secs| *secs > 0).map(Self::Secs).ok_or_else(|| TimeLimitError::Unknown(text.trim().to_owned()))
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secs(secs) => {
+                write!(f, "{}", humantime::format_duration(std::time::Duration::from_secs((*secs).into())))
+            }
+            Self::OfDay(86_400) => f.write_str("end of day"),
+            Self::OfDay(secs) => write!(f, "{:02}:{:02}", secs / 3_600, secs / 60 % 60),
+            Self::At(at) => f.write_str(&stamp(*at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sunday, 22 November 2026, 14:05:09.
+    const NOW: i64 = 1_795_356_309;
+
+    #[test]
+    fn a_time_is_said_in_several_ways_and_becomes_a_date() {
+        for (text, date) in [
+            ("2h", "2026-11-22T16:05:09"),
+            ("90m", "2026-11-22T15:35:09"),
+            ("1h 30m", "2026-11-22T15:35:09"),
+            ("until 18:00", "2026-11-22T18:00:00"),
+            ("18:00", "2026-11-22T18:00:00"),
+            ("End of day", "2026-11-23T00:00:00"),
+            ("24:00", "2026-11-23T00:00:00"),
+            ("2026-11-30T08:30", "2026-11-30T08:30:00"),
+        ] {
+            let limit: TimeLimit = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(limit.date(Some(NOW)).map(stamp).as_deref(), Ok(date), "{text}");
+            let again: TimeLimit = limit.to_string().parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(again, limit, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_or_over_or_too_far_away_is_refused() {
+        for text in ["", "soon", "25:00", "2026-02-30T00:00", "0s", "-1h", "2026-11-30T08:30Z"] {
+            assert!(text.parse::<TimeLimit>().is_err(), "{text}");
+        }
+        let date = |text: &str| text.parse::<TimeLimit>().and_then(|limit| limit.date(Some(NOW)));
+        assert!(matches!(date("14:05"), Err(TimeLimitError::Over { .. })));
+        assert!(matches!(date("1970-01-01T00:00"), Err(TimeLimitError::Over { .. })));
+        assert!(matches!(date("9000-01-01T00:00"), Err(TimeLimitError::TooLong(_))));
+        assert!(matches!(date("4000h"), Err(TimeLimitError::TooLong(_))));
+        assert_eq!(TimeLimit::HOUR.date(None), Err(TimeLimitError::NoDate));
+    }
+}

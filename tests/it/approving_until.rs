@@ -1,0 +1,307 @@
+//! Permissions that end by the room's clock, patterns of commands, and marks in the file of approvals on bad days.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use agent_workshop::gateway::KeepsProgramsIn;
+use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+use agent_workshop::kernel::Kernel;
+use agent_workshop::schedule::RoomOpened;
+use agent_workshop::simulation::TaskCommand;
+use agent_workshop::tools::OrdersUnderWay;
+use agent_workshop::workspace::files::FileContent;
+use agent_workshop::workspace::{FileChanged, KnownFiles, Problems};
+
+use crate::cases;
+use crate::program::{output, succeed};
+use crate::workshop::{Setup, Workshop};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        until_a_time_an_agent_is_not_asked_about_and_then_it_is,
+        a_time_that_is_over_or_unknown_is_no_answer,
+        on_the_command_line_a_time_is_given_shown_and_played_again,
+        a_pattern_is_written_into_the_rules_with_everything_that_stood_there,
+        a_mark_that_appears_while_a_program_is_free_is_not_the_persons,
+        a_file_that_is_renamed_or_edited_by_two_is_answered_once,
+    ]
+}
+
+const FILE: &str = "tasks/approvals.task.md";
+const RULES: &str = "storage/terminal-cmd-allowlist.yaml";
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+const LEAD: &str = "---\nname: Lead\nsafety_mode: safe\nbehaviour: stationary\n---\nYou lead.\n";
+const SCRIPT: &str = r#"
+agents:
+  lead:
+    - when: { contains: "a person refused" }
+      text: "I may not."
+      repeat: true
+    - when: { contains: "your task" }
+      tools: [ { name: vfs_write, arguments: { path: artifacts/a.md, content: "first line" } } ]
+      repeat: true
+    - when: { kind: task }
+      text: "It is written."
+      repeat: true
+"#;
+/// Sunday, 22 November 2026, 14:05.
+const NOW: i64 = 1_795_356_300;
+
+fn room() -> Workshop {
+    // Without a disk it sends a message, which stays in the room.
+    let lead = LEAD.replace("stationary\n", "stationary\ntools: [send_message]\n");
+    let call = "{ name: vfs_write, arguments: { path: artifacts/a.md, content: \"first line\" } }";
+    let script = SCRIPT.replace(call, "{ name: send_message, arguments: { to: nobody, message: hello } }");
+    let mut room = Setup::scene(SCENE).file("agents/lead.md", &lead).script(&script).open();
+    room.push(RoomOpened { local_secs: NOW });
+    room.advance(0.2);
+    room
+}
+
+fn task(room: &mut Workshop, text: &str) {
+    room.push(TaskCommand { agent: "lead".into(), text: text.into() });
+}
+
+/// Gives a task, and whether it is over without anything asked.
+fn is_done_unasked(room: &mut Workshop, text: &str) -> bool {
+    let asked = room.events("approval_requested").len();
+    let done = room.events("complete").len();
+    task(room, text);
+    for _ in 0..600 {
+        room.tick();
+        if room.events("approval_requested").len() > asked {
+            return false;
+        }
+        if room.events("complete").len() > done {
+            return true;
+        }
+    }
+    panic!("nothing came of {text:?}");
+}
+
+/// Lets time pass until a task is over.
+fn finish(room: &mut Workshop) {
+    for _ in 0..1_800 {
+        if !room.events("complete").is_empty() {
+            return;
+        }
+        room.tick();
+    }
+    panic!("no task is over");
+}
+
+fn asking() -> Workshop {
+    let mut room = room();
+    assert!(!is_done_unasked(&mut room, "Write it down"));
+    room.advance(0.2);
+    room
+}
+
+fn known(room: &mut Workshop) -> String {
+    room.world().resource::<KnownFiles>().text(FILE).unwrap_or_default().to_owned()
+}
+
+fn change(room: &mut Workshop, text: &str) {
+    room.push(FileChanged::new(FILE, FileContent::Text(text.to_owned())));
+    room.advance(0.5);
+}
+
+fn marked(text: &str, reach: &str) -> String {
+    text.replace("- [ ] A", "- [x] A").replace("  status: pending\n", &format!("  status: pending\n  for: {reach}\n"))
+}
+
+fn is_open(room: &mut Workshop) -> bool {
+    room.world().resource::<Kernel>().approvals().next().is_some()
+}
+
+fn told(room: &mut Workshop) -> String {
+    let problems = room.world().resource::<Problems>();
+    problems.iter().filter(|problem| problem.place == FILE).map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn until_a_time_an_agent_is_not_asked_about_and_then_it_is() {
+    let mut room = asking();
+    let text = known(&mut room);
+    assert!(text.contains("for: until end of day: Until the end of the day, Lead and whom it starts may"), "{text}");
+    change(&mut room, &marked(&text, "until 18:00"));
+    assert!(!is_open(&mut room), "{}", told(&mut room));
+    finish(&mut room);
+    assert!(known(&mut room).contains("  for: until 2026-11-22T18:00:00\n"), "{}", known(&mut room));
+    assert!(is_done_unasked(&mut room, "Write more"), "in another task, too");
+    let decided = room.events("approval_decided").last().map(|event| event["data"]["scope"].clone());
+    assert_eq!(decided, Some(json!({ "until": { "at": 1_795_370_400 } })));
+    let mut again = room.reopened();
+    again.push(RoomOpened { local_secs: NOW + 3 * 3_600 });
+    again.advance(0.2);
+    assert!(is_done_unasked(&mut again, "Write after a restart"));
+    // A clock that goes back behind the moment of the answer says nothing of how long it was meant.
+    let mut back = room.reopened();
+    back.push(RoomOpened { local_secs: NOW - 3_600 });
+    back.advance(0.2);
+    assert!(!is_done_unasked(&mut back, "Write earlier"));
+    again.push(RoomOpened { local_secs: NOW + 4 * 3_600 });
+    again.advance(0.2);
+    assert!(!is_done_unasked(&mut again, "Write too late"), "it is over");
+    assert!(again.world().resource::<Kernel>().granted_until(Some(NOW)).is_empty(), "and forgotten");
+}
+
+fn a_time_that_is_over_or_unknown_is_no_answer() {
+    let mut room = asking();
+    let text = known(&mut room);
+    for (reach, why) in
+        [("until 13:00", "is over"), ("until soon", "is no time"), ("until 9000-01-01T00:00", "31 days")]
+    {
+        change(&mut room, &marked(&text, reach));
+        assert!(is_open(&mut room), "{reach}");
+        assert!(told(&mut room).contains(why), "{reach}: {}", told(&mut room));
+    }
+    change(&mut room, &marked(&text, "2h"));
+    assert!(!is_open(&mut room) && told(&mut room).is_empty(), "{}", told(&mut room));
+}
+
+const TASK: [&str; 9] =
+    ["run", "--agent", "lead", "--task", "Do it", "--speed", "max", "--provider", "scripted:script.yaml"];
+const GO_ON: [&str; 7] = ["run", "--until", "idle", "--speed", "max", "--provider", "scripted:script.yaml"];
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [("settings.yaml", ""), ("scenes/test.yaml", SCENE)].iter().chain(files) {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn the_id(room: &Path) -> String {
+    let listed: Value = serde_json::from_str(&succeed(room, &["approvals", "list", "--json"])).unwrap();
+    listed["approvals"][0]["id"].as_str().unwrap_or_else(|| panic!("{listed}")).to_owned()
+}
+
+fn on_the_command_line_a_time_is_given_shown_and_played_again() {
+    let room = folder(&[("agents/lead.md", LEAD), ("script.yaml", SCRIPT)]);
+    assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+    let id = the_id(room.path());
+    for time in ["soon", "2020-01-01T00:00", "9000-01-01T00:00"] {
+        assert_eq!(output(room.path(), &["approvals", "allow", &id, "--until", time]).status.code(), Some(2), "{time}");
+    }
+    let answered = succeed(room.path(), &["approvals", "allow", &id, "--until", "2h", "--json"]);
+    assert!(answered.contains("\"answer_scope\":{\"until\":{\"secs\":7200}}"), "{answered}");
+    assert_eq!(succeed(room.path(), &GO_ON).trim(), "It is written.");
+    let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
+    assert!(report.contains("\"differs_at\":null"), "{report}");
+    let status: Value = serde_json::from_str(&succeed(room.path(), &["status", "--json"])).unwrap();
+    let allowed = &status["allowed_until"][0];
+    assert_eq!(
+        (&allowed["agent"], &allowed["may"]),
+        (&"lead".into(), &"change files with vfs_write".into()),
+        "{status}"
+    );
+    assert!(succeed(room.path(), &["status"]).contains("lead may change files with vfs_write until 2"));
+    assert_eq!(succeed(room.path(), &TASK).trim(), "It is written.", "unasked, and after a restart");
+    let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
+    assert!(report.contains("\"differs_at\":null"), "{report}");
+}
+
+fn a_pattern_is_written_into_the_rules_with_everything_that_stood_there() {
+    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    if Confinement::of_this_computer().level() == Level::None {
+        eprintln!("not proved here: where nothing keeps programs in, each command asks");
+        return;
+    }
+    let script = |command: &str| {
+        format!(
+            "agents:\n  lead:\n    - when: {{ contains: \"your task\" }}\n      tools: [ {{ name: execute_command, arguments: {{ command: \"{command}\" }} }} ]\n      repeat: true\n    - {{ text: \"Done.\", repeat: true }}\n"
+        )
+    };
+    let lead = "---\nsafety_mode: balanced\nbehaviour: stationary\ntools: [execute_command]\n---\nYou lead.\n";
+    let rules = "# Mine.\nrm: false   # never\n";
+    let files = [("agents/lead.md", lead), ("script.yaml", &*script("ls agents")), (RULES, rules)];
+    let room = folder(&files);
+    assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+    let id = the_id(room.path());
+    let shown = succeed(room.path(), &["approvals", "show", &id]);
+    assert!(shown.contains("The pattern: ") && shown.contains("ls: true"), "{shown}");
+    succeed(room.path(), &["approvals", "allow", &id, "--pattern"]);
+    assert_eq!(succeed(room.path(), &GO_ON).trim(), "Done.");
+    let written = fs::read_to_string(room.path().join(RULES)).unwrap();
+    assert!(written.starts_with(rules) && written.contains("ls: true"), "{written}");
+    let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
+    assert!(report.contains("\"differs_at\":null"), "{report}");
+    for (command, ending) in [("ls -l scenes", 0), ("ls; touch made", 4), ("env ls", 4)] {
+        fs::write(room.path().join("script.yaml"), script(command)).unwrap();
+        assert_eq!(output(room.path(), &TASK).status.code(), Some(ending), "{command}");
+        if ending == 4 {
+            let refused = output(room.path(), &["approvals", "allow", &the_id(room.path()), "--pattern"]);
+            assert_eq!(refused.status.code(), Some(2), "{command} has no pattern");
+            succeed(room.path(), &["approvals", "refuse", &the_id(room.path())]);
+            succeed(room.path(), &GO_ON);
+        }
+    }
+}
+
+/// A program of an agent that is being carried out.
+fn program_under_way(room: &mut Workshop) {
+    let order = json!([{
+        "key": "act-900/1/0/0123456789abcdef/5dh0vb81", "agent": "other", "profile": "other", "cause": 1, "rights": {
+            "reads": [], "writes": [], "unreadable": [], "unwritable": [], "records_of": null },
+        "plan": { "tool": "execute_command", "executor": "commands", "touches": [],
+            "work": { "work": "order", "order": { "words": ["true"], "cwd": "", "timeout_secs": null } },
+            "doing": { "verb": "running", "target": "true" } },
+    }]);
+    let orders: OrdersUnderWay = serde_json::from_value(order).expect("it is one");
+    room.world().insert_resource(orders);
+}
+
+fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
+    for keeps_in in [true, false] {
+        let mut room = asking();
+        let text = known(&mut room);
+        room.world().insert_resource(KeepsProgramsIn(keeps_in));
+        program_under_way(&mut room);
+        room.tick();
+        change(&mut room, &marked(&text, "once"));
+        assert_eq!(is_open(&mut room), !keeps_in, "what keeps programs in keeps them from the file");
+        if keeps_in {
+            continue;
+        }
+        assert!(told(&mut room).contains("while a program ran"), "{}", told(&mut room));
+        room.advance(10.0);
+        change(&mut room, &format!("{}\nA word of the person's.\n", marked(&text, "once")));
+        assert!(is_open(&mut room), "the same mark is still nobody's");
+        change(&mut room, &text);
+        change(&mut room, &marked(&text, "once"));
+        assert!(!is_open(&mut room) && told(&mut room).is_empty(), "{}", told(&mut room));
+    }
+}
+
+fn a_file_that_is_renamed_or_edited_by_two_is_answered_once() {
+    let mut room = asking();
+    let text = known(&mut room);
+    // Renamed by a person, who goes on in the new file: it is no file of approvals, and the question is asked anew.
+    room.push(FileChanged::new(FILE, FileContent::Removed));
+    room.push(FileChanged::new("tasks/old.task.md", FileContent::Text(marked(&text, "once"))));
+    room.advance(0.5);
+    assert!(is_open(&mut room), "a mark in another file is no answer");
+    assert_eq!(known(&mut room), text);
+    // The room and a person write at the same time: the person's file has not what the room wrote over it.
+    let crossed = marked(&text, "once");
+    let mine = FileChanged::new(FILE, FileContent::Text(format!("{crossed}\n- [ ] Mine\n")));
+    room.push(FileChanged { base: Some(text.clone()), ..mine });
+    room.advance(0.5);
+    assert!(!is_open(&mut room));
+    // Another saves what they read before that, with the other answer.
+    let late = text.replace("- [ ] A", "- [-] A");
+    room.push(FileChanged { base: Some(text), ..FileChanged::new(FILE, FileContent::Text(late)) });
+    finish(&mut room);
+    room.advance(0.5);
+    let decisions: Vec<Value> =
+        room.events("approval_decided").iter().map(|event| event["data"]["decision"].clone()).collect();
+    assert_eq!(decisions, [json!("allow")], "it is decided once");
+    let file = known(&mut room);
+    assert!(file.contains("  status: approved\n"), "{file}");
+}
