@@ -16,7 +16,7 @@ use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
 use crate::mind::headings::TASK_PLACE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
-use crate::workspace::task_files::lint::PEOPLE;
+use crate::workspace::task_files::columns::{awaits_permission, is_for_person};
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The file of questions to a person; what stands there is nobody's work.
@@ -125,11 +125,6 @@ pub struct Duties {
 /// The task files of a workspace, by path.
 pub type TaskTexts = BTreeMap<String, TaskFile>;
 
-/// Whether a task is nobody's but a person's.
-fn is_for_person(task: &Task) -> bool {
-    task.stakeholders.iter().any(|name| PEOPLE.iter().any(|person| name.text.eq_ignore_ascii_case(person)))
-}
-
 /// What a key of a task says.
 fn says(task: &Task, key: &str) -> Option<String> {
     task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
@@ -138,11 +133,6 @@ fn says(task: &Task, key: &str) -> Option<String> {
 /// Whether a task says that somebody has it, or how that went.
 fn is_taken(task: &Task) -> bool {
     says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
-}
-
-/// Whether a person is to say first that it may be done.
-fn waits_for_person(task: &Task) -> bool {
-    says(task, "approval_required").as_deref() == Some("true") && says(task, "approved").as_deref() != Some("true")
 }
 
 /// The tasks that a task depends on: in its own file, else in another.
@@ -242,7 +232,7 @@ impl Duties {
         for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
             for task in &file.tasks {
                 let is_open = task.status == Status::Open && !task.has_errors && !is_taken(task);
-                if !is_open || is_for_person(task) || waits_for_person(task) || self.of(path, &task.id).is_some() {
+                if !is_open || is_for_person(task) || awaits_permission(task) || self.of(path, &task.id).is_some() {
                     continue;
                 }
                 let agent = task.stakeholders.iter().find_map(|name| agent_of(&name.text));
