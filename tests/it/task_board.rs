@@ -91,7 +91,10 @@ fn a_task_written_on_the_board_is_done_by_an_agent_that_walks_there_first() {
     assert_eq!(held(&mut studio, "work"), file);
     // What was done on the board is why it began.
     let begun = activation(&studio).unwrap();
-    let cause = studio.log_of_all().iter().find(|event| event["seq"] == begun["cause"]).unwrap();
+    let record = |seq: &serde_json::Value| studio.log_of_all().iter().find(|event| event["seq"] == *seq).unwrap();
+    let marked = record(&begun["cause"]);
+    assert_eq!((&marked["type"], &marked["data"]["path"]), (&"file_change".into(), &WORK.into()), "{marked}");
+    let cause = record(&marked["cause"]);
     assert_eq!((&cause["type"], &cause["data"]["element"]), (&"element_changed".into(), &"work".into()), "{cause}");
     studio.until("the writer sets out", |studio| {
         studio.all("state").iter().any(|state| {

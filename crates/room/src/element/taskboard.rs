@@ -119,6 +119,8 @@ enum FollowAct {
     FollowFile { text: String },
     /// The same, where only what is noted at tasks became other.
     FollowNotes { text: String },
+    /// What was done here to a task could not be carried over to what the file says now.
+    TellNotKept { id: String, why: String },
 }
 
 element_acts!(FollowAct);
@@ -238,7 +240,9 @@ impl Content for TaskBoard {
     fn acts_since(&self, base: &dyn Content, newer: &dyn Content) -> Vec<ElementAct> {
         let Some((base, newer)) = base.tasks().zip(newer.tasks()) else { return Vec::new() };
         // What was done here meanwhile is carried over to what the file says now.
-        follow(&self.file, &carry_over(&base.text, &self.file.text, &newer.text).text)
+        let carried = carry_over(&base.text, &self.file.text, &newer.text);
+        let not_kept = carried.left.into_iter().map(|(id, why)| FollowAct::TellNotKept { id, why }.into());
+        follow(&self.file, &carried.text).into_iter().chain(not_kept).collect()
     }
 
     fn acts_back_to(&self, before: &dyn Content) -> Vec<ElementAct> {
@@ -247,8 +251,12 @@ impl Content for TaskBoard {
     }
 
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
-        if let Some(FollowAct::FollowFile { text } | FollowAct::FollowNotes { text }) = act.read() {
-            return Ok(self.set(text));
+        match act.read() {
+            Some(FollowAct::FollowFile { text } | FollowAct::FollowNotes { text }) => return Ok(self.set(text)),
+            Some(FollowAct::TellNotKept { id, why }) => {
+                return Err(format!("what was done on the board to task {id:?} is not kept: {why}"));
+            }
+            None => {}
         }
         match act.read::<TaskAct>() {
             Some(act) if context.by.is_user() => applied(&self.file, &act).map(|text| self.set(text)),
@@ -381,6 +389,15 @@ mod tests {
         assert_eq!(changes, Ok(vec![changed::EDITED.to_owned()]));
         assert_eq!(board.to_markdown(), theirs.to_markdown().replace("[ ] A @ada", "[x] A @ada"));
         assert!(board.acts_to(&board.clone()).is_empty());
+        // What was done here to a task that is gone from the file is told.
+        let gone = TaskBoard::new(PLAN.replace("- [ ] A @ada \"Count\"\r\n  id: count\r\n", "- new\r\n"));
+        let acts = board.acts_since(&TaskBoard::new(PLAN), &gone);
+        let told: Vec<_> = acts.into_iter().map(|act| apply(&mut board, act, &Author::user())).collect();
+        assert!(
+            told.last().is_some_and(|told| told.as_ref().is_err_and(|why| why.contains("\"count\" is not kept"))),
+            "{told:?}"
+        );
+        assert_eq!(board.to_markdown(), gone.to_markdown());
     }
 
     #[test]

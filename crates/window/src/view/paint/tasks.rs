@@ -26,9 +26,9 @@ const COUNTED_ZOOM: f32 = 0.5;
 /// From this zoom on, there is a face at each card of somebody's.
 const FACES_ZOOM: f32 = 0.45;
 /// From this zoom on, the titles can be read.
-const TITLES_ZOOM: f32 = 1.5;
+const TITLES_ZOOM: f32 = 2.2;
 /// The size of a title in units, and how much of one is laid out.
-const TITLE_SIZE: f32 = 3.7;
+const TITLE_SIZE: f32 = 3.2;
 const TITLE_CHARS: usize = 48;
 /// The radius of a face.
 const FACE_RADIUS: f32 = 2.7;
@@ -112,7 +112,7 @@ pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, z
         let head = vec2(LEFT + STEP * index as f32 + WIDTH / 2.0, 11.7);
         if zoom >= COUNTED_ZOOM {
             let text = if zoom >= TITLES_ZOOM { format!("{} {count}", column.name()) } else { count.to_string() };
-            let size = if zoom >= TITLES_ZOOM { 4.0 } else { 7.0 };
+            let size = if zoom >= TITLES_ZOOM { 3.2 } else { 7.0 };
             centred(painter, place.point(head), text, size * zoom, Color32::WHITE);
         }
         if zoom < TITLES_ZOOM {

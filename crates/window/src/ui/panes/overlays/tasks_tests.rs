@@ -174,7 +174,7 @@ fn the_tree_shows_every_task_and_the_search_finds_some() {
 #[test]
 fn what_is_wrong_stands_at_its_card_with_the_way_there() {
     let mut window = opened();
-    assert!(window.query_by_label("the quote is not closed; close it").is_some());
+    assert!(window.query_by_label("The quote is not closed; close it").is_some());
     click(&mut window, "Open in editor at line 14");
     assert_eq!(window.state().commands, [Command::OpenFile(PATH.to_owned(), Some(14))]);
     window.state_mut().commands.clear();
@@ -210,4 +210,44 @@ fn a_question_is_answered_on_its_card_only() {
     let [Command::Act(RoomAct::Work(_), None)] = &window.state().commands[..] else {
         panic!("{:?}", window.state().commands)
     };
+}
+
+#[test]
+fn a_card_is_dragged_to_another_column_and_to_another_place() {
+    let mut window = opened();
+    let rect = |window: &Harness<'static, Stage>, label: &str| window.get_by_label(label).rect();
+    let grip = |rect: egui::Rect| rect.right_bottom() - egui::vec2(8.0, 4.0);
+    let drag = |window: &mut Harness<'static, Stage>, from: egui::Pos2, to: egui::Pos2| {
+        window.drag_at(from);
+        window.run_steps(2);
+        for share in [0.3, 0.7, 1.0] {
+            window.hover_at(from + (to - from) * share);
+            window.run_steps(2);
+        }
+        window.drop_at(to);
+        window.run_steps(3);
+    };
+    let (paint, chairs) = (rect(&window, "Task: Paint"), rect(&window, "Task: Count the chairs"));
+    let column = rect(&window, "Done").center() + egui::vec2(0.0, 400.0);
+    drag(&mut window, grip(paint), column);
+    assert_eq!(acts(&mut window), [moved("paint", Some(Column::Done), None)]);
+    drag(&mut window, grip(paint), chairs.center_top() + egui::vec2(0.0, 4.0));
+    assert_eq!(acts(&mut window), [moved("paint", None, Some(TaskPlace::Before("chairs".into())))]);
+    let at_work = rect(&window, "In work").center() + egui::vec2(0.0, 300.0);
+    drag(&mut window, grip(chairs), at_work);
+    assert_eq!(acts(&mut window), [], "an agent takes its task up by itself");
+}
+
+#[test]
+fn the_keyboard_opens_a_task_and_ticks_it() {
+    let mut window = opened();
+    window.get_by_label("Task: Paint").focus();
+    window.run_steps(2);
+    enter(&mut window);
+    assert!(window.query_by_label("Delete task").is_some());
+    window.get_by_label("Complete Paint").focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::Space);
+    window.run_steps(2);
+    assert_eq!(acts(&mut window), [moved("paint", Some(Column::Done), None)]);
 }

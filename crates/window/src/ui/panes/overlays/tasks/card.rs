@@ -10,6 +10,7 @@ use crate::element::taskboard::waits_for;
 use crate::ui::Command;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
 use crate::view::paint;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, word_colour};
 use crate::workspace::task_files::columns::{awaits_permission, is_person, is_question, says};
@@ -62,10 +63,12 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
         let above = truncate(&one_line(&board.tasks.file.tasks[parent].title.text), 60);
         ui.add(Label::new(widgets::small(format!("in: {above}"), theme)).truncate().selectable(false));
     }
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().interact_size.y = FACE_POINTS;
-        marks_ui(ui, board, task);
-    });
+    if task.priority.is_some() || !task.stakeholders.is_empty() || !task.tags.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().interact_size.y = FACE_POINTS;
+            marks_ui(ui, board, task);
+        });
+    }
     for told in told(board, task) {
         ui.add(Label::new(widgets::small(told, theme)).wrap().selectable(false));
     }
@@ -186,11 +189,15 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
 pub(super) fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme, commands: &mut Vec<Command>) {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        let what = RichText::new(format!("{}; {}", problem.what, problem.remedy)).size(TYPE[0]).color(colour);
+        let told = words::capitalised(&format!("{}; {}", problem.what, problem.remedy));
+        let what = RichText::new(told).size(TYPE[0]).color(colour);
         ui.add(Label::new(what).wrap().selectable(false));
-        let shown = problem.line.map_or("Open in editor".to_owned(), |line| format!("Open in editor at line {line}"));
-        let link = Button::new(RichText::new(&shown).size(TYPE[0]).color(theme.accent)).small();
-        if ui.add(link).clicked() {
+        let shown = problem.line.map_or("Open in editor".to_owned(), |line| format!("Open line {line}"));
+        let name = problem.line.map_or(shown.clone(), |line| format!("Open in editor at line {line}"));
+        let link = Button::new(RichText::new(shown).size(TYPE[0]).color(theme.accent)).small().truncate();
+        let link = ui.add(link).on_hover_text(&name);
+        widgets::name(&link, name);
+        if link.clicked() {
             commands.push(Command::OpenFile(problem.place.clone(), problem.line));
         }
     });
