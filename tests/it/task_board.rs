@@ -20,7 +20,8 @@ use crate::working::Studio;
 
 pub fn trials() -> Vec<Trial> {
     cases![
-        a_task_written_on_the_board_is_done_by_an_agent_that_walks_there_first,
+        a_task_written_on_the_board_is_done_by_an_agent_at_the_board,
+        an_agent_goes_to_the_board_that_shows_its_task,
         edits_of_the_board_an_editor_and_agents_meet_in_the_file,
         a_question_on_a_board_is_answered_once_in_the_file_or_on_the_card,
         two_boards_of_one_file_show_the_same,
@@ -36,9 +37,13 @@ const APPROVALS: &str = "tasks/approvals.task.md";
 const PLAN: &str = "# Plan\r\n\r\n<!-- kept -->\r\n- [ ] Paint   \r\n  odd key: kept\r\n";
 
 fn studio(script: &str, scene: &str) -> Studio {
+    studio_with(script, scene, PLAN)
+}
+
+fn studio_with(script: &str, scene: &str, plan: &str) -> Studio {
     let approvals = (APPROVALS, "# Approvals\n\n## TODO\n\n");
     let files =
-        [("scenes/test.yaml", scene), ("agents/lead.md", LEAD), ("agents/writer.md", WRITER), (WORK, PLAN), approvals];
+        [("scenes/test.yaml", scene), ("agents/lead.md", LEAD), ("agents/writer.md", WRITER), (WORK, plan), approvals];
     Studio::new(script, &files)
 }
 
@@ -79,7 +84,7 @@ fn distance_to_work(studio: &mut Studio, agent: &str) -> f32 {
     world.get::<Position>(entity).expect("it is somewhere").0.distance(bevy::math::Vec2::new(500.0, 200.0))
 }
 
-fn a_task_written_on_the_board_is_done_by_an_agent_that_walks_there_first() {
+fn a_task_written_on_the_board_is_done_by_an_agent_at_the_board() {
     let mut studio = studio("latency: 12\ndefault: [ { text: There are twelve chairs. } ]\n", SCENE);
     on_board(&mut studio, "work", TaskAct::AddTask { line: "A @writer \"Count the chairs\"".into(), below: None });
     let activation =
@@ -96,13 +101,6 @@ fn a_task_written_on_the_board_is_done_by_an_agent_that_walks_there_first() {
     assert_eq!((&marked["type"], &marked["data"]["path"]), (&"file_change".into(), &WORK.into()), "{marked}");
     let cause = record(&marked["cause"]);
     assert_eq!((&cause["type"], &cause["data"]["element"]), (&"element_changed".into(), &"work".into()), "{cause}");
-    studio.until("the writer sets out", |studio| {
-        studio.all("state").iter().any(|state| {
-            state["agent"] == "writer"
-                && state["data"]["why"].as_str().is_some_and(|why| why.starts_with("going to Work"))
-        })
-    });
-    assert!(distance_to_work(&mut studio, "writer") > 300.0);
     studio.until("the writer is at the board", |studio| distance_to_work(studio, "writer") < 110.0);
     assert!(studio.read(WORK).contains("[ ] A @writer"), "it is there before it is done");
     settled(&mut studio);
@@ -111,6 +109,29 @@ fn a_task_written_on_the_board_is_done_by_an_agent_that_walks_there_first() {
     assert!(done.contains("  conclusion: There are twelve chairs.\r\n"), "{done}");
     assert_eq!(held(&mut studio, "work"), done);
     assert_eq!(studio.all("activation").len(), 1, "{:#?}", studio.log());
+}
+
+fn an_agent_goes_to_the_board_that_shows_its_task() {
+    // At the first sight of a board nobody reads it: whoever goes there goes for its task.
+    let plan = "- [ ] @writer Count\n";
+    let mut studio = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", SCENE, plan);
+    let on_its_way = |studio: &Studio| {
+        studio.all("state").iter().any(|state| {
+            let why = state["data"]["why"].as_str().unwrap_or_default();
+            state["agent"] == "writer" && why == "going to Work to take up its task"
+        })
+    };
+    studio.until("the writer sets out", |studio| on_its_way(studio));
+    assert!(distance_to_work(&mut studio, "writer") > 300.0);
+    studio.until("the writer is at the board", |studio| distance_to_work(studio, "writer") < 110.0);
+    assert!(studio.read(WORK).contains("- [ ] @writer Count\n"), "it is there before it is done");
+    settled(&mut studio);
+    assert!(studio.read(WORK).contains("- [x] @writer Count\n"));
+    // Where no board shows the file, nobody goes anywhere.
+    let scene = SCENE.replace("tasks/work.task.md", "tasks/other.task.md");
+    let mut bare = studio_with("latency: 12\ndefault: [ { text: Twelve. } ]\n", &scene, plan);
+    bare.until("it is done", |studio| studio.read(WORK).contains("- [x] @writer Count\n"));
+    assert!(!on_its_way(&bare) && distance_to_work(&mut bare, "writer") > 300.0);
 }
 
 fn edits_of_the_board_an_editor_and_agents_meet_in_the_file() {

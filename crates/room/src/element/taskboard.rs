@@ -391,6 +391,9 @@ mod tests {
         assert!(board.acts_to(&board.clone()).is_empty());
         // What was done here to a task that is gone from the file is told.
         let gone = TaskBoard::new(PLAN.replace("- [ ] A @ada \"Count\"\r\n  id: count\r\n", "- new\r\n"));
+        let mut board = TaskBoard::new(PLAN);
+        let done = TaskAct::MoveTask { id: "count".into(), column: Some(Column::Done), place: None };
+        apply(&mut board, done, &Author::user()).expect("it can be done");
         let acts = board.acts_since(&TaskBoard::new(PLAN), &gone);
         let told: Vec<_> = acts.into_iter().map(|act| apply(&mut board, act, &Author::user())).collect();
         assert!(

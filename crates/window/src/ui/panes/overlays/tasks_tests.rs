@@ -135,7 +135,7 @@ fn somebody_is_picked_and_agents_take_their_tasks_themselves() {
     let agents = &window.state().room.agents;
     let is_only = |name: &str| agents.iter().filter(|agent| &*agent.name == name).count() == 1;
     let agent = agents.iter().find(|agent| is_only(&agent.name)).expect("one is called so").clone();
-    window.get_by_label(&agent.name).click();
+    window.get_by_role_and_label(egui::accesskit::Role::Button, &agent.name).click();
     window.run_steps(3);
     let [TaskAct::ChangeTask { assignees: Some(names), .. }] = &acts(&mut window)[..] else { panic!("one change") };
     assert_eq!(names, &[agent.id.to_string()]);

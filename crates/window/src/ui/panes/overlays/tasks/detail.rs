@@ -62,7 +62,8 @@ fn change(task: &Task) -> (String, Option<String>, Option<String>, Option<Vec<St
 /// Its title, which is written when the field is left.
 fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, done: &mut Done) {
     let task = &board.tasks.file.tasks[index];
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+    let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
         if widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked() {
             done.clicked = Some(index);
         }
@@ -267,14 +268,13 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     }
     widgets::in_card(ui, board.theme, |ui| {
         ui.spacing_mut().item_spacing.y = SPACE[0];
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
-            if widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked() {
-                done.clicked = Some(index);
-            }
-            ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
-                ui.add(Label::new(RichText::new(&task.title.text).size(TYPE[1]).strong()).wrap());
-            });
+        let title = RichText::new(&task.title.text).size(TYPE[1]).strong();
+        let (_, is_closed) = widgets::beside_buttons(ui, title, |ui| {
+            widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked()
         });
+        if is_closed {
+            done.clicked = Some(index);
+        }
         let state = says(task, "status").unwrap_or("open");
         ui.label(widgets::small(format!("State: {state}"), board.theme));
         for problem in board.found.at.get(&index).into_iter().flatten() {

@@ -181,7 +181,8 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
 /// The line in which a task is written as it stands in the file.
 fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+    let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
         let is_written = !draft.trim().is_empty();
         let add = widgets::primary(ui, is_written, "Add task", board.theme).clicked();
         let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
