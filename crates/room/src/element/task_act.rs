@@ -45,7 +45,14 @@ pub enum TaskAct {
     RemoveTask { id: String },
     /// Puts earlier lines back: at this byte, what stood there after a change (`is`) becomes what stood there before
     /// (`was`). Where others changed the file since, the two are joined task by task.
-    RestoreTasks { at: usize, is: String, was: String },
+    RestoreTasks {
+        at: usize,
+        is: String,
+        was: String,
+        /// The task at the top of the file behind which that is, and how many bytes behind its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        behind: Option<(String, usize)>,
+    },
 }
 
 /// Where in its list a task is to stand.
@@ -98,7 +105,7 @@ pub fn applied(file: &TaskFile, act: &TaskAct) -> Result<String, String> {
             let index = changeable(file, id)?;
             edit::delete(file, &[index].into(), true).map_err(|error| error.to_string())
         }
-        TaskAct::RestoreTasks { at, is, was } => restore(file, *at, is, was),
+        TaskAct::RestoreTasks { at, is, was, behind } => restore(file, *at, is, was, behind.as_ref()),
     }
 }
 
@@ -163,7 +170,9 @@ pub fn taken_back(before: &TaskFile, after: &TaskFile) -> TaskAct {
     let ends = [before, after].map(|file| file.text.len() - span_end(file, file.text.len() - same_end));
     let end = ends[0].min(ends[1]);
     let part = |file: &TaskFile| file.text.get(start..file.text.len() - end).unwrap_or(&file.text).to_owned();
-    TaskAct::RestoreTasks { at: start, is: part(after), was: part(before) }
+    let last = after.tasks.iter().rfind(|task| task.depth == 0 && task.span.end <= start);
+    let behind = last.map(|task| (task.id.clone(), start - task.span.end));
+    TaskAct::RestoreTasks { at: start, is: part(after), was: part(before), behind }
 }
 
 /// The beginning of the top task, or of the line, in which a place lies.
@@ -187,17 +196,35 @@ fn top_tasks(file: &TaskFile) -> impl Iterator<Item = &std::ops::Range<usize>> {
     file.tasks.iter().filter(|task| task.depth == 0).map(|task| &task.span)
 }
 
-fn restore(file: &TaskFile, at: usize, is: &str, was: &str) -> Result<String, String> {
-    let end = at.saturating_add(is.len());
-    let is_cut = |place: usize| top_tasks(file).any(|span| span.start < place && place < span.end);
-    if file.text.get(at..end) == Some(is) && !is_cut(at) && !is_cut(end) {
-        return Ok(format!("{}{was}{}", &file.text[..at], &file.text[end..]));
+fn restore(
+    file: &TaskFile,
+    at: usize,
+    is: &str,
+    was: &str,
+    behind: Option<&(String, usize)>,
+) -> Result<String, String> {
+    let after_other = behind.and_then(|(id, bytes)| {
+        let other = file.tasks.iter().find(|task| task.depth == 0 && task.id == *id)?;
+        other.span.end.checked_add(*bytes)
+    });
+    // Where it is behind the same task, or where nothing before it is another.
+    for at in after_other.into_iter().chain([at]) {
+        let end = at.saturating_add(is.len());
+        if file.text.get(at..end) == Some(is) && is_between(file, at) && is_between(file, end) {
+            return Ok(format!("{}{was}{}", &file.text[..at], &file.text[end..]));
+        }
     }
     let carried = carry_over(is, was, &file.text);
     match carried.left.first() {
         None => Ok(carried.text),
         Some((id, why)) => Err(format!("{id:?} was changed since: {why}")),
     }
+}
+
+/// Whether a place is between two lines, and within no task.
+fn is_between(file: &TaskFile, at: usize) -> bool {
+    let is_line = at == 0 || at == file.text.len() || file.text.as_bytes().get(at - 1) == Some(&b'\n');
+    is_line && !top_tasks(file).any(|span| span.start < at && at < span.end)
 }
 
 #[cfg(test)]
@@ -265,6 +292,11 @@ mod tests {
         let meanwhile = done.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan");
         let undone = act(&meanwhile, back.clone()).unwrap();
         assert_eq!(undone, PLAN.replace("- [ ] Paint", "- [x] Paint").replace("# Plan", "# Our plan"));
+        // What was deleted comes back as it was written, wherever its neighbour is by now.
+        let deleted = act(PLAN, TaskAct::RemoveTask { id: "paint".into() }).unwrap();
+        let undelete = taken_back(&parse(PLAN), &parse(deleted.as_str()));
+        let meanwhile = deleted.replace("Count the chairs", "Count all of the chairs");
+        assert_eq!(act(&meanwhile, undelete), Ok(PLAN.replace("Count the chairs", "Count all of the chairs")));
         // Somebody has taken the new task up: it goes with all that is noted at it.
         let taken = done.replace("  id: sweep\r\n", "  id: sweep\r\n  status: working\r\n");
         assert_ne!(taken, done);
