@@ -25,6 +25,8 @@ use crate::workspace::layout::APPROVALS_FILE;
 const BESIDE_POINTS: f32 = 820.0;
 /// How wide it is there.
 const DETAIL_POINTS: f32 = 320.0;
+/// From this height on it stands below them, else in their place.
+const BELOW_POINTS: f32 = 320.0;
 /// How much of the height it has below them.
 const DETAIL_SHARE: f32 = 0.5;
 /// The height of the line in which a task is added.
@@ -166,6 +168,9 @@ fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
     } else if rect.width() >= BESIDE_POINTS {
         let (list, detail) = rect.split_left_right_at_x(rect.right() - DETAIL_POINTS);
         (list.with_max_x(list.right() - gap), detail.with_min_x(detail.left() + gap))
+    } else if rect.height() < BELOW_POINTS {
+        // Where there is no room for both, the chosen task has all of it until it is closed.
+        (rect.with_max_y(rect.top()), rect)
     } else {
         let (list, detail) = rect.split_top_bottom_at_fraction(1.0 - DETAIL_SHARE);
         (list.with_max_y(list.bottom() - gap), detail.with_min_y(detail.top() + gap))
