@@ -95,7 +95,9 @@ pub(super) fn taskboard_ui(
     let board = Board { cx: *cx, theme, element, tasks, found: &found, wanted: &wanted, open, is_record };
     let add_points = if is_record { 0.0 } else { ADD_POINTS };
     let [mut list, mut detail] = parts(ui, open.is_some(), add_points);
-    if tasks.file.tasks.is_empty() {
+    if list.max_rect().height() < 1.0 {
+        // The chosen task has their place.
+    } else if tasks.file.tasks.is_empty() {
         let how = if is_record {
             "What agents ask you stands here, as it does in the file."
         } else {
