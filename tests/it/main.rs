@@ -49,6 +49,7 @@ mod slack_walk;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
+mod task_board;
 mod tasks;
 #[cfg(target_os = "linux")]
 mod trust;
@@ -115,6 +116,7 @@ fn main() {
         going_on::trials,
         printing::trials,
         tasks::trials,
+        task_board::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

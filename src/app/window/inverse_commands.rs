@@ -213,7 +213,7 @@ impl<'w> PendingRoom<'w> {
             }
         };
         let back_to = |act| ElementEdit { act, cause: None, ..edit.clone() };
-        let back = after.acts_to(&*before).into_iter().map(|act| RoomAct::Edit(back_to(act))).collect();
+        let back = after.acts_back_to(&*before).into_iter().map(|act| RoomAct::Edit(back_to(act))).collect();
         self.contents.insert(edit.element.clone(), after);
         Ok((RoomAct::Edit(ElementEdit { act: with_id(edit.act, &changes), ..edit }), back))
     }
@@ -349,8 +349,10 @@ pub fn copies(world: &World, model: &RoomModel, things: &[Thing], at: Option<Vec
                 let mut keys = entry_keys(world, model, id)?;
                 keys.insert("id".to_owned(), json!(format!("{kind}-1")));
                 keys.insert("position".to_owned(), json!([position.x, position.y]));
-                // Two elements in one file would overwrite each other: the copy holds its content itself.
-                if keys.shift_remove("file").is_some() {
+                // Two elements in one file would overwrite each other: the copy holds its content itself. Task boards show
+                // their file, however many they are.
+                let shows_file = crate::element::kinds::kind(&kind).is_some_and(|kind| kind.task_file);
+                if !shows_file && keys.shift_remove("file").is_some() {
                     keys.extend(held(world, model, id)?.to_scene());
                 }
                 Some((RoomAct::Element(ElementCommand::Add { keys }), None))

@@ -66,6 +66,14 @@ impl FileChanged {
     }
 }
 
+/// The room itself wrote a file that elements or parts of the room hold as a whole: the world knows the new text. Whoever
+/// shows or follows the file looks at it again.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct FileWritten {
+    /// Relative to the workspace, `/` between parts.
+    pub path: String,
+}
+
 /// What a changed file holds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

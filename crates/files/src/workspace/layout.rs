@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
 pub use super::path::APPROVALS_FILE;
-use super::path::{FileKind, WorkspacePath};
+use super::path::{FileKind, WorkspacePath, kind_of};
 use crate::base::Problem;
 use crate::base::spelling::nfc;
 use crate::safe_fs::{Folder, FoundKind};
@@ -91,13 +91,19 @@ pub(super) fn is_room_file(path: &str) -> bool {
 pub const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// What to do where an element names a file that cannot hold what it holds.
-pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md";
+pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md, or tasks/work.task.md for a task board";
+
+/// Whether a file holds tasks, as a task board shows them.
+pub fn is_task_file(path: &str) -> bool {
+    kind_of(path) == FileKind::Task && matters(path)
+}
 
 /// The file that an element names, as the one canonical path of it; why not, where it is no place for what an
 /// element holds: agent files, settings, scenes, sessions and the program's own files are none.
 pub fn element_file(given: &str) -> Result<String, String> {
     let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
-    if INSTRUCTIONS.contains(&path.as_str()) || (path.kind() == FileKind::Board && matters(path.as_str())) {
+    let is_kept_by_elements = matches!(path.kind(), FileKind::Board | FileKind::Task) && matters(path.as_str());
+    if INSTRUCTIONS.contains(&path.as_str()) || is_kept_by_elements {
         return Ok(path.as_str().to_owned());
     }
     Err(format!("'{path}' is no place for what an element holds"))
@@ -410,7 +416,7 @@ mod tests {
 
     #[test]
     fn elements_keep_what_they_hold_in_boards_or_instructions_and_nowhere_else() {
-        for path in ["boards/a.md", "boards/deep/jos\u{e9}.md", "AGENTS.md", "CLAUDE.md"] {
+        for path in ["boards/a.md", "boards/deep/jos\u{e9}.md", "AGENTS.md", "CLAUDE.md", "tasks/work.task.md"] {
             assert_eq!(element_file(path).as_deref(), Ok(path));
         }
         assert_eq!(element_file("./boards/jose\u{301}.md").as_deref(), Ok("boards/jos\u{e9}.md"), "one spelling");
@@ -428,7 +434,7 @@ mod tests {
             "boards/AGENTS.md/../x.md",
             "Boards/x.md",
             "/boards/x.md",
-            "tasks/approvals.task.md",
+            "tasks/notes.md",
             "memory/x.md",
             "",
         ] {

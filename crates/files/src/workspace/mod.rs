@@ -44,7 +44,7 @@ mod yaml_value;
 
 pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
 pub use decor::{DECOR_AT_MOST, DECOR_SIDE, Decor, DecorChange};
-pub use files::{FileChanged, KnownFiles, RoomStart};
+pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
 pub use room::{begin, forget_saved, order_saves, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
@@ -87,6 +87,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
+        .add_tick_message::<FileWritten>()
         .add_systems(Tick, vfs::collect.in_set(CollectInputs))
         .add_systems(
             Tick,

@@ -4,7 +4,7 @@
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 
-use super::files::{FileChanged, FileContent, KnownFiles, RoomStart};
+use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, RoomStart};
 use super::last_good::slips;
 use super::layout;
 use super::outline::line_of_key;
@@ -268,8 +268,14 @@ pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<Sce
     let scene = &world.resource::<SceneState>().path;
     let large = world.resource::<KnownFiles>().text(scene).is_some_and(|text| text.len() > LARGE_SCENE_BYTES);
     let now = !large || world.resource::<SimClock>().tick().is_multiple_of(LARGE_SCENE_TICKS);
-    let mut scene = world.resource_mut::<SceneState>();
-    scene.waiting.extend(new);
+    // However large the scene is, the files beside it are written at once: others act on what they say.
+    let (files, of_scene): (Vec<SceneWrite>, Vec<SceneWrite>) =
+        new.into_iter().partition(|write| matches!(write, SceneWrite::File { .. }));
+    if !files.is_empty() {
+        world.resource_mut::<Unsaved>().begin_change();
+        fold_files(world, &files);
+    }
+    world.resource_mut::<SceneState>().waiting.extend(of_scene);
     if now {
         fold(world);
     }
@@ -300,11 +306,7 @@ fn fold(world: &mut World) {
         return;
     }
     world.resource_mut::<Unsaved>().begin_change();
-    for write in &writes {
-        if let SceneWrite::File { path, text } = write {
-            fold_file(world, path, text);
-        }
-    }
+    fold_files(world, &writes);
     let scene = world.resource::<SceneState>();
     let (path, old, readable) = (scene.path.clone(), scene.doc.root.clone(), scene.readable);
     let mut new = old.clone();
@@ -330,6 +332,14 @@ fn fold(world: &mut World) {
     order(world, &path);
 }
 
+fn fold_files(world: &mut World, writes: &[SceneWrite]) {
+    for write in writes {
+        if let SceneWrite::File { path, text } = write {
+            fold_file(world, path, text);
+        }
+    }
+}
+
 fn fold_file(world: &mut World, path: &str, text: &str) {
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
     if known.as_deref() == Some(text) {
@@ -345,6 +355,7 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
     unsaved.track(path, known.as_deref());
     unsaved.note_file(Target::File(path.to_owned()), known.unwrap_or_default());
     know(world, path, Some(text.to_owned()));
+    world.write_message(FileWritten { path: path.to_owned() });
     order(world, path);
 }
 

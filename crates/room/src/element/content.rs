@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -16,6 +17,7 @@ use super::pin::Pin;
 use crate::base::text::one_line;
 use crate::base::{Author, ElementKey, Id, Seq};
 use crate::schedule::Input;
+use crate::workspace::task_files::TaskFile;
 
 /// What an element is apart from what it holds.
 #[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -60,6 +62,12 @@ pub trait Content: Any + Send + Sync + Debug {
         base.acts_to(newer)
     }
 
+    /// What takes back what was done between `before` and `self`, for a person who undoes it; others may have done more
+    /// until then.
+    fn acts_back_to(&self, before: &dyn Content) -> Vec<ElementAct> {
+        self.acts_to(before)
+    }
+
     /// Does something to it, or says why not in words for whoever tried. No change in the answer means that it was so
     /// already.
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String>;
@@ -88,6 +96,11 @@ pub trait Content: Any + Send + Sync + Debug {
 
     /// The pins that it holds, oldest first, where it holds pins.
     fn pins(&self) -> Option<&[Pin]> {
+        None
+    }
+
+    /// The task file that it shows, where it shows one.
+    fn tasks(&self) -> Option<&Arc<TaskFile>> {
         None
     }
 

@@ -16,11 +16,13 @@ use super::recent::RecentChanges;
 use super::settings::ElementSettings;
 use crate::agent::lifecycle::read;
 use crate::agent::{Agent, Roster};
+use crate::base::ids::ROOM;
 use crate::base::{Author, ElementKey, Id, MessageKey, Seq, text};
 use crate::log::events::{self, ElementDeed, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
+use crate::workspace::path::{Reach, WorkspacePath};
 
 /// Where the edits were read up to: shared by the two times in a tick at which they are applied, so that
 /// none is applied twice.
@@ -53,6 +55,13 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     if !is_open && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
+    if let Some(file) =
+        world.get::<Element>(entity).and_then(|element| element.file.as_deref()).filter(|file| !is_open_file(file))
+    {
+        return Err(format!(
+            "{file} is not changed here: answer what it asks on the card of the question, or in the file"
+        ));
+    }
     // A message and the copy that is kept of it are one message.
     let message = next_message(world);
     do_act_as(world, entity, &edit.act, (&edit.by, message), edit.cause)?;
@@ -63,7 +72,32 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     {
         do_act_as(world, own, &kept, (&edit.by, message), edit.cause)?;
     }
+    show_alike(world, entity, edit);
     Ok(())
+}
+
+/// Whether the room writes what an element holds into this file. What is the room's own record is only shown.
+fn is_open_file(file: &str) -> bool {
+    WorkspacePath::new(file).is_ok_and(|path| path.reach() == Reach::Open)
+}
+
+/// Several task boards of one file show the same at every moment, so that none writes over what was done on another.
+fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
+    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { return };
+    let Some(file) = element.file.clone().filter(|_| kind(&element.kind).is_some_and(|kind| kind.task_file)) else {
+        return;
+    };
+    let now = held.0.boxed_clone();
+    let others: Vec<Entity> = world.resource::<Elements>().iter().map(|(_, other)| other).collect();
+    for other in others.into_iter().filter(|other| *other != entity) {
+        let is_of_file = world.get::<Element>(other).is_some_and(|element| element.file.as_deref() == Some(&file));
+        let Some(held) = world.get::<Held>(other).filter(|_| is_of_file) else { continue };
+        for act in held.0.acts_to(&*now) {
+            if let Err(why) = do_act(world, other, &act, &edit.by, edit.cause) {
+                refuse(world, &edit.by, &edit.element, why, Some(&file), edit.cause);
+            }
+        }
+    }
 }
 
 /// The entity of an id, or why there is none, with the id that was perhaps meant.
@@ -140,6 +174,8 @@ fn do_act_as(
     }
     let Some(mut element) = world.get_mut::<Element>(entity) else { return Err("it is gone".to_owned()) };
     let is_news = match kind.map(|kind| kind.act(act.word()).news) {
+        // What the room itself notes in files comes of what agents did, who know it.
+        _ if *by.0 == *ROOM => false,
         None | Some(News::Always) => true,
         Some(News::OfPerson) => by.is_user(),
         Some(News::Never) => false,
@@ -212,6 +248,7 @@ pub(super) fn write_back(
     for key in std::mem::take(&mut unwritten.0).into_iter().filter(|key| !held_back.0.contains_key(key)) {
         let Some((element, held)) = elements.entity(key).and_then(|entity| held.get(entity).ok()) else { continue };
         writes.write(match &element.file {
+            Some(path) if !is_open_file(path) => continue,
             Some(path) => SceneWrite::File { path: path.clone(), text: held.0.to_markdown() },
             None => SceneWrite::Element { id: element.id.clone(), keys: held.0.to_scene() },
         });

@@ -8,6 +8,7 @@ use super::change::{ChangeKind, ElementChange, Wake};
 use super::content::Content;
 use super::list_file::Fault;
 use crate::base::{Author, Problem};
+use crate::workspace::layout::is_task_file;
 
 /// What an entry says that an element holds, and what is wrong with it.
 pub type ReadContent = (Box<dyn Content>, Vec<Problem>);
@@ -34,10 +35,15 @@ pub struct Kind {
     pub in_every_prompt: bool,
     /// Whether only its owner reads it (an inbox).
     pub private: bool,
+    /// Whether it shows a task file (a task board): what it holds is the text of that file, byte for byte. Elements of
+    /// other kinds name none.
+    pub task_file: bool,
     /// What can be done to it, as far as anybody but the kind itself is to know it.
     pub acts: &'static [ActKind],
     /// What becomes different by that.
     pub changes: &'static [ChangeKind],
+    /// What a file of its own begins with.
+    pub file_begins: &'static str,
     /// Reads a scene entry.
     pub from_scene: FromScene,
     /// Reads the file that an element names.
@@ -69,8 +75,10 @@ impl Kind {
             standing_instructions: false,
             in_every_prompt: false,
             private: false,
+            task_file: false,
             acts: &[],
             changes: &[],
+            file_begins: "",
             from_scene,
             from_markdown,
             faults: |_| Vec::new(),
@@ -88,6 +96,15 @@ impl Kind {
     /// The change of this word, if the kind declares it.
     pub fn change(&self, change: &ElementChange) -> Option<&'static ChangeKind> {
         self.changes.iter().find(|kind| change.is(kind.word))
+    }
+
+    /// Whether an element of this kind can hold what it holds in this file, or why not.
+    pub fn check_file(&self, file: &str) -> Result<(), String> {
+        match (self.task_file, is_task_file(file)) {
+            (true, false) => Err(format!("{file} is no task file, and a {} shows one", self.name)),
+            (false, true) => Err(format!("{file} is a task file, which a {} cannot hold", self.name)),
+            _ => Ok(()),
+        }
     }
 
     /// Whom a change wakes.

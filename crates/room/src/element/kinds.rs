@@ -7,10 +7,10 @@ use thiserror::Error;
 
 use super::act::Marker;
 use super::kind::Kind;
-use super::{inbox, messageboard, pinboard, rulebook};
+use super::{inbox, messageboard, pinboard, rulebook, taskboard};
 
 /// Every kind of the house.
-pub static KINDS: &[&Kind] = &[&pinboard::KIND, &messageboard::KIND, &inbox::KIND, &rulebook::KIND];
+pub static KINDS: &[&Kind] = &[&pinboard::KIND, &messageboard::KIND, &inbox::KIND, &rulebook::KIND, &taskboard::KIND];
 
 /// Those that were registered while the program runs. A kind is code and no state of a room: what it decides follows
 /// from the acts and entries alone, so that a run with it replays wherever it is registered.

@@ -11,8 +11,9 @@ use super::content::{Content, Element, Held};
 use super::directory::HeldBack;
 use super::directory::{Departed, Elements};
 use super::editing::{Unwritten, find, refuse, tell};
+use super::kind::Kind;
 use super::kinds::{kind, kinds};
-use super::merging::{Writer, hold_back_faulty, kind_from_entry, known_text, merge};
+use super::merging::{Writer, fitting_file, hold_back_faulty, kind_from_entry, known_text, merge};
 use super::privacy;
 use super::reports::{report, scene_path};
 use crate::agent::lifecycle::read;
@@ -126,12 +127,14 @@ fn follow_entry(world: &mut World, mut now: ElementEntry, before: Option<&Elemen
     if now.owner != before.owner && kept.is_none() {
         element.owner = now.owner.clone();
     }
+    let as_written = now.clone();
+    now.file = fitting_file(kind, &now);
     element.file = now.file.clone();
     rearrange(world, entity, &old, element.clone(), (writer.by, writer.cause));
     if kept.is_some() {
         return;
     }
-    let (written, mut problems) = kind_from_entry(world, kind, &now);
+    let (written, mut problems) = kind_from_entry(world, kind, &as_written);
     let base =
         if now.file.is_some() || before.file.is_some() { None } else { Some((kind.from_scene)(&before.keys, "").0) };
     // A file that is named for the first time and does not exist is to hold what the element holds.
@@ -182,7 +185,7 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
         label: label_of(entry),
         position: entry.position,
         owner: entry.owner.clone(),
-        file: entry.file.clone(),
+        file: fitting_file(kind, entry),
         version,
     };
     let entity = settle(world, element.clone(), content);
@@ -306,12 +309,24 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
     keys.entry("position").or_insert_with(|| json!([position.x, position.y]));
     let entry =
         ElementEntry { id, kind: kind_word.clone(), label, position, owner, file, keys: keys.clone(), line: None };
-    if kind(&kind_word).is_none() {
-        return Err(format!("there is no kind of element {kind_word:?}"));
+    let Some(kind) = kind(&kind_word) else { return Err(format!("there is no kind of element {kind_word:?}")) };
+    if let Some(file) = &entry.file {
+        kind.check_file(file)?;
     }
     spawn(world, &entry, &Author::user(), None);
+    begin_file(world, kind, &entry);
     world.write_message(SceneWrite::AddElement { keys });
     Ok(())
+}
+
+/// Makes the file of a new element of a kind whose files begin with something, where there is none.
+fn begin_file(world: &mut World, kind: &Kind, entry: &ElementEntry) {
+    let is_missing = entry.file.as_ref().is_some_and(|file| known_text(world, file).is_none());
+    let Some(key) = world.resource::<Elements>().key(&entry.id) else { return };
+    if is_missing && !kind.file_begins.is_empty() {
+        world.resource_mut::<Unwritten>().0.insert(key);
+        report(world, &entry.id, Vec::new());
+    }
 }
 
 /// Tells how high the elements reach, when that changes.

@@ -13,9 +13,11 @@ use super::kind::Kind;
 use super::kinds::kind;
 use super::reports::{report, scene_path};
 use crate::agent::lifecycle::read;
+use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Problem, Seq};
 use crate::workspace::files::FileContent;
-use crate::workspace::{ElementEntry, FileChanged, KnownFiles};
+use crate::workspace::layout::ELEMENT_FILE_REMEDY;
+use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 
 /// More reasons than this are not told of one change of a file.
 const REASONS_AT_MOST: usize = 8;
@@ -46,10 +48,17 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
         let what = format!("the {} {:?} belongs to nobody", kind.name, entry.id);
         problems.push(Problem::warning(&place, what, "write owner: and the id of an agent or profile"));
     }
+    if let Some(Err(why)) = entry.file.as_deref().map(|file| kind.check_file(file)) {
+        let what = format!("element {:?} keeps what it holds in this scene: {why}", entry.id);
+        problems.push(Problem::warning(&place, what, ELEMENT_FILE_REMEDY));
+    } else if kind.task_file && entry.file.is_none() {
+        let what = format!("the {} {:?} shows no task file, so that nobody works at its tasks", kind.name, entry.id);
+        problems.push(Problem::warning(&place, what, "write file: and a task file, such as tasks/work.task.md"));
+    }
     let problems =
         problems.into_iter().map(|problem| if problem.line.is_none() { problem.at_line(entry.line) } else { problem });
     let mut problems: Vec<Problem> = problems.collect();
-    let Some(path) = &entry.file else { return (inline, problems) };
+    let Some(path) = &fitting_file(kind, entry) else { return (inline, problems) };
     match known_text(world, path) {
         Some(text) => {
             problems.extend(faults(kind, path, &text));
@@ -59,9 +68,15 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
             let what = format!("the file {path} does not exist");
             let remedy = "write it, or wait: it is made when something is put on the element";
             problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
-            (inline, problems)
+            let begun = (!kind.file_begins.is_empty()).then(|| (kind.from_markdown)(kind.file_begins));
+            (begun.unwrap_or(inline), problems)
         }
     }
+}
+
+/// The file that an entry names, where an element of its kind can hold in it what it holds.
+pub(super) fn fitting_file(kind: &Kind, entry: &ElementEntry) -> Option<String> {
+    entry.file.clone().filter(|file| kind.check_file(file).is_ok())
 }
 
 /// What of a file's text cannot be read, as problems.
@@ -148,6 +163,32 @@ pub(super) fn follow_files(world: &mut World, mut cursor: Local<MessageCursor<Fi
     for change in changes {
         for entity in naming.get(&change.path).into_iter().flatten() {
             follow_file(world, *entity, &change);
+        }
+    }
+}
+
+/// Shows task files as the room itself wrote them (questions to a person, another board of the same file); at first all
+/// of them, so that nothing is missed while a room is closed.
+pub(super) fn follow_own_writes(
+    world: &mut World,
+    mut cursor: Local<MessageCursor<FileWritten>>,
+    mut has_begun: Local<bool>,
+) {
+    let written: BTreeSet<String> = read(world, &mut cursor).into_iter().map(|written| written.path).collect();
+    let is_first = !std::mem::replace(&mut *has_begun, true);
+    if written.is_empty() && !is_first {
+        return;
+    }
+    let by = Author(ROOM.into());
+    let all: Vec<Entity> = world.resource::<Elements>().iter().map(|(_, entity)| entity).collect();
+    for entity in all {
+        let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { continue };
+        let Some(kind) = kind(&element.kind).filter(|kind| kind.task_file) else { continue };
+        let Some(path) = element.file.clone().filter(|path| is_first || written.contains(path)) else { continue };
+        let Some(text) = known_text(world, &path).filter(|text| *text != held.0.to_markdown()) else { continue };
+        if !world.resource::<Unwritten>().0.contains(&element.key) {
+            let writer = Writer { by: &by, cause: None, file: &path };
+            merge(world, entity, None, &*(kind.from_markdown)(&text), &writer);
         }
     }
 }

@@ -31,6 +31,8 @@ mod reports;
 pub mod rulebook;
 mod saved;
 pub mod settings;
+pub mod task_act;
+pub mod taskboard;
 #[cfg(test)]
 mod tests;
 pub mod text_content;
@@ -49,6 +51,7 @@ pub use pin::{Pin, PinAct};
 pub use privacy::Privacy;
 pub use recent::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
+pub use task_act::{TaskAct, TaskPlace};
 pub use text_content::TextAct;
 
 use bevy::app::App;
@@ -57,7 +60,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentAdded, AgentRemoved, ElementsReach, ProfileChanged};
 use crate::schedule::door::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::workspace::SettingsExt;
+use crate::workspace::{FileWritten, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -65,7 +68,8 @@ pub fn plugin(app: &mut App) {
     app.add_input::<ElementCommand>().add_input::<ElementEdit>();
     app.add_tick_message::<ElementChanged>()
         .add_tick_message::<ElementRefused>()
-        // Owned by the floor below, which registers it too.
+        // Owned by floors below, which register them too.
+        .add_tick_message::<FileWritten>()
         .add_tick_message::<ElementsReach>();
     app.init_resource::<Elements>()
         .init_resource::<MessageCount>()
@@ -80,7 +84,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             lifecycle::follow_scene,
-            merging::follow_files,
+            (merging::follow_files, merging::follow_own_writes).chain(),
             lifecycle::obey,
             privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),

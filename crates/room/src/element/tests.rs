@@ -573,3 +573,51 @@ fn ten_thousand_elements_come_in_without_comparing_each_with_every_other() {
     assert_eq!(app.world().resource::<Elements>().ids().count(), count);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
+
+#[test]
+fn a_task_board_writes_its_file_and_nothing_into_the_scene() {
+    let mut app = room();
+    let keys = json!({ "kind": "taskboard", "file": "tasks/work.task.md" });
+    let add = |keys: &Value| ElementCommand::Add { keys: keys.as_object().unwrap().clone() };
+    app.world_mut().resource_mut::<Door<ElementCommand>>().push(add(&keys));
+    advance(app.world_mut());
+    let files = |app: &App| -> Vec<String> {
+        let writes = told::<SceneWrite>(app).into_iter();
+        writes.filter_map(|write| if let SceneWrite::File { text, .. } = write { Some(text) } else { None }).collect()
+    };
+    assert_eq!(files(&app), [taskboard::BEGINNING], "a file of its own is made at once");
+    let add_task = |line: &str| TaskAct::AddTask { line: line.into(), below: None }.into();
+    edit(&mut app, "taskboard-1", "user", add_task("A @ada Count"));
+    assert_eq!(files(&app).last().unwrap(), "## TODO\n\n- [ ] A @ada \"Count\"\n  id: count\n");
+    edit(&mut app, "taskboard-1", "ada-1", add_task("Mine"));
+    let refused = told::<ElementRefused>(&app);
+    assert!(refused.iter().any(|one| one.why.contains("create_task")), "{refused:?}");
+    assert!(!files(&app).iter().any(|text| text.contains("Mine")));
+}
+
+#[test]
+fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
+    let mut app = room();
+    let add = |kind: &str, file: &str| {
+        let keys = json!({ "kind": kind, "file": file });
+        ElementCommand::Add { keys: keys.as_object().unwrap().clone() }
+    };
+    for (kind, file) in [("pinboard", "tasks/work.task.md"), ("taskboard", "boards/work.md")] {
+        app.world_mut().resource_mut::<Door<ElementCommand>>().push(add(kind, file));
+        advance(app.world_mut());
+        assert!(told::<ElementRefused>(&app).iter().any(|one| one.why.contains(file)), "{kind}");
+    }
+    assert_eq!(app.world().resource::<Elements>().iter().count(), 0);
+    scene(&mut app, entry("pins", "pinboard", json!({ "file": "tasks/work.task.md" })), None);
+    let entity =
+        app.world().resource::<Elements>().key("pins").and_then(|key| app.world().resource::<Elements>().entity(key));
+    assert_eq!(app.world().get::<Element>(entity.unwrap()).unwrap().file, None, "it keeps its pins in the scene");
+    scene(&mut app, entry("asked", "taskboard", json!({ "file": "tasks/approvals.task.md" })), None);
+    edit(&mut app, "asked", "user", TaskAct::AddTask { line: "x".into(), below: None }.into());
+    let refused = told::<ElementRefused>(&app);
+    assert!(refused.iter().any(|one| one.why.contains("on the card")), "{refused:?}");
+    assert!(
+        !told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })),
+        "nothing is written"
+    );
+}

@@ -88,9 +88,14 @@ fn take_up(
     let compacts =
         body.queue.0.first_due(now).is_some_and(|first| first.action == Action::CompactContext) && !sim.rest.holds();
     if !compacts && let Some(work) = body.activity.work.pop_front() {
-        let PendingWork { activation, cause, from } = work;
-        body.activity.doing = Doing::Working { activation, cause, from };
-        sim.shift(body, StateEvent::WorkStarted { why: "beginning its work".into() }, cause);
+        let PendingWork { activation, cause, from, at } = work;
+        let board = at.as_ref().and_then(|at| sim.space.sights.iter().find(|sight| sight.id == *at));
+        let why = match board {
+            Some(board) => on_the_way(&board.label).into(),
+            None => "beginning its work".into(),
+        };
+        body.activity.doing = Doing::Working { activation, cause, from, at };
+        sim.shift(body, StateEvent::WorkStarted { why }, cause);
         body.activity.origin = Origin::outside(cause, now);
         at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
@@ -270,6 +275,9 @@ pub(super) fn arrive(
                 attend(&mut sim, &mut body, &mut due);
             }
             WalkKind::ToAgent if matches!(body.activity.doing, Doing::Working { .. }) => take_over(&mut sim, &mut body),
+            WalkKind::ToElement if matches!(body.activity.doing, Doing::Working { at: Some(_), .. }) => {
+                take_from_board(&mut sim, &mut body);
+            }
             WalkKind::Lap => sim.go_on_round(&mut body),
             WalkKind::ToElement => arrive_at_element(&mut sim, &mut body, &mut due),
             WalkKind::ToAgent => arrive_at_agent(&mut sim, &mut body, &mut talks, listener.as_ref()),
@@ -288,6 +296,23 @@ fn take_over(sim: &mut SimContext, body: &mut BodyItem) {
         *from = None;
     }
     sim.settle(body);
+}
+
+/// An agent has come to the element at which its work is found, and goes on with it.
+fn take_from_board(sim: &mut SimContext, body: &mut BodyItem) {
+    let Doing::Working { at, cause, .. } = &mut body.activity.doing else { return };
+    let (board, cause) = (at.take(), *cause);
+    let board = board.and_then(|board| sim.space.sights.iter().find(|sight| sight.id == board));
+    // Whatever else was told of its work meanwhile is newer.
+    if let Some(board) = board.filter(|board| body.state.0.why() == on_the_way(&board.label)) {
+        let why = format!("working at its task from {}", board.label).into();
+        sim.shift(body, StateEvent::Explain(why), cause);
+    }
+    sim.settle(body);
+}
+
+fn on_the_way(label: &str) -> String {
+    format!("going to {label} to take up its task")
 }
 
 fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {

@@ -152,6 +152,8 @@ pub struct Summons {
     pub activation: ActivationKey,
     /// Whoever hands it over: the agent goes there first.
     pub from: Option<AgentKey>,
+    /// The element at which the work is found, by id: the agent goes there before all else.
+    pub at: Option<Id>,
     /// The record that queued it.
     pub cause: Seq,
 }

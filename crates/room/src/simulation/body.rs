@@ -113,6 +113,9 @@ pub enum Doing {
         /// To whom it goes first, who hands it over; nobody once it was there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<AgentKey>,
+        /// To which element it goes before, where its work is found, by id; none once it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Id>,
     },
     /// It goes to tell an agent something.
     Telling {
@@ -175,6 +178,9 @@ pub struct PendingWork {
     /// Whoever hands it over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<AgentKey>,
+    /// The element at which it is found, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Id>,
 }
 
 /// Which version of an element an agent has dealt with, and when it last looked: it need not go there again before

@@ -109,10 +109,11 @@ impl SimContext<'_> {
                     let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
                     place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
                 }
-                Doing::Working { from, .. } => {
+                Doing::Working { from, at, .. } => {
+                    let board = at.clone().and_then(|at| self.course_to(body, &Place::Element(at)));
                     let giver = from.and_then(|from| self.roster.id(from)).cloned();
                     let way = giver.and_then(|giver| self.course_to(body, &Place::Agent(giver)));
-                    way.or_else(|| self.take_desk(body)).unwrap_or(Course::STAND)
+                    board.or(way).or_else(|| self.take_desk(body)).unwrap_or(Course::STAND)
                 }
                 _ => Course::STAND,
             },

@@ -229,7 +229,7 @@ fn who_works_goes_to_a_free_desk_and_begins_at_once() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let desk = decor("desk", (200.0, 200.0), (90.0, 80.0));
     furnish(&mut room, vec![desk]);
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, cause: Seq(1) });
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working, "the work waits for nobody's feet");
     room.run(ticks(5.0));

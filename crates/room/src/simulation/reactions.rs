@@ -87,6 +87,7 @@ pub(super) fn hear_summons(
             activation: summons.activation,
             cause: summons.cause,
             from: summons.from,
+            at: summons.at.clone(),
         });
         sim.wake(&body);
     }
@@ -242,6 +243,7 @@ fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
+        follow_to_work(sim, &mut body, element);
         if body.activity.awaited.is_some() {
             continue;
         }
@@ -257,6 +259,14 @@ fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
             }
             _ => {}
         }
+    }
+}
+
+/// Sends an agent that goes to take its work up at an element to where that stands now.
+fn follow_to_work(sim: &mut SimContext, body: &mut BodyItem, element: &Element) {
+    let is_its = matches!(&body.activity.doing, Doing::Working { at: Some(at), .. } if *at == element.id);
+    if is_its && body.walk.course.moves() {
+        sim.settle(body);
     }
 }
 

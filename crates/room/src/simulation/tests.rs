@@ -307,7 +307,7 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
     room.answer = |_| None;
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, cause: Seq(1) });
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.run(2);
     assert_eq!(room.state(ada), State::Working);
     let messages = room.app.world().resource::<Messages<CameToWork>>();
@@ -340,7 +340,7 @@ fn whoever_is_summoned_comes_to_work_when_it_is_at_leisure_and_goes_back_to_what
 fn a_summons_that_is_withdrawn_calls_nobody() {
     let mut room = Room::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, cause: Seq(1) });
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.say(SummonsWithdrawn { agent: ada, activation: ActivationKey::numbered(7) });
     room.run(3);
     assert_eq!(room.state(ada), State::Idle);

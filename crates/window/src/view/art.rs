@@ -82,6 +82,7 @@ sprites! {
     SignHeart = "figures/sign-heart.svg",
     SignWords = "figures/sign-words.svg",
     Pinboard = "elements/pinboard.svg",
+    TaskBoard = "elements/taskboard.svg",
     MessageBoard = "elements/messageboard.svg",
     Inbox = "elements/inbox.svg",
     InboxFlag = "elements/inbox-flag.svg",

@@ -11,6 +11,7 @@ use super::together::TogetherView;
 use super::work::WorkView;
 use super::workflows::WorkflowsView;
 use crate::agent::AgentProfile;
+use crate::base::text::slug;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::gateway::ledger::Tally;
 use crate::gateway::mcp::written::WrittenServer;
@@ -22,6 +23,7 @@ use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, Posture, State};
 pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
+use crate::workspace::task_files::{Column, TaskFile};
 
 /// Everything that can be seen. Agents and elements in order of key.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +127,19 @@ impl RoomModel {
     /// The agent of this id.
     pub fn agent(&self, id: &str) -> Option<&AgentView> {
         self.agents.iter().find(|agent| &*agent.id == id)
+    }
+
+    /// The agent that a name in a task file means: its id, its name, or the profile that it runs, in any case.
+    pub fn agent_named(&self, name: &str) -> Option<&AgentView> {
+        let by = |is_it: &dyn Fn(&AgentView) -> bool| self.agents.iter().find(|agent| is_it(agent));
+        by(&|agent| agent.id.eq_ignore_ascii_case(name))
+            .or_else(|| by(&|agent| agent.profile.eq_ignore_ascii_case(name)))
+            .or_else(|| by(&|agent| slug(&agent.name) == name.to_lowercase()))
+    }
+
+    /// What the face of the agent is drawn from that a name in a task file means.
+    pub fn look_of(&self, name: &str) -> Option<Id> {
+        self.agent_named(name).map(|agent| agent.look.clone())
     }
 
     /// The agent of this key.
@@ -339,8 +354,33 @@ pub enum ContentView {
         /// Went out.
         outbox: Vec<MailView>,
     },
+    /// The tasks of a file.
+    Tasks(TasksView),
     /// What an element of another kind holds, as the text of its file: it is changed by the kind's own acts.
     Other(String),
+}
+
+/// A task file as a board shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TasksView {
+    /// The file.
+    pub file: Arc<TaskFile>,
+    /// The tasks of each column that is shown ([`Column::SHOWN`]), in the order of the file, by their places in it.
+    pub columns: [Vec<usize>; 4],
+}
+
+impl TasksView {
+    /// What a board shows of this file.
+    pub fn of(file: Arc<TaskFile>) -> Self {
+        let mut columns: [Vec<usize>; 4] = Default::default();
+        for (index, task) in file.tasks.iter().enumerate() {
+            let shown = Column::of(task).shown();
+            if let Some(column) = Column::SHOWN.iter().position(|column| *column == shown) {
+                columns[column].push(index);
+            }
+        }
+        Self { file, columns }
+    }
 }
 
 /// A pin.

@@ -13,7 +13,7 @@ use super::closer::{Closer, told_choice};
 use super::crowd::Crowd;
 use super::model::{
     AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, ServerView,
-    SettingsView, TalkView, TieView, look_of,
+    SettingsView, TalkView, TasksView, TieView, look_of,
 };
 use super::together::TogetherView;
 use super::work::WorkView;
@@ -324,6 +324,9 @@ fn content_of(held: &Held) -> ContentView {
             items: items.iter().map(mail).collect(),
             outbox: outbox.iter().map(mail).collect(),
         };
+    }
+    if let Some(tasks) = held.0.tasks() {
+        return ContentView::Tasks(TasksView::of(tasks.clone()));
     }
     match held.0.text() {
         Some(text) => ContentView::Text(text.to_owned()),

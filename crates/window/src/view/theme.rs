@@ -273,6 +273,23 @@ impl Theme {
         }
     }
 
+    /// What stands on a board for cards.
+    pub fn board(&self) -> Self {
+        if self.dark {
+            return Self { panel: rgb(0x2a_322e), card: rgb(0x36_403b), line: rgb(0x4c_5852), ..DARK };
+        }
+        Self {
+            panel: rgb(0xe7_ede4),
+            card: rgb(0xfd_fefb),
+            line: rgb(0xc3_cec2),
+            text_soft: rgb(0x53_5d55),
+            good: rgb(0x1b_6b41),
+            warn: rgb(0x7a_5000),
+            bad: rgb(0xa5_2620),
+            ..LIGHT
+        }
+    }
+
     /// The paper of a note by somebody of this colour, and what it is written with.
     pub fn note(&self, author: Color32) -> [Color32; 2] {
         let paper = if self.dark { rgb(0xc9_bca6) } else { rgb(0xff_fbf0) };
@@ -333,7 +350,7 @@ mod tests {
 
     #[test]
     fn text_can_be_read() {
-        let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork()]);
+        let objects = [LIGHT, DARK].map(|theme| [theme, theme.slate(), theme.page(), theme.cork(), theme.board()]);
         for theme in objects.into_iter().flatten() {
             for (what, text, ground) in [
                 ("text", theme.text, theme.panel),

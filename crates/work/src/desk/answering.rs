@@ -15,8 +15,8 @@ use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
 use crate::tools::{DESK, DeskOrder, OrdersUnderWay, TaskUpdate, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::KnownFiles;
+use crate::workspace::layout::is_task_file;
 use crate::workspace::task_files;
-pub(super) use crate::workspace::task_files::lint::ENDING;
 use crate::workspace::task_files::query::ast::Query as TaskQuery;
 use crate::workspace::task_files::query::evaluate::{Source, select};
 use crate::workspace::task_files::query::{parse, show};
@@ -24,11 +24,6 @@ use crate::workspace::vfs::FileRights;
 
 /// A result of a query is no longer, in characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
-
-/// Whether a file holds tasks.
-pub(super) fn is_task_file(path: &str) -> bool {
-    path.starts_with("tasks/") && path.ends_with(ENDING)
-}
 
 /// Answers the orders of agents.
 pub(super) fn answer(

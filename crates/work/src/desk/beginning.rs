@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::answering::is_task_file;
 use super::duties::{
     CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, WORKING, task_of, task_words,
 };
@@ -17,15 +16,18 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::ids::ROOM;
 use crate::base::text::{slug, truncate};
 use crate::base::{ActivationKey, Author, Id, Problem, RunTag, Seq};
+use crate::element::kinds::kind;
+use crate::element::{Element, ElementChanged, Elements};
 use crate::kernel::{Kernel, WorkAnswer, WorkNews, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
+use crate::workspace::layout::is_task_file;
 use crate::workspace::task_files::{self, Status, Task, lint};
 use crate::workspace::vfs::FileRights;
-use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
+use crate::workspace::{FileChanged, FileWritten, KnownFiles, ProblemReport};
 
 /// Who brings tasks to agents, as the log says it.
 const DESK_NAME: &str = "tasks";
@@ -56,6 +58,8 @@ pub(super) struct Desk<'w, 's> {
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
     agents: Query<'w, 's, &'static Agent>,
+    elements: Res<'w, Elements>,
+    things: Query<'w, 's, &'static Element>,
     clock: Res<'w, SimClock>,
     date: Res<'w, RoomDate>,
     log: ResMut<'w, EventLog>,
@@ -68,10 +72,12 @@ pub(super) struct Desk<'w, 's> {
 pub(super) fn bring_on(
     mut desk: Desk,
     mut read: Local<Read>,
-    mut changes: MessageReader<FileChanged>,
+    (mut changes, mut written): (MessageReader<FileChanged>, MessageReader<FileWritten>),
+    mut on_boards: MessageReader<ElementChanged>,
     standstill: Option<Res<Standstill>>,
 ) {
-    let is_other = read.follow(&desk.known, &mut changes);
+    desk.note_causes(&mut read, &mut on_boards);
+    let is_other = read.follow(&desk.known, &mut changes, &mut written);
     if is_other || (!read.texts.is_empty() && (desk.profiles.is_changed() || desk.roster.is_changed())) {
         desk.report_problems(&mut read);
     }
@@ -164,8 +170,18 @@ fn outcome(ending: &Ending) -> Outcome {
 
 impl Read {
     /// Follows the files; whether any is another.
-    fn follow(&mut self, known: &KnownFiles, changes: &mut MessageReader<FileChanged>) -> bool {
+    fn follow(
+        &mut self,
+        known: &KnownFiles,
+        changes: &mut MessageReader<FileChanged>,
+        written: &mut MessageReader<FileWritten>,
+    ) -> bool {
         let mut is_other = false;
+        for written in written.read().filter(|written| is_task_file(&written.path)) {
+            is_other = true;
+            let text = known.text(&written.path).map(task_files::parse);
+            self.texts.extend(text.map(|file| (written.path.clone(), file)));
+        }
         for change in changes.read().filter(|change| is_task_file(&change.path)) {
             is_other = true;
             if let Some(cause) = change.cause {
@@ -189,6 +205,16 @@ impl Read {
 }
 
 impl Desk<'_, '_> {
+    /// Remembers what was done on boards: the work that comes of it comes from that.
+    fn note_causes(&self, read: &mut Read, on_boards: &mut MessageReader<ElementChanged>) {
+        for changed in on_boards.read() {
+            let entity = self.elements.entity(changed.element);
+            let element = entity.and_then(|entity| self.things.get(entity).ok());
+            let file = element.and_then(|element| element.file.as_ref()).filter(|file| is_task_file(file));
+            read.causes.extend(file.map(|file| (file.clone(), changed.cause)));
+        }
+    }
+
     fn run(&self) -> String {
         RunTag::of(self.log.run()).to_string()
     }
@@ -286,7 +312,7 @@ impl Desk<'_, '_> {
                 agent: duty.agent.clone(),
                 task: words,
                 by: DESK_NAME.into(),
-                terms: WorkTerms { is_kept: true, from, ..WorkTerms::default() },
+                terms: WorkTerms { is_kept: true, from, at: self.board_of(&duty.path), ..WorkTerms::default() },
                 cause: read.cause(&duty.path),
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
@@ -333,6 +359,15 @@ impl Desk<'_, '_> {
         }
         let status = (is_done && !is_skipped).then(|| "completed".to_owned());
         TaskUpdate { status, fields, ..TaskUpdate::default() }
+    }
+
+    /// The first element of the room that shows this task file, by id.
+    fn board_of(&self, path: &str) -> Option<Id> {
+        let mut shown = self.elements.iter().filter_map(|(_, entity)| self.things.get(entity).ok());
+        let is_its = |element: &&Element| {
+            element.file.as_deref() == Some(path) && kind(&element.kind).is_some_and(|kind| kind.task_file)
+        };
+        shown.find(is_its).map(|element| element.id.clone())
     }
 
     /// The agent in the room whose session has this name.

@@ -16,7 +16,7 @@ use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
 use crate::mind::headings::TASK_PLACE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
-use crate::workspace::task_files::lint::PEOPLE;
+use crate::workspace::task_files::columns::is_for_person;
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
@@ -125,11 +125,6 @@ pub struct Duties {
 
 /// The task files of a workspace, by path.
 pub type TaskTexts = BTreeMap<String, TaskFile>;
-
-/// Whether a task is nobody's but a person's.
-fn is_for_person(task: &Task) -> bool {
-    task.stakeholders.iter().any(|name| PEOPLE.iter().any(|person| name.text.eq_ignore_ascii_case(person)))
-}
 
 /// What a key of a task says.
 fn says(task: &Task, key: &str) -> Option<String> {

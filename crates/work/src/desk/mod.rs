@@ -25,13 +25,13 @@ pub use streams::taking::Streams;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::element::ElementEdit;
+use crate::element::{ElementChanged, ElementEdit};
 use crate::kernel::{WorkAnswer, WorkNews, WorkOrder};
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ToolOutcome, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
-use crate::workspace::{FileChanged, ProblemReport, SettingsExt};
+use crate::workspace::{FileChanged, FileWritten, ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -49,6 +49,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementEdit>()
+        .add_tick_message::<ElementChanged>()
+        .add_tick_message::<FileWritten>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<FileChanged>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(DESK);

@@ -18,6 +18,8 @@ use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, F
 const ORDERS: &str = "desk/";
 /// A file that others keep changing is given up after so many tries.
 const TRIES: u32 = 8;
+/// What was done in the room and is not on disk yet is waited for, for so many reads at most.
+const STALE_READS: u32 = 90;
 /// So many changes wait at the same time.
 const WAITING_AT_MOST: usize = 10_000;
 
@@ -61,6 +63,9 @@ struct Queued {
     write: TaskWrite,
     stage: Stage,
     tries: u32,
+    /// How often the disk had another text than the room knows.
+    #[serde(default)]
+    stale: u32,
 }
 
 /// The changes that are on their way, in their order. Part of the saved world.
@@ -89,7 +94,7 @@ impl TaskWrites {
         }
         self.newest += 1;
         let key = format!("{ORDERS}{run}/{}", self.newest);
-        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0 });
+        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, stale: 0 });
         true
     }
 }
@@ -97,13 +102,17 @@ impl TaskWrites {
 impl Queued {
     fn order(&self, what: &str, operation: FileOperation) -> FileOrder {
         FileOrder {
-            key: format!("{}/{}/{what}", self.key, self.tries).into(),
+            key: self.order_key(what).into(),
             author: self.write.author.clone(),
             activation: self.write.activation.clone(),
             operation,
             rights: self.write.rights.clone(),
             cause: self.write.cause,
         }
+    }
+
+    fn order_key(&self, what: &str) -> String {
+        format!("{}/{}/{what}", self.key, self.tries + self.stale)
     }
 
     /// Whether an answer is to the order that it waits for.
@@ -113,12 +122,24 @@ impl Queued {
             Stage::Reading => "read",
             Stage::Saving { .. } => "save",
         };
-        key == format!("{}/{}/{what}", self.key, self.tries)
+        key == self.order_key(what)
     }
 
     /// What comes of an answer: an order that goes on with it, or how it ended.
-    fn answered(&mut self, outcome: &FileOutcome, is_known: bool) -> Result<FileOrder, Result<Edited, String>> {
+    fn answered(&mut self, outcome: &FileOutcome, known: Option<&str>) -> Result<FileOrder, Result<Edited, String>> {
+        let is_known = known.is_some();
         match (&self.stage, &outcome.result) {
+            // What was done on a board a moment ago is on its way to the disk.
+            (Stage::Reading, Ok(FileAnswer::Text { content, .. }))
+                if known.is_some_and(|known| known != content) && self.stale < STALE_READS =>
+            {
+                self.stale += 1;
+                Ok(self.read())
+            }
+            (Stage::Reading, Err(failure)) if is_known && !failure.is_refusal && self.stale < STALE_READS => {
+                self.stale += 1;
+                Ok(self.read())
+            }
             (Stage::Reading, Ok(FileAnswer::Text { content, .. })) => self.save(Some(content)),
             (Stage::Reading, Ok(_)) => Err(Err("it cannot be read as a whole".to_owned())),
             (Stage::Reading, Err(failure)) if !failure.is_refusal && !is_known => match self.write.edit {
@@ -172,8 +193,8 @@ pub(super) fn carry_on(
     let mut over = Vec::new();
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { continue };
-        let is_known = known.text(&queue[at].write.path).is_some();
-        match queue[at].answered(outcome, is_known) {
+        let text = known.text(&queue[at].write.path);
+        match queue[at].answered(outcome, text) {
             Ok(order) => drop(files.write(order)),
             Err(result) => over.extend(queue.remove(at).map(|queued| (queued.write, result))),
         }

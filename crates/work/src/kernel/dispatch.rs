@@ -42,7 +42,8 @@ impl RoomAccess<'_, '_> {
                 let Some(one) = kernel.activation(activation) else { return };
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
-                    self.summons.write(Summons { agent, activation, from: giver, cause: one.cause });
+                    let at = kernel.terms(one.thread).and_then(|terms| terms.at.clone());
+                    self.summons.write(Summons { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
             Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),

@@ -23,6 +23,9 @@ pub struct WorkTerms {
     pub is_kept: bool,
     /// The agent whose result it goes on with, by id: whoever takes the work goes over there.
     pub from: Option<Id>,
+    /// The element at which the task is found, by id: whoever takes the work goes there before all else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Id>,
 }
 
 impl WorkTerms {

@@ -1,14 +1,18 @@
-//! The columns of a board of tasks: in which one a task stands, and what is written into its file when it moves.
+//! The columns of a task board: in which one a task stands, and what is written into its file when it moves.
 
 use serde::{Deserialize, Serialize};
 
 use super::edit::Change;
+use super::lint::PEOPLE;
 use super::model::{Status, Task, Value};
+use super::permission::{APPROVED_KEY, waits_for_person};
 
 /// The key that says who is at a task and how it went.
 pub const STATUS_KEY: &str = "status";
 /// What that key says while somebody is at it.
 pub const WORKING: &str = "working";
+/// The key that makes a task a question to a person: it is answered, not done.
+pub const QUESTION_KEY: &str = "approval_type";
 
 /// How far a task is, as a board shows it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -18,6 +22,8 @@ pub enum Column {
     Open,
     /// Somebody is at it.
     InWork,
+    /// A person must do it, answer it, or let it begin.
+    NeedsPerson,
     /// It is done.
     Done,
     /// It is not going to be done.
@@ -25,48 +31,95 @@ pub enum Column {
 }
 
 impl Column {
-    /// All of them, from left to right.
-    pub const ALL: [Self; 4] = [Self::Open, Self::InWork, Self::Done, Self::Skipped];
+    /// The columns that a board has, from left to right. What was skipped stands among what is done.
+    pub const SHOWN: [Self; 4] = [Self::Open, Self::InWork, Self::NeedsPerson, Self::Done];
 
-    /// Where a task stands.
+    /// In which column a task stands.
     pub fn of(task: &Task) -> Self {
         match task.status {
             Status::Completed => Self::Done,
             Status::Skipped => Self::Skipped,
-            Status::Open if says(task) == Some(WORKING) => Self::InWork,
+            Status::Open if says(task, STATUS_KEY) == Some(WORKING) => Self::InWork,
+            Status::Open if is_for_person(task) || waits_for_person(task) => Self::NeedsPerson,
             Status::Open => Self::Open,
         }
     }
 
-    /// What it is called.
+    /// The column of the board under which it is found.
+    pub fn shown(self) -> Self {
+        if self == Self::Skipped { Self::Done } else { self }
+    }
+
+    /// Whether nothing is to be done any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Skipped)
+    }
+
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "Open",
             Self::InWork => "In work",
+            Self::NeedsPerson => "Needs you",
             Self::Done => "Done",
             Self::Skipped => "Skipped",
         }
     }
 
-    /// What becomes of a task that is put here.
+    /// What is written into the file where a task moves into this column.
     pub fn changes(self, task: &Task) -> Vec<Change> {
         let (status, word) = match self {
-            Self::Open => (Status::Open, None),
+            Self::Open | Self::NeedsPerson => (Status::Open, None),
             Self::InWork => (Status::Open, Some(WORKING)),
             Self::Done => (Status::Completed, Some("completed")),
             Self::Skipped => (Status::Skipped, Some("skipped")),
         };
-        let mut changes = vec![Change::Status(status)];
+        let text = |word: &str| Value::Text(word.to_owned());
+        let mut changes = Vec::new();
+        if task.status != status {
+            changes.push(Change::Status(status));
+        }
         // A task of which the key says nothing needs it only to be in work.
-        if says(task).is_some() || self == Self::InWork {
-            changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(|word| Value::Text(word.to_owned()))));
+        if says(task, STATUS_KEY).is_some() || self == Self::InWork {
+            changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
+        }
+        let names = task.stakeholders.iter().map(|name| name.text.clone());
+        match self {
+            Self::NeedsPerson if !is_for_person(task) && !waits_for_person(task) => {
+                changes.push(Change::Stakeholders([PEOPLE[0].to_owned()].into_iter().chain(names).collect()));
+            }
+            Self::Open => {
+                if is_for_person(task) {
+                    changes.push(Change::Stakeholders(names.filter(|name| !is_person(name)).collect()));
+                }
+                if waits_for_person(task) {
+                    changes.push(Change::Field(APPROVED_KEY.to_owned(), Some(Value::Bool(true))));
+                }
+            }
+            _ => {}
         }
         changes
     }
 }
 
-fn says(task: &Task) -> Option<&str> {
-    task.field(STATUS_KEY).map(|field| field.value.text().trim()).filter(|word| !word.is_empty())
+/// Whether a name means the person.
+pub fn is_person(name: &str) -> bool {
+    PEOPLE.iter().any(|person| name.eq_ignore_ascii_case(person))
+}
+
+/// Whether a task is a person's, and no agent's.
+pub fn is_for_person(task: &Task) -> bool {
+    task.stakeholders.iter().any(|name| is_person(&name.text))
+}
+
+/// Whether a task is a question of an agent or a workflow to a person.
+pub fn is_question(task: &Task) -> bool {
+    task.field(QUESTION_KEY).is_some()
+}
+
+/// What a key of a task says; nothing where it says nothing.
+pub fn says<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
+    task.field(key).map(|field| field.value.text().trim()).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -80,14 +133,28 @@ mod tests {
     fn a_task_moves_through_all_columns_and_the_rest_of_the_file_stays() {
         let mut text = "# Plan\r\n\r\n- a   \r\n- [_] B \"move me\"\r\n  note: kept\r\n<!-- end -->".to_owned();
         let before = text.clone();
-        for column in [Column::InWork, Column::Done, Column::Open, Column::InWork, Column::Skipped, Column::Open] {
+        use Column::{Done, InWork, NeedsPerson, Open, Skipped};
+        for column in [InWork, Done, Open, NeedsPerson, InWork, Skipped, NeedsPerson, Open] {
             let file = parse(text.as_str());
             let changes = BTreeMap::from([(1, column.changes(&file.tasks[1]))]);
             text = edit::update(&file, &changes).expect("it has no errors").text;
             let file = parse(text.as_str());
+            // A person's task that is in work is still a person's.
             assert_eq!((Column::of(&file.tasks[1]), file.issues.len()), (column, 0), "{text}");
             assert_eq!(Column::of(&file.tasks[0]), Column::Open);
         }
         assert_eq!(text.replace("[ ]", "[_]").replace("  id: move-me\r\n", ""), before);
+    }
+
+    #[test]
+    fn a_person_lets_a_task_begin_by_moving_it_to_the_open_ones() {
+        let file = parse("- [ ] @ada \"deploy\"\n  approval_required: true\n- [ ] @human @bo \"look\"\n");
+        assert_eq!(Column::of(&file.tasks[0]), Column::NeedsPerson);
+        assert_eq!(Column::of(&file.tasks[1]), Column::NeedsPerson);
+        let changes = (0..2).map(|index| (index, Column::Open.changes(&file.tasks[index]))).collect();
+        let text = edit::update(&file, &changes).expect("it has no errors").text;
+        let file = parse(text.as_str());
+        assert!(file.tasks.iter().all(|task| Column::of(task) == Column::Open), "{text}");
+        assert!(text.contains("  approved: true\n") && text.contains("- [ ] @bo \"look\"\n"), "{text}");
     }
 }

@@ -63,6 +63,9 @@ pub enum EditError {
     /// Nesting says who the parent is.
     #[error("the parent of a task follows from where it stands; move the task in the file")]
     Parent,
+    /// The task stands in another list.
+    #[error("a task changes its place only among those of its own list; move it in the file")]
+    OtherList,
     /// Another task has the id.
     #[error("another task has the id {0:?}")]
     IdTaken(String),
@@ -293,6 +296,39 @@ pub fn delete(file: &TaskFile, tasks: &BTreeSet<usize>, with_children: bool) -> 
             gone_to = task.next;
         }
     }
+    Ok(splices.apply(&file.text))
+}
+
+/// The text of the file with a task, and all below it, before another of the same list, or behind the last of it. Tasks
+/// that are no neighbours of the same list are left where they are: where one stands says whose it is.
+pub fn reorder(file: &TaskFile, task: usize, before: Option<usize>) -> Result<String, EditError> {
+    let moved = &file.tasks[task];
+    let section = |task: &Task| file.sections.iter().rposition(|section| section.start <= task.span.start);
+    let is_beside = |other: &Task| other.parent == moved.parent && section(other) == section(moved);
+    let at = match before {
+        Some(before) if !is_beside(&file.tasks[before]) => return Err(EditError::OtherList),
+        Some(before) => file.tasks[before].span.start,
+        None => file.tasks.iter().filter(|other| is_beside(other)).map(|other| other.span.end).max().unwrap_or(0),
+    };
+    for below in task..moved.next {
+        check_sound(file, below)?;
+    }
+    if (moved.span.start..=moved.span.end).contains(&at) {
+        return Ok(file.text.clone());
+    }
+    let mut lines = file.text[moved.span.clone()].to_owned();
+    let mut splices = Splices::default();
+    if !lines.ends_with('\n') {
+        lines.push_str(file.line_end_of(moved));
+    }
+    if file.text[..at].is_empty() || file.text[..at].ends_with('\n') {
+        splices.insert(at, lines);
+    } else {
+        // The last line of the file has no end: it gets one, and the new last line has none.
+        let lines = lines.strip_suffix("\r\n").or_else(|| lines.strip_suffix('\n')).unwrap_or(&lines);
+        splices.insert(at, format!("{}{lines}", file.line_end));
+    }
+    splices.replace(moved.span.clone(), "");
     Ok(splices.apply(&file.text))
 }
 

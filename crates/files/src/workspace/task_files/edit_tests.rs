@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::edit::{Change, EditError, delete, insert, update};
+use super::edit::{Change, EditError, delete, insert, reorder, update};
 use super::model::{Priority, Status, TaskFile, Value};
 use super::parse;
 use super::parse_tests::{PLAN, any_file, said};
@@ -258,5 +258,26 @@ proptest! {
             let back = text.bytes().rev().zip(changed.bytes().rev()).take_while(|(one, other)| one == other).count();
             prop_assert!(front + back >= kept);
         }
+    }
+}
+
+#[test]
+fn a_task_is_put_elsewhere_in_its_list_with_all_below_it() {
+    let text = "# P\r\n\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n- three";
+    let file = parse(text);
+    let index = |title: &str| file.tasks.iter().position(|task| task.title.text == title).expect("it is there");
+    let moved = reorder(&file, index("one"), Some(index("three"))).expect("it is in the list");
+    assert_eq!(moved, "# P\r\n\r\n\r\n- two\r\n- one\r\n  note: x\r\n  - deep\r\n- three");
+    let last = reorder(&file, index("one"), None).expect("it is in the list");
+    assert_eq!(last, "# P\r\n\r\n\r\n- two\r\n- three\r\n- one\r\n  note: x\r\n  - deep");
+    let first = reorder(&file, index("three"), Some(index("one"))).expect("it is in the list");
+    assert_eq!(first, "# P\r\n\r\n- three\r\n- one\r\n  note: x\r\n  - deep\r\n\r\n- two\r\n");
+    assert_eq!(reorder(&file, index("two"), Some(index("three"))).as_deref(), Ok(text), "it stands there");
+    assert_eq!(reorder(&file, index("three"), None).as_deref(), Ok(text));
+    assert_eq!(reorder(&file, index("deep"), Some(index("two"))), Err(EditError::OtherList));
+    for text in [moved, last, first] {
+        let read = parse(text);
+        assert_eq!((read.tasks.len(), read.issues.len()), (4, 0), "{}", read.text);
+        assert_eq!(read.tasks.iter().find(|task| task.title.text == "deep").map(|task| task.depth), Some(1));
     }
 }

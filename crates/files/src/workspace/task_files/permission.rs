@@ -7,11 +7,11 @@ use super::{Status, Task};
 /// The key that says that a person is to allow a task first.
 const REQUIRED: &str = "approval_required";
 /// The key with which a person allows it.
-const APPROVED: &str = "approved";
+pub const APPROVED_KEY: &str = "approved";
 
 /// Whether a person is to say first that a task may be done.
 pub fn waits_for_person(task: &Task) -> bool {
-    is_true(task, REQUIRED) && !is_true(task, APPROVED)
+    is_true(task, REQUIRED) && !is_true(task, APPROVED_KEY)
 }
 
 fn is_true(task: &Task, key: &str) -> bool {
@@ -29,8 +29,8 @@ fn allowed_of(task: &Task) -> (&str, &str, Vec<&str>, Option<&str>, bool) {
 /// person has allowed into another, and takes none from under a person's eyes that waits for them: it may only skip it.
 pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
     let (before, after) = (parse(before), parse(after));
-    let mut allowed: Vec<_> = before.tasks.iter().filter(|task| is_true(task, APPROVED)).map(allowed_of).collect();
-    for task in after.tasks.iter().filter(|task| is_true(task, APPROVED)) {
+    let mut allowed: Vec<_> = before.tasks.iter().filter(|task| is_true(task, APPROVED_KEY)).map(allowed_of).collect();
+    for task in after.tasks.iter().filter(|task| is_true(task, APPROVED_KEY)) {
         let wanted = allowed_of(task);
         match allowed.iter().position(|one| *one == wanted) {
             Some(at) => drop(allowed.swap_remove(at)),

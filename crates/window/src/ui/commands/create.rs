@@ -10,6 +10,7 @@ use crate::agent::AgentCommand;
 use crate::agent::placing::{self, tenths};
 use crate::base::{Id, numbered};
 use crate::element::ElementCommand;
+use crate::element::kinds::kind;
 use crate::simulation::RelationshipCommand;
 use crate::view::model::RoomModel;
 use crate::workspace::Relationship;
@@ -56,6 +57,7 @@ pub fn rulebook_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
 fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: Vec2) -> Command {
     let position = tenths(place);
     let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
+    let more = with_own_file(room, kind, more);
     let own = [
         ("id".to_owned(), json!(id)),
         ("kind".to_owned(), json!(kind)),
@@ -64,6 +66,24 @@ fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: V
     let keys = own.into_iter().chain(more).collect();
     let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
     Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
+}
+
+/// Puts a task board somewhere that shows a file.
+pub fn task_board_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
+    element_with(room, "taskboard", Map::from_iter([("file".to_owned(), json!(file))]), place)
+}
+
+/// A new element of a kind that shows task files gets a file that nobody has.
+fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> Map<String, Value> {
+    let shows_file = kind(word).is_some_and(|kind| kind.task_file);
+    if shows_file && !keys.contains_key("file") {
+        let is_taken = |path: &str| {
+            room.files.iter().any(|file| file == path)
+                || room.elements.iter().any(|element| element.file.as_deref() == Some(path))
+        };
+        keys.insert("file".to_owned(), json!(numbered::first_free(numbered::alike("tasks/board.task.md"), is_taken)));
+    }
+    keys
 }
 
 /// Ends a relationship.
@@ -93,6 +113,19 @@ mod tests {
             assert_eq!(spawn_place(&room, Vec2::new(5.0, y), exactly), *position, "the ghost shows the same");
             assert_eq!(commands.get(1).is_some(), is_told);
         }
+    }
+
+    #[test]
+    fn a_new_task_board_has_a_file_of_its_own_and_one_of_a_file_shows_that() {
+        let mut room = sample_room();
+        let file = |command: Command| match command {
+            Command::Act(RoomAct::Element(ElementCommand::Add { keys }), _) => keys["file"].clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(file(element_at(&room, "taskboard", Vec2::ZERO)), json!("tasks/board.task.md"));
+        room.files = vec!["tasks/board.task.md".to_owned()].into();
+        assert_eq!(file(element_at(&room, "taskboard", Vec2::ZERO)), json!("tasks/board-2.task.md"));
+        assert_eq!(file(task_board_of(&room, "tasks/work.task.md", Vec2::ZERO)), json!("tasks/work.task.md"));
     }
 
     #[test]

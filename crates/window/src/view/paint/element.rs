@@ -6,6 +6,7 @@ use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2,
 use super::batch::{Batch, Placement, lit, mixed};
 use super::lettering;
 use super::plain::plain_text;
+use super::tasks::{self, Looks};
 use crate::base::hash::content_hash;
 use crate::view::art::Sprite;
 use crate::view::camera::Camera;
@@ -96,6 +97,7 @@ pub(super) fn element(
     now_secs: f64,
     camera: Camera,
     light: Color32,
+    looks: Looks<'_>,
 ) {
     let at = camera.to_screen(element.position);
     let canvas = Placement::new(at, camera.zoom * swell(pulse, now_secs), vec2(50.0, 40.0) + AIR);
@@ -111,6 +113,7 @@ pub(super) fn element(
         ("pinboard", ContentView::Pins(pins)) => notes(batch, pins, &place, light),
         ("messageboard", ContentView::Text(text)) if fine => chalk(batch, text, &place, camera.zoom, light),
         ("rulebook", ContentView::Text(text)) if fine => book_lines(batch, text, &place, light),
+        (_, ContentView::Tasks(board)) => tasks::cards(batch, board, &place, (camera.zoom, looks), light),
         ("inbox", _) => {
             let flag = if unread > 0 { Sprite::InboxFlag } else { Sprite::InboxFlagDown };
             batch.draw(flag, &canvas, lit(FLAG, light));
@@ -134,6 +137,7 @@ fn sprite_of(kind: &str) -> Sprite {
         "messageboard" => Sprite::MessageBoard,
         "inbox" => Sprite::Inbox,
         "rulebook" => Sprite::Rulebook,
+        "taskboard" => Sprite::TaskBoard,
         _ => Sprite::OtherElement,
     }
 }
@@ -227,6 +231,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
             let galley = lettering::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2);
             painter.galley(place.point(vec2(11.5, 10.5)), galley, CHALK_TEXT);
         }
+        (_, ContentView::Tasks(board)) => tasks::writing(painter, board, &place, zoom),
         ("inbox", content) => {
             let unread = unread(content);
             if unread > 0 && zoom >= WRITTEN_ZOOM {

@@ -20,6 +20,7 @@ mod outfit;
 mod plain;
 mod taken;
 mod talk;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod told;
@@ -211,7 +212,7 @@ fn stand(
             Standing::Element(index) => {
                 let element = &room.elements[index];
                 let pulse = recent.pulses.get(&element.id);
-                element::element(batch, element, pulse, now_secs, camera, light);
+                element::element(batch, element, pulse, now_secs, camera, light, &|name| room.look_of(name));
                 if camera.zoom >= element::WRITTEN_ZOOM || pulse.is_some() || chosen.elements.contains(&*element.id) {
                     // Who stands in front of a board stands in front of its words as well.
                     batch.flush(painter);

@@ -20,7 +20,7 @@ const TITLE_CHARS: usize = 300;
 /// The keys of a question's task that others go by.
 pub mod keys {
     /// What kind of thing is asked.
-    pub const TYPE: &str = "approval_type";
+    pub use crate::workspace::task_files::columns::QUESTION_KEY as TYPE;
     /// Whose room asks.
     pub const SCENE: &str = "scene";
     /// How far it is: `pending`, `approved`, `refused`, `withdrawn`.

@@ -136,7 +136,7 @@ impl RunsAccess<'_> {
         match effect {
             Effect::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
                 let tools = if gives { vec![GIVE_OUTPUT.to_owned()] } else { Vec::new() };
-                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true, from };
+                let terms = WorkTerms { model, turns_at_most, tools, is_kept: true, from, at: None };
                 self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
             }
             Effect::GoOn { order, thread, text, .. } => {

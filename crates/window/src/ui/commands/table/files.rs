@@ -8,6 +8,7 @@ use crate::ui::commands::{Command, FilesCommand, WindowCommand, create};
 use crate::ui::state::Purpose;
 use crate::ui::state::dock::Tab;
 use crate::view::pick::Thing;
+use crate::workspace::layout::is_task_file;
 
 /// Whether a command can be given, or why not.
 type Answer = Result<(), &'static str>;
@@ -84,9 +85,20 @@ fn can_come_in(cx: &CommandContext<'_>) -> Answer {
 
 fn can_be_a_rulebook(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
+        FileUse::Element(None) if is_task_file(&cx.files.path) => {
+            Err("This file holds tasks: put it up as a task board")
+        }
         FileUse::Element(None) => Ok(()),
         FileUse::Element(Some(_)) => Err("Something in the room shows this file already"),
         _ => Err("No rulebook can show this file"),
+    }
+}
+
+fn can_be_a_task_board(cx: &CommandContext<'_>) -> Answer {
+    match &cx.files.used {
+        FileUse::Element(None) if is_task_file(&cx.files.path) => Ok(()),
+        FileUse::Element(Some(_)) => Err("Something in the room shows this file already"),
+        _ => Err("This file holds no tasks"),
     }
 }
 
@@ -116,6 +128,10 @@ fn put_into_room(cx: &CommandContext<'_>) -> Vec<Command> {
 
 fn put_as_rulebook(cx: &CommandContext<'_>) -> Vec<Command> {
     vec![create::rulebook_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
+}
+
+fn put_as_task_board(cx: &CommandContext<'_>) -> Vec<Command> {
+    vec![create::task_board_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
 }
 
 fn import_here(cx: &CommandContext<'_>) -> Vec<Command> {
@@ -163,6 +179,11 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("files.put_as_rulebook", "Put the file into the room as a rulebook", put_as_rulebook)
         .menus(&[(Menu::ElementFile, "Put into the room as a rulebook")])
         .only(can_be_a_rulebook)
+        .undone(Undone::ByUndo)
+        .not_in_palette(),
+    of("files.put_as_task_board", "Put the file into the room as a task board", put_as_task_board)
+        .menus(&[(Menu::ElementFile, "Put into the room as a task board")])
+        .only(can_be_a_task_board)
         .undone(Undone::ByUndo)
         .not_in_palette(),
     of("files.open_scene", "Open the scene of the file", |cx| match &cx.files.used {

@@ -13,9 +13,10 @@ use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::{menu, words};
-use crate::view::model::{ContentView, ElementView};
+use crate::view::model::{ContentView, ElementView, TasksView};
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, TYPE, Theme};
+use crate::workspace::task_files::Column;
 
 /// Whose an element is that is nobody's.
 const NOBODY: &str = "Nobody";
@@ -74,6 +75,7 @@ pub fn holds(content: &ContentView) -> String {
             let chars = words::count(text.chars().count(), "character", "characters");
             format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
         }
+        ContentView::Tasks(board) => tasks_in_words(board),
         ContentView::Pins(pins) => {
             let comments: usize = pins.iter().map(|pin| pin.comments.len()).sum();
             let votes: usize = pins.iter().map(|pin| pin.up.len() + pin.down.len()).sum();
@@ -95,6 +97,15 @@ pub fn holds(content: &ContentView) -> String {
             parts.join(", ")
         }
     }
+}
+
+/// How many tasks a file has, and how far they are.
+pub fn tasks_in_words(board: &TasksView) -> String {
+    let tasks = words::count(board.file.tasks.len(), "task", "tasks");
+    let counts = Column::SHOWN.iter().zip(&board.columns).filter(|(_, tasks)| !tasks.is_empty());
+    let parts: Vec<String> =
+        counts.map(|(column, tasks)| format!("{} {}", tasks.len(), column.name().to_lowercase())).collect();
+    if parts.is_empty() { "No tasks yet".to_owned() } else { format!("{tasks}: {}", parts.join(", ")) }
 }
 
 fn label(

@@ -9,6 +9,8 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
 use crate::view::theme::{LINE, SPACE, Theme};
+use crate::workspace::task_files::Column;
+use crate::workspace::task_files::columns::is_person;
 
 /// Of a text so much is shown.
 const TEXT_CHARS: usize = 500;
@@ -53,6 +55,20 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
                 }
                 more(ui, pins.len());
             }
+            ContentView::Tasks(board) => {
+                let called = |name: &str| match room.agent_named(name) {
+                    Some(agent) => agent.name.to_string(),
+                    None if is_person(name) => "You".to_owned(),
+                    None => name.to_owned(),
+                };
+                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
+                for task in open().take(ENTRIES) {
+                    let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
+                    let by = if names.is_empty() { "Nobody has it".to_owned() } else { names.join(", ") };
+                    entry(ui, &by, &short(&task.title.text));
+                }
+                more(ui, open().count());
+            }
             ContentView::Mail { items, outbox } => {
                 items.iter().rev().take(ENTRIES).for_each(|item| mail(ui, item, false));
                 more(ui, items.len());
@@ -67,6 +83,7 @@ fn is_empty(content: &ContentView) -> bool {
     match content {
         ContentView::Text(text) | ContentView::Other(text) => text.trim().is_empty(),
         ContentView::Pins(pins) => pins.is_empty(),
+        ContentView::Tasks(board) => board.file.tasks.iter().all(|task| Column::of(task).is_over()),
         ContentView::Mail { items, outbox } => items.is_empty() && outbox.is_empty(),
     }
 }

@@ -4,6 +4,7 @@ mod inbox;
 mod object;
 mod other;
 mod pinboard;
+mod tasks;
 mod text;
 
 use std::collections::BTreeMap;
@@ -48,8 +49,8 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     let area = if is_seen { view } else { ui.ctx().content_rect() };
     let camera = &cx.ui.view.camera;
     let thing = egui::Rect::from_center_size(camera.to_screen(element.position), THING_UNITS * camera.zoom);
-    let place = object::place_beside(area, thing);
     let object = Object::of(&element.kind, &element.content);
+    let place = object::place_beside(area, thing, object.least_points());
     let own_theme = object.theme(theme);
     Window::new(&*element.label)
         // Where it stands follows from what is seen of the room, once that is known.
@@ -71,6 +72,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
                 ContentView::Text(written) => text::text_ui(ui, element, written, theme, own, &mut commands),
                 ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, own, &mut commands),
                 ContentView::Other(text) => other::other_ui(ui, element, text, theme, own, &mut commands),
+                ContentView::Tasks(tasks) => tasks::taskboard_ui(ui, cx, element, tasks, theme, own, &mut commands),
                 ContentView::Mail { items, outbox } => {
                     let mails = (items.as_slice(), outbox.as_slice());
                     inbox::inbox_ui(ui, room, element, mails, theme, own, &mut commands);
@@ -117,5 +119,7 @@ fn author_colour(author: &str, theme: &Theme) -> egui::Color32 {
     if author == "user" { theme.accent } else { crate::view::theme::word_colour(author) }
 }
 
+#[cfg(test)]
+mod tasks_tests;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,8 @@ use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, Theme};
 const WANTED_POINTS: Vec2 = vec2(560.0, 620.0);
 /// It is never narrower, whatever it covers.
 const LEAST_POINTS: f32 = 400.0;
+/// A board with columns is never narrower, where the room has so much.
+const COLUMNS_POINTS: f32 = 700.0;
 /// The air between it and the edges of the room.
 const AIR_POINTS: f32 = 8.0;
 /// From this width on its two parts stand side by side.
@@ -35,6 +37,8 @@ pub(super) enum Object {
     Slate,
     /// A page of a book.
     Page,
+    /// A pale board in a wooden frame, for cards.
+    Board,
     /// A sheet like every other panel.
     Plain,
 }
@@ -44,10 +48,16 @@ impl Object {
     pub(super) fn of(kind: &str, content: &ContentView) -> Self {
         match (kind, content) {
             (_, ContentView::Pins(_)) => Self::Cork,
+            (_, ContentView::Tasks(_)) => Self::Board,
             ("messageboard", ContentView::Text(_)) => Self::Slate,
             (_, ContentView::Text(_)) => Self::Page,
             (_, ContentView::Mail { .. } | ContentView::Other(_)) => Self::Plain,
         }
+    }
+
+    /// It is never narrower than this, whatever it covers: four columns of cards need more room than a text.
+    pub(super) fn least_points(self) -> f32 {
+        if self == Self::Board { COLUMNS_POINTS } else { LEAST_POINTS }
     }
 
     /// The colours of what is written on it.
@@ -56,6 +66,7 @@ impl Object {
             Self::Slate => theme.slate(),
             Self::Page => theme.page(),
             Self::Cork => theme.cork(),
+            Self::Board => theme.board(),
             Self::Plain => *theme,
         }
     }
@@ -64,7 +75,7 @@ impl Object {
     pub(super) fn frame(self, theme: &Theme) -> Frame {
         let own = self.theme(theme);
         let (edge, round) = match self {
-            Self::Cork | Self::Slate => (Stroke::new(FRAME_POINTS, theme.wood()), RADIUS[0]),
+            Self::Cork | Self::Slate | Self::Board => (Stroke::new(FRAME_POINTS, theme.wood()), RADIUS[0]),
             Self::Page => (Stroke::new(LINE[0], own.line), RADIUS[0]),
             Self::Plain => (Stroke::new(LINE[0], own.line), RADIUS[2]),
         };
@@ -94,7 +105,7 @@ impl Object {
             Self::Cork => specks(rect, own),
             Self::Slate => smears(rect, own),
             Self::Page => page(rect, own),
-            Self::Plain => return,
+            Self::Board | Self::Plain => return,
         };
         ui.painter().with_clip_rect(rect).set(below, Shape::Vec(shapes));
     }
@@ -137,12 +148,13 @@ fn page(rect: Rect, own: &Theme) -> Vec<Shape> {
     spine.chain(edges).collect()
 }
 
-/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs to.
-pub(super) fn place_beside(view: Rect, thing: Rect) -> Rect {
+/// Where an element is opened: inside what is seen of the room, at the side where it covers least of what it belongs to,
+/// and never narrower than this.
+pub(super) fn place_beside(view: Rect, thing: Rect, least: f32) -> Rect {
     let inside = view.shrink(AIR_POINTS);
     let (left, right) = (thing.left() - AIR_POINTS - inside.left(), inside.right() - thing.right() - AIR_POINTS);
-    let beside = left.max(right).max(LEAST_POINTS);
-    let size = vec2(WANTED_POINTS.x.min(beside), WANTED_POINTS.y).min(inside.size());
+    let beside = left.max(right).max(least);
+    let size = vec2(WANTED_POINTS.x.max(least).min(beside), WANTED_POINTS.y).min(inside.size());
     let x = if left > right { inside.left() } else { inside.right() - size.x };
     Rect::from_min_size(pos2(x, inside.top()), size)
 }
@@ -186,18 +198,18 @@ mod tests {
         let view = Rect::from_min_max(pos2(250.0, 60.0), pos2(1_100.0, 560.0));
         for x in [300.0, 420.0, 560.0, 790.0, 900.0, 1_050.0] {
             let thing = Rect::from_center_size(pos2(x, 200.0), vec2(80.0, 70.0));
-            let place = place_beside(view, thing);
+            let place = place_beside(view, thing, LEAST_POINTS);
             assert!(view.contains_rect(place), "{x}");
             assert!(!place.intersects(thing), "{x}: {place:?}");
         }
         let middle = Rect::from_center_size(view.center(), vec2(80.0, 70.0));
-        assert_eq!(place_beside(view, middle).width(), LEAST_POINTS, "it covers no more than it must");
+        assert_eq!(place_beside(view, middle, LEAST_POINTS).width(), LEAST_POINTS, "it covers no more than it must");
     }
 
     #[test]
     fn in_a_small_room_it_has_all_of_the_room_and_nothing_else() {
         let view = Rect::from_min_max(pos2(180.0, 60.0), pos2(560.0, 400.0));
         let thing = Rect::from_center_size(pos2(300.0, 200.0), vec2(80.0, 70.0));
-        assert_eq!(place_beside(view, thing), view.shrink(AIR_POINTS));
+        assert_eq!(place_beside(view, thing, LEAST_POINTS), view.shrink(AIR_POINTS));
     }
 }

@@ -1,0 +1,205 @@
+//! One task in brief: what it is called, who has it, what it waits for, and what is wrong with it.
+
+use egui::{Align, Button, Color32, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
+
+use super::Board;
+use crate::base::text::{one_line, truncate};
+use crate::base::{Problem, Severity};
+use crate::element::TaskAct;
+use crate::element::taskboard::waits_for;
+use crate::ui::Command;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::view::paint;
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, word_colour};
+use crate::workspace::task_files::columns::{is_person, is_question, says};
+use crate::workspace::task_files::permission::waits_for_person;
+use crate::workspace::task_files::{Column, Priority, Task};
+
+/// A title is shown up to so many characters on a card.
+const TITLE_CHARS: usize = 160;
+/// And a result.
+const RESULT_CHARS: usize = 120;
+/// The side of a face.
+const FACE_POINTS: f32 = 20.0;
+/// The side of the square in which a task is ticked.
+const TICK_POINTS: f32 = 16.0;
+
+/// The colour of a column.
+pub(super) fn column_colour(column: Column, theme: &Theme) -> Color32 {
+    use crate::simulation::State;
+    use crate::view::theme::state_colour;
+    match column {
+        Column::Open => theme.text_soft,
+        Column::InWork => state_colour(State::Working),
+        Column::NeedsPerson => state_colour(State::Waiting),
+        Column::Done | Column::Skipped => theme.good,
+    }
+}
+
+/// The frame of a card.
+pub(super) fn frame(theme: &Theme, is_open: bool, is_near: bool) -> Frame {
+    let stroke = match (is_open, is_near) {
+        (true, _) => Stroke::new(LINE[2], theme.accent),
+        (_, true) => Stroke::new(LINE[0], theme.accent),
+        _ => Stroke::new(LINE[0], theme.line),
+    };
+    Frame::new()
+        .fill(theme.card)
+        .stroke(stroke)
+        .corner_radius(CornerRadius::same(RADIUS[0]))
+        .inner_margin(Margin::symmetric(SPACE[1] as i8, 6))
+}
+
+/// What a card holds.
+pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
+    let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
+    ui.spacing_mut().item_spacing = vec2(SPACE[0], 3.0);
+    ui.horizontal_top(|ui| {
+        tick_ui(ui, board, index, commands);
+        ui.add(Label::new(title(task, theme)).wrap().selectable(false));
+    });
+    if let Some(parent) = task.parent {
+        let above = truncate(&one_line(&board.tasks.file.tasks[parent].title.text), 60);
+        ui.add(Label::new(widgets::small(format!("in: {above}"), theme)).truncate().selectable(false));
+    }
+    if task.priority.is_some() || !task.stakeholders.is_empty() || !task.tags.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().interact_size.y = FACE_POINTS;
+            marks_ui(ui, board, task);
+        });
+    }
+    for told in told(board, task) {
+        ui.add(Label::new(widgets::small(told, theme)).wrap().selectable(false));
+    }
+    if let Some(problem) = board.found.worst(index) {
+        problem_ui(ui, problem, theme, commands);
+    }
+}
+
+/// The title as it is written on cards: struck through where it is not going to be done.
+pub(super) fn title(task: &Task, theme: &Theme) -> RichText {
+    let text = RichText::new(truncate(&one_line(&task.title.text), TITLE_CHARS)).size(TYPE[1]);
+    match Column::of(task) {
+        Column::Skipped => text.strikethrough().color(theme.text_soft),
+        Column::Done => text.color(theme.text_soft),
+        _ => text.color(theme.text),
+    }
+}
+
+/// Priority, who has it, and tags.
+pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
+    let theme = board.theme;
+    if let Some((priority, _)) = &task.priority {
+        let colour = match priority {
+            Priority::A => theme.bad,
+            Priority::B => theme.warn,
+            Priority::C | Priority::D => theme.text_soft,
+        };
+        let text = RichText::new(priority.letter()).size(TYPE[0]).strong().color(colour);
+        ui.add(Label::new(text).selectable(false)).on_hover_text(format!("Priority {}", priority.letter()));
+    }
+    for name in &task.stakeholders {
+        who_ui(ui, board, &name.text);
+    }
+    for tag in &task.tags {
+        let text = widgets::small(format!("#{}", tag.text), theme);
+        ui.add(Label::new(text).selectable(false));
+    }
+}
+
+/// Somebody who has a task: the face, where there is one, and the name.
+fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
+    let agent = board.cx.room.agent_named(name);
+    if let Some(agent) = agent {
+        let (rect, _) = ui.allocate_exact_size(vec2(FACE_POINTS * 0.8, FACE_POINTS), Sense::hover());
+        paint::portrait(ui.painter(), rect, &agent.look, board.cx.art);
+    } else if !is_person(name) {
+        let (rect, _) = ui.allocate_exact_size(vec2(8.0, FACE_POINTS), Sense::hover());
+        ui.painter().circle_filled(rect.center(), 3.5, word_colour(name));
+    }
+    let called = agent.map_or_else(
+        || if is_person(name) { "You".to_owned() } else { name.to_owned() },
+        |agent| agent.name.to_string(),
+    );
+    ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
+}
+
+/// What there is to say of where a task stands: what it waits for, and what it came to.
+fn told(board: &Board<'_>, task: &Task) -> Vec<String> {
+    let file = &board.tasks.file;
+    let mut told = Vec::new();
+    let column = Column::of(task);
+    let called = |id: &str| {
+        let other = file.tasks.iter().find(|other| other.id == id);
+        other.map_or_else(|| id.to_owned(), |other| truncate(&one_line(&other.title.text), 50))
+    };
+    let waits: Vec<String> = waits_for(file, task).into_iter().map(called).collect();
+    if !waits.is_empty() && !column.is_over() {
+        told.push(format!("Waits for: {}", waits.join(", ")));
+    }
+    if waits_for_person(task) && !column.is_over() {
+        told.push("Waits for your permission to begin".to_owned());
+    }
+    let result = says(task, "conclusion").or_else(|| says(task, "why"));
+    told.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
+    told
+}
+
+/// The square that says whether a task is done, and ticks it or opens it again.
+pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &mut Vec<Command>) {
+    let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
+    let column = Column::of(task);
+    let is_on = column.is_over();
+    let is_closed = task.has_errors || board.is_record || is_question(task);
+    let sense = if is_closed { Sense::hover() } else { Sense::click() };
+    let (rect, response) = ui.allocate_exact_size(vec2(TICK_POINTS, TICK_POINTS), sense);
+    let name = format!("{} {}", if is_on { "Reopen" } else { "Complete" }, task.title.text);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Checkbox, !is_closed, is_on, &name));
+    let edge = if response.hovered() && !is_closed { theme.accent } else { column_colour(column, theme) };
+    let square = rect.shrink(1.0);
+    ui.painter().rect(
+        square,
+        CornerRadius::same(4),
+        if is_on { widgets::mix(theme.card, edge, 0.25) } else { theme.card },
+        Stroke::new(LINE[1], edge),
+        egui::StrokeKind::Inside,
+    );
+    match column {
+        Column::Done => Icon::Tick.paint(ui.painter(), square.shrink(3.0), edge),
+        Column::Skipped => Icon::Cross.paint(ui.painter(), square.shrink(4.0), edge),
+        Column::InWork => drop(ui.painter().circle_filled(square.center(), 3.0, edge)),
+        Column::NeedsPerson => Icon::Question.paint(ui.painter(), square.shrink(3.0), edge),
+        Column::Open => {}
+    }
+    let hint = match (task.has_errors, is_question(task)) {
+        (true, _) => "This task has an error and cannot be changed here",
+        (_, true) => "A question is answered on its card",
+        _ if is_on => "Open again",
+        _ => "Complete",
+    };
+    let response = response.on_hover_text(hint);
+    if response.clicked() && !is_closed {
+        let to = if is_on { Column::Open } else { Column::Done };
+        commands.push(board.act(TaskAct::MoveTask { id: task.id.clone(), column: Some(to), place: None }));
+    }
+}
+
+/// What is wrong, what to do about it, and the way there.
+pub(super) fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme, commands: &mut Vec<Command>) {
+    let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        let told = words::capitalised(&format!("{}; {}", problem.what, problem.remedy));
+        let what = RichText::new(told).size(TYPE[0]).color(colour);
+        ui.add(Label::new(what).wrap().selectable(false));
+        let shown = problem.line.map_or("Open in editor".to_owned(), |line| format!("Open line {line}"));
+        let name = problem.line.map_or(shown.clone(), |line| format!("Open in editor at line {line}"));
+        let link = Button::new(RichText::new(shown).size(TYPE[0]).color(theme.accent)).small().truncate();
+        let link = ui.add(link).on_hover_text(&name);
+        widgets::name(&link, name);
+        if link.clicked() {
+            commands.push(Command::OpenFile(problem.place.clone(), problem.line));
+        }
+    });
+}

@@ -1,0 +1,155 @@
+//! The board as columns: cards that are dragged from one to another, or one column at a time where there is no room.
+
+use egui::{
+    Align2, CornerRadius, DragAndDrop, FontId, LayerId, Order, RichText, ScrollArea, Sense, Stroke, Ui, UiBuilder,
+    pos2, vec2,
+};
+
+use super::board::{listed, put_down, why_not};
+use super::{Board, Done, card};
+use crate::base::text::{one_line, truncate};
+use crate::ui::commands::WindowCommand;
+use crate::ui::widgets;
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE};
+use crate::workspace::task_files::Column;
+
+/// A column is at least so wide; where there is no room for all of them, one is shown.
+const LEAST_POINTS: f32 = 128.0;
+/// More cards of one column are not laid out; the search finds the others.
+const CARDS_AT_MOST: usize = 60;
+
+/// A card in the hand: the task, by id, and the board that it is of.
+#[derive(Clone, PartialEq)]
+struct InHand {
+    board: String,
+    id: String,
+}
+
+pub(super) fn columns_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
+    let gap = SPACE[1];
+    let width = (ui.available_width() - 3.0 * gap) / 4.0;
+    if width >= LEAST_POINTS {
+        let rect = ui.available_rect_before_wrap();
+        for index in 0..4 {
+            let left = rect.left() + index as f32 * (width + gap);
+            let place = egui::Rect::from_min_max(pos2(left, rect.top()), pos2(left + width, rect.bottom()));
+            let mut child = ui.new_child(UiBuilder::new().max_rect(place).id_salt(("column", index)));
+            column_ui(&mut child, board, index, true, done);
+        }
+    } else {
+        let chosen_id = ui.id().with("column");
+        let mut chosen: usize = ui.data(|data| data.get_temp(chosen_id)).unwrap_or(0);
+        let choices: Vec<(String, String)> = Column::SHOWN
+            .iter()
+            .zip(&board.tasks.columns)
+            .map(|(column, tasks)| (format!("{} {}", column.name(), tasks.len()), format!("Show {}", column.name())))
+            .collect();
+        if let Some(index) = widgets::segments(ui, &choices, Some(chosen), board.theme) {
+            chosen = index;
+            ui.data_mut(|data| data.insert_temp(chosen_id, chosen));
+        }
+        column_ui(ui, board, chosen, false, done);
+    }
+    in_hand_ui(ui, board);
+}
+
+fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done: &mut Done) {
+    let (column, theme) = (Column::SHOWN[index], board.theme);
+    let place = ui.available_rect_before_wrap();
+    let ground = ui.interact(place, ui.id().with("ground"), Sense::hover());
+    let is_over = ground.dnd_hover_payload::<InHand>().is_some_and(|hand| hand.board == *board.element.id);
+    let fill = widgets::mix(theme.panel, theme.line, if is_over { 0.75 } else { 0.4 });
+    ui.painter().rect_filled(place, CornerRadius::same(RADIUS[1]), fill);
+    let inner = place.shrink2(vec2(SPACE[0] + 2.0, SPACE[1]));
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(inner));
+    let tasks = listed(board.tasks, index, board.wanted);
+    if has_head {
+        ui.horizontal(|ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
+            ui.painter().circle_filled(rect.center(), 4.0, card::column_colour(column, theme));
+            ui.label(RichText::new(column.name()).size(TYPE[1]).strong().color(theme.text));
+            ui.label(widgets::small(tasks.len().to_string(), theme));
+        });
+    }
+    let mut beside = None;
+    ScrollArea::vertical().id_salt("cards").auto_shrink(false).show(&mut ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 6.0;
+        for task in tasks.iter().take(CARDS_AT_MOST) {
+            if let Some(is_before) = card_ui(ui, board, *task, done) {
+                beside = Some((*task, is_before));
+            }
+        }
+        if tasks.len() > CARDS_AT_MOST {
+            let more = format!("and {} more; search to find them", tasks.len() - CARDS_AT_MOST);
+            ui.label(widgets::small(more, theme));
+        }
+        if tasks.is_empty() {
+            ui.label(widgets::small("None", theme));
+        }
+    });
+    if let Some(hand) = ground.dnd_release_payload::<InHand>().filter(|hand| hand.board == *board.element.id) {
+        let file = &board.tasks.file;
+        let Some(task) = file.tasks.iter().position(|task| task.id == hand.id) else { return };
+        match why_not(board.cx.room, &file.tasks[task], column) {
+            Some(why) => done.commands.push(WindowCommand::Tell(why, false).into()),
+            None => done.commands.extend(put_down(file, task, column, beside).map(|act| board.act(act))),
+        }
+    }
+}
+
+/// One card. While another is held over it: whether that would come to stand before it.
+fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Option<bool> {
+    let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
+    let is_open = board.open == Some(index);
+    let is_free = !task.has_errors && !board.is_record && !crate::workspace::task_files::columns::is_question(task);
+    let sense = if is_free { Sense::click_and_drag() } else { Sense::click() };
+    let builder = UiBuilder::new().id_salt(("card", &task.id, index)).sense(sense);
+    let shown = ui.scope_builder(builder, |ui| {
+        let response = ui.response();
+        let is_near = response.hovered() || response.has_focus();
+        card::frame(theme, is_open, is_near).show(ui, |ui| {
+            ui.set_min_width(ui.available_width());
+            card::content_ui(ui, board, index, &mut done.commands);
+        });
+    });
+    let response = shown.response;
+    let name = format!("Task: {}", task.title.text);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
+    if response.clicked() {
+        done.clicked = Some(index);
+    }
+    response.dnd_set_drag_payload(InHand { board: board.element.id.to_string(), id: task.id.clone() });
+    let pointer = ui.ctx().pointer_interact_pos()?;
+    let hand = DragAndDrop::payload::<InHand>(ui.ctx()).filter(|hand| hand.id != task.id)?;
+    let is_here = hand.board == *board.element.id && response.rect.expand(3.0).contains(pointer);
+    is_here.then(|| {
+        let is_before = pointer.y < response.rect.center().y;
+        let y = if is_before { response.rect.top() - 3.0 } else { response.rect.bottom() + 3.0 };
+        ui.painter().hline(response.rect.x_range(), y, Stroke::new(LINE[2], theme.accent));
+        is_before
+    })
+}
+
+/// What is in the hand, beside the pointer.
+fn in_hand_ui(ui: &Ui, board: &Board<'_>) {
+    let Some(hand) = DragAndDrop::payload::<InHand>(ui.ctx()).filter(|hand| hand.board == *board.element.id) else {
+        return;
+    };
+    let (Some(at), Some(task)) =
+        (ui.ctx().pointer_interact_pos(), board.tasks.file.tasks.iter().find(|task| task.id == hand.id))
+    else {
+        return;
+    };
+    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, ui.id().with("in hand")));
+    let text = truncate(&one_line(&task.title.text), 40);
+    let galley = painter.layout_no_wrap(text, FontId::proportional(TYPE[1]), board.theme.text);
+    let place = Align2::LEFT_TOP.anchor_size(at + vec2(12.0, 8.0), galley.size()).expand2(vec2(SPACE[1], SPACE[0]));
+    painter.rect(
+        place,
+        CornerRadius::same(RADIUS[0]),
+        board.theme.card,
+        Stroke::new(LINE[1], board.theme.accent),
+        egui::StrokeKind::Outside,
+    );
+    painter.galley(place.min + vec2(SPACE[1], SPACE[0]), galley, board.theme.text);
+}

@@ -1,0 +1,300 @@
+//! The chosen task, with everything that is written at it and all that can be done to it. A question is answered here on
+//! the one card for questions.
+
+use egui::{Label, RichText, Ui};
+
+use super::super::Overlays;
+use super::board::{names_with, step, why_not};
+use super::{Board, Done, card};
+use crate::element::TaskAct;
+use crate::ui::Command;
+use crate::ui::approval_card::{CardSize, approval_card};
+use crate::ui::commands::WindowCommand;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::menu;
+use crate::view::paint;
+use crate::view::theme::{MENU, SPACE, TYPE};
+use crate::workspace::task_files::columns::{QUESTION_KEY, is_person, is_question, says};
+use crate::workspace::task_files::lint::PEOPLE;
+use crate::workspace::task_files::{Column, Priority, Task};
+
+/// The states that a task can be put into.
+const STATES: [Column; 5] = [Column::Open, Column::InWork, Column::NeedsPerson, Column::Done, Column::Skipped];
+/// The priorities, and none.
+const PRIORITIES: [Option<Priority>; 5] =
+    [Some(Priority::A), Some(Priority::B), Some(Priority::C), Some(Priority::D), None];
+/// More of a text is not laid out.
+const TEXT_CHARS: usize = 4_000;
+/// The card on which a question is answered.
+const QUESTION: CardSize = CardSize { head: 64.0, preview: 96.0 };
+
+pub(super) fn detail_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, done: &mut Done) {
+    let task = &board.tasks.file.tasks[index];
+    if is_question(task) {
+        question_ui(ui, board, index, done);
+        return;
+    }
+    widgets::in_card(ui, board.theme, |ui| {
+        ui.spacing_mut().item_spacing.y = 6.0;
+        title_ui(ui, board, index, own, done);
+        for problem in board.found.at.get(&index).into_iter().flatten() {
+            card::problem_ui(ui, problem, board.theme, &mut done.commands);
+        }
+        ui.add_enabled_ui(!task.has_errors, |ui| {
+            state_ui(ui, board, index, done);
+            ui.horizontal_wrapped(|ui| {
+                priority_ui(ui, board, task, done);
+                who_ui(ui, board, task, done);
+            });
+            tags_ui(ui, board, task, own, done);
+        });
+        written_ui(ui, board, task);
+        ui.add_enabled_ui(!task.has_errors, |ui| below_ui(ui, board, task, own, done));
+        last_row(ui, board, index, done);
+    });
+}
+
+fn change(task: &Task) -> (String, Option<String>, Option<String>, Option<Vec<String>>, Option<Vec<String>>) {
+    (task.id.clone(), None, None, None, None)
+}
+
+/// Its title, which is written when the field is left.
+fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, done: &mut Done) {
+    let task = &board.tasks.file.tasks[index];
+    let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        if widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked() {
+            done.clicked = Some(index);
+        }
+        let name = format!("title of {} on {}", task.id, board.element.id);
+        let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| task.title.text.clone());
+        let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
+        let field = ui.allocate_ui(size, |ui| {
+            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "What is to be done"))
+                .inner
+        });
+        if let Some(title) = written(ui, &field.inner, (name, draft, &task.title.text), own)
+            && !title.trim().is_empty()
+        {
+            let (id, _, priority, assignees, tags) = change(task);
+            done.commands.push(board.act(TaskAct::ChangeTask { id, title: Some(title), priority, assignees, tags }));
+        }
+    });
+}
+
+/// Keeps what is being written, and gives it back when the field is left with something new in it.
+fn written(
+    ui: &Ui,
+    field: &egui::Response,
+    (name, draft, before): (String, String, &str),
+    own: &mut Overlays,
+) -> Option<String> {
+    if field.changed() {
+        own.drafts.insert(name.clone(), draft.clone());
+    }
+    if !field.lost_focus() {
+        return None;
+    }
+    own.drafts.remove(&name);
+    let is_given_up = ui.input(|input| input.key_pressed(egui::Key::Escape));
+    (!is_given_up && draft.trim() != before.trim()).then(|| draft.trim().to_owned())
+}
+
+fn state_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
+    let task = &board.tasks.file.tasks[index];
+    let now = Column::of(task);
+    let choices = STATES.map(|column| (column.name().to_owned(), format!("Move to {}", column.name())));
+    let chosen = STATES.iter().position(|column| *column == now);
+    if let Some(to) = widgets::segments(ui, &choices, chosen, board.theme).map(|index| STATES[index]) {
+        match why_not(board.cx.room, task, to) {
+            Some(why) => done.commands.push(WindowCommand::Tell(why, false).into()),
+            None => {
+                done.commands.push(board.act(TaskAct::MoveTask { id: task.id.clone(), column: Some(to), place: None }))
+            }
+        }
+    }
+}
+
+fn priority_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, done: &mut Done) {
+    let now = task.priority.as_ref().map(|(priority, _)| *priority);
+    let letter = |priority: &Option<Priority>| priority.map_or("–", Priority::letter).to_owned();
+    let choices: Vec<(String, String)> = PRIORITIES
+        .iter()
+        .map(|priority| {
+            (letter(priority), priority.map_or("No priority".to_owned(), |one| format!("Priority {}", one.letter())))
+        })
+        .collect();
+    let chosen = PRIORITIES.iter().position(|priority| *priority == now);
+    if let Some(index) = widgets::segments(ui, &choices, chosen, board.theme) {
+        let (id, title, _, assignees, tags) = change(task);
+        let priority = Some(PRIORITIES[index].map_or("", Priority::letter).to_owned());
+        done.commands.push(board.act(TaskAct::ChangeTask { id, title, priority, assignees, tags }));
+    }
+}
+
+/// Who has it: any of the agents in the room, the person, or nobody.
+fn who_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, done: &mut Done) {
+    let room = board.cx.room;
+    let called = |name: &str| match room.agent_named(name) {
+        Some(agent) => agent.name.to_string(),
+        None if is_person(name) => "You".to_owned(),
+        None => name.to_owned(),
+    };
+    let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
+    let shown = if names.is_empty() { "Nobody".to_owned() } else { names.join(", ") };
+    let mut chosen: Option<Vec<String>> = None;
+    menu::menu_button(ui, format!("For: {shown}"), "Who has it", MENU[1], board.theme, |ui| {
+        egui::ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+            let has_person = task.stakeholders.iter().any(|name| is_person(&name.text));
+            if menu::choice(ui, task.stakeholders.is_empty(), "Nobody").clicked() {
+                chosen = Some(Vec::new());
+            }
+            if menu::choice(ui, has_person, "You").clicked() {
+                let written = task.stakeholders.iter().find(|name| is_person(&name.text));
+                chosen = Some(names_with(task, written.map_or(PEOPLE[0], |name| &name.text)));
+            }
+            for agent in &room.agents {
+                let written = task
+                    .stakeholders
+                    .iter()
+                    .find(|name| room.agent_named(&name.text).is_some_and(|named| named.key == agent.key));
+                let face = |painter: &egui::Painter, place| paint::portrait(painter, place, &agent.look, board.cx.art);
+                if menu::choice_with_picture(ui, written.is_some(), &agent.name, face).clicked() {
+                    chosen = Some(names_with(task, written.map_or(&*agent.id, |name| &name.text)));
+                }
+            }
+        });
+    });
+    if let Some(assignees) = chosen {
+        let (id, title, priority, _, tags) = change(task);
+        done.commands.push(board.act(TaskAct::ChangeTask { id, title, priority, assignees: Some(assignees), tags }));
+    }
+}
+
+fn tags_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, own: &mut Overlays, done: &mut Done) {
+    let name = format!("tags of {} on {}", task.id, board.element.id);
+    let before: Vec<String> = task.tags.iter().map(|tag| format!("#{}", tag.text)).collect();
+    let before = before.join(" ");
+    let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| before.clone());
+    let field = widgets::field(ui, &mut draft, "Tags", "#tags");
+    if let Some(text) = written(ui, &field, (name, draft, &before), own) {
+        let tags = text.split([' ', ',']).map(|tag| tag.trim_start_matches('#').to_owned());
+        let tags = Some(tags.filter(|tag| !tag.is_empty()).collect());
+        let (id, title, priority, assignees, _) = change(task);
+        done.commands.push(board.act(TaskAct::ChangeTask { id, title, priority, assignees, tags }));
+    }
+}
+
+/// What else is written at it.
+fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
+    let theme = board.theme;
+    let waits: Vec<String> = task
+        .dependencies()
+        .into_iter()
+        .map(|id| {
+            let other = board.tasks.file.tasks.iter().find(|other| other.id == id);
+            other.map_or_else(
+                || format!("{id} (in another file)"),
+                |other| format!("{} ({})", other.title.text, Column::of(other).name().to_lowercase()),
+            )
+        })
+        .collect();
+    let mut part = |title: &str, text: &str| {
+        ui.label(widgets::small(title, theme));
+        let text = crate::base::text::truncate(text, TEXT_CHARS);
+        ui.add(Label::new(RichText::new(text).size(TYPE[1]).color(theme.text)).wrap());
+    };
+    if !waits.is_empty() {
+        part("After", &waits.join(", "));
+    }
+    for (key, title) in [("description", "Description"), ("conclusion", "Result"), ("why", "Why not")] {
+        if let Some(text) = says(task, key) {
+            part(title, text);
+        }
+    }
+}
+
+/// The line in which a subtask is added.
+fn below_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, own: &mut Overlays, done: &mut Done) {
+    let draft = own.drafts.entry(format!("new below {} on {}", task.id, board.element.id)).or_default();
+    let field = widgets::field(ui, draft, "New subtask", "Add a subtask, and Enter");
+    if widgets::entered(ui, &field) && !draft.trim().is_empty() {
+        let below = Some(task.id.clone());
+        done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below }));
+        draft.clear();
+        field.request_focus();
+    }
+}
+
+fn last_row(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
+    let (file, theme) = (&board.tasks.file, board.theme);
+    let task = &file.tasks[index];
+    ui.horizontal_wrapped(|ui| {
+        for (icon, label, is_up) in [(Icon::Up, "Move up", true), (Icon::Down, "Move down", false)] {
+            let act = step(file, index, is_up).filter(|_| !task.has_errors);
+            let button = ui.add_enabled_ui(act.is_some(), |ui| widgets::icon_button(ui, icon, label, false, theme));
+            if let Some(act) = act.filter(|_| button.inner.clicked()) {
+                done.commands.push(board.act(act));
+            }
+        }
+        if let Some(path) = &board.element.file
+            && ui.button("Open in editor").clicked()
+        {
+            let line = file.position(task.head.start).0;
+            done.commands.push(Command::OpenFile(path.clone(), Some(line)));
+        }
+        let hint = match task.next - index - 1 {
+            0 => "Removes it from the file".to_owned(),
+            1 => "Removes it and its subtask from the file".to_owned(),
+            many => format!("Removes it and its {many} subtasks from the file"),
+        };
+        let delete = ui.add_enabled_ui(!task.has_errors, |ui| widgets::danger(ui, "Delete task", theme)).inner;
+        if delete.on_hover_text(hint).clicked() {
+            done.commands.push(board.act(TaskAct::RemoveTask { id: task.id.clone() }));
+            done.clicked = Some(index);
+        }
+    });
+}
+
+/// A question of an agent: its card, while it is asked in this room, and what became of it afterwards.
+fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
+    let task = &board.tasks.file.tasks[index];
+    let mut asked = board.cx.room.work.pieces.iter().filter_map(|piece| piece.question.as_ref());
+    let asked = asked.find(|question| question.approval.id.as_str() == task.id);
+    if let Some(question) = asked {
+        done.commands.extend(approval_card(ui, &board.cx, question, ("task board", QUESTION, None)));
+        return;
+    }
+    widgets::in_card(ui, board.theme, |ui| {
+        ui.spacing_mut().item_spacing.y = SPACE[0];
+        let title = RichText::new(&task.title.text).size(TYPE[1]).strong();
+        let (_, is_closed) = widgets::beside_buttons(ui, title, |ui| {
+            widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked()
+        });
+        if is_closed {
+            done.clicked = Some(index);
+        }
+        let state = says(task, "status").unwrap_or("open");
+        ui.label(widgets::small(format!("State: {state}"), board.theme));
+        for problem in board.found.at.get(&index).into_iter().flatten() {
+            card::problem_ui(ui, problem, board.theme, &mut done.commands);
+        }
+        if let Some(text) = says(task, "description") {
+            let text = crate::base::text::truncate(text, TEXT_CHARS);
+            ui.add(Label::new(RichText::new(text).monospace().size(TYPE[0])).wrap());
+        }
+        if says(task, QUESTION_KEY) == Some("workflow_step")
+            && !Column::of(task).is_over()
+            && widgets::primary(ui, true, "Answer in the workflow", board.theme).clicked()
+        {
+            done.commands.push(WindowCommand::ShowWorkflow { path: None, runs: false }.into());
+        }
+        if let Some(path) = &board.element.file
+            && ui.button("Open in editor").clicked()
+        {
+            let line = board.tasks.file.position(task.head.start).0;
+            done.commands.push(Command::OpenFile(path.clone(), Some(line)));
+        }
+    });
+}

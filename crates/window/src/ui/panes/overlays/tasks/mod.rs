@@ -1,0 +1,204 @@
+//! A task board: the tasks of a file in columns or as a tree, edited in place. Everything that is done here is an act on
+//! the file; questions of agents are answered on the one card for questions.
+
+mod board;
+mod card;
+mod columns;
+mod detail;
+mod tree;
+
+use egui::{ScrollArea, Ui, UiBuilder, vec2};
+
+use self::board::Found;
+use super::{Overlays, edit};
+use crate::element::TaskAct;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::words;
+use crate::view::model::{ElementView, TasksView};
+use crate::view::theme::{SPACE, Theme};
+use crate::workspace::layout::APPROVALS_FILE;
+
+/// From this width on the chosen task stands beside the others, else below them.
+const BESIDE_POINTS: f32 = 820.0;
+/// How wide it is there.
+const DETAIL_POINTS: f32 = 320.0;
+/// From this height on it stands below them, else in their place.
+const BELOW_POINTS: f32 = 320.0;
+/// How much of the height it has below them.
+const DETAIL_SHARE: f32 = 0.5;
+/// The height of the line in which a task is added.
+const ADD_POINTS: f32 = 36.0;
+/// How the tasks are shown.
+const VIEWS: [&str; 2] = ["Columns", "Tree"];
+
+/// What every part of the board is drawn from.
+#[derive(Clone, Copy)]
+struct Board<'a> {
+    cx: ViewerContext<'a>,
+    theme: &'a Theme,
+    element: &'a ElementView,
+    tasks: &'a TasksView,
+    found: &'a Found<'a>,
+    /// What is searched for, in small letters.
+    wanted: &'a str,
+    /// The task that is chosen.
+    open: Option<usize>,
+    /// Whether the file is the room's record of questions, which is only shown.
+    is_record: bool,
+}
+
+impl Board<'_> {
+    /// Something that is done to the file.
+    fn act(&self, act: TaskAct) -> Command {
+        Command::Act(edit(&self.element.id, act.into()), None)
+    }
+}
+
+/// What was done on the board in this frame.
+#[derive(Default)]
+struct Done {
+    commands: Vec<Command>,
+    /// The task that was clicked, to be chosen, or not any more where it was.
+    clicked: Option<usize>,
+}
+
+/// How the name of the chosen task is kept.
+fn open_name(element: &ElementView) -> String {
+    format!("open task of {}", element.id)
+}
+
+pub(super) fn taskboard_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    element: &ElementView,
+    tasks: &TasksView,
+    theme: &Theme,
+    own: &mut Overlays,
+    commands: &mut Vec<Command>,
+) {
+    let found = Found::of(&tasks.file, element.file.as_deref(), &cx.room.problems);
+    let chosen = own.drafts.get(&open_name(element));
+    let open = chosen.and_then(|id| tasks.file.tasks.iter().position(|task| task.id == *id));
+    let view_id = ui.id().with("view");
+    let mut view: usize = ui.data(|data| data.get_temp(view_id)).unwrap_or(0);
+    let mut done = Done::default();
+    if let Some(chosen) = head(ui, element, tasks, theme, view, own) {
+        view = chosen;
+        ui.data_mut(|data| data.insert_temp(view_id, view));
+    }
+    beside_ui(ui, &found, theme, commands);
+    let wanted = own.drafts.get(&search_name(element)).map(|text| text.trim().to_lowercase()).unwrap_or_default();
+    let is_record = element.file.as_deref() == Some(APPROVALS_FILE);
+    let board = Board { cx: *cx, theme, element, tasks, found: &found, wanted: &wanted, open, is_record };
+    let add_points = if is_record { 0.0 } else { ADD_POINTS };
+    let [mut list, mut detail] = parts(ui, open.is_some(), add_points);
+    if list.max_rect().height() < 1.0 {
+        // The chosen task has their place.
+    } else if tasks.file.tasks.is_empty() {
+        let how = if is_record {
+            "What agents ask you stands here, as it does in the file."
+        } else {
+            "Write one below; name an agent with @ and it begins. Agents add tasks as well."
+        };
+        widgets::empty(&mut list, Icon::Tick, "No tasks yet", how, theme);
+    } else if view == 0 {
+        columns::columns_ui(&mut list, &board, &mut done);
+    } else {
+        tree::tree_ui(&mut list, &board, &mut done);
+    }
+    if let Some(task) = open {
+        let area = ScrollArea::vertical().id_salt(("task", &tasks.file.tasks[task].id)).auto_shrink(false);
+        area.show(&mut detail, |ui| detail::detail_ui(ui, &board, task, own, &mut done));
+    }
+    if !is_record {
+        add_ui(ui, &board, own, &mut done);
+    }
+    if let Some(task) = done.clicked {
+        let name = open_name(element);
+        if open == Some(task) {
+            own.drafts.remove(&name);
+        } else {
+            own.drafts.insert(name, tasks.file.tasks[task].id.clone());
+        }
+    }
+    commands.append(&mut done.commands);
+}
+
+fn search_name(element: &ElementView) -> String {
+    format!("search of {}", element.id)
+}
+
+/// The choice between columns and tree, how many tasks there are, and the search. Which view was chosen.
+fn head(
+    ui: &mut Ui,
+    element: &ElementView,
+    tasks: &TasksView,
+    theme: &Theme,
+    view: usize,
+    own: &mut Overlays,
+) -> Option<usize> {
+    ui.horizontal(|ui| {
+        let choices = VIEWS.map(|view| (view.to_owned(), format!("Show as {}", view.to_lowercase())));
+        let chosen = widgets::segments(ui, &choices, Some(view), theme);
+        let open = tasks.columns[..3].iter().map(Vec::len).sum::<usize>();
+        let told = format!("{} of {} open", open, words::count(tasks.file.tasks.len(), "task", "tasks"));
+        ui.label(widgets::small(told, theme));
+        let search = own.drafts.entry(search_name(element)).or_default();
+        widgets::field(ui, search, "Search tasks", "Search, #tag or @name");
+        chosen
+    })
+    .inner
+}
+
+/// What is wrong with the file beside its tasks.
+fn beside_ui(ui: &mut Ui, found: &Found<'_>, theme: &Theme, commands: &mut Vec<Command>) {
+    for problem in found.beside.iter().take(3) {
+        card::problem_ui(ui, problem, theme, commands);
+    }
+}
+
+/// The place of the tasks, and that of the chosen one.
+fn parts(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
+    let rect = ui.available_rect_before_wrap();
+    let rect = rect.with_max_y((rect.bottom() - below).max(rect.top() + 120.0));
+    let gap = SPACE[1] / 2.0;
+    let (list, detail) = if !is_open {
+        (rect, rect.with_min_y(rect.bottom()))
+    } else if rect.width() >= BESIDE_POINTS {
+        let (list, detail) = rect.split_left_right_at_x(rect.right() - DETAIL_POINTS);
+        (list.with_max_x(list.right() - gap), detail.with_min_x(detail.left() + gap))
+    } else if rect.height() < BELOW_POINTS {
+        // Where there is no room for both, the chosen task has all of it until it is closed.
+        (rect.with_max_y(rect.top()), rect)
+    } else {
+        let (list, detail) = rect.split_top_bottom_at_fraction(1.0 - DETAIL_SHARE);
+        (list.with_max_y(list.bottom() - gap), detail.with_min_y(detail.top() + gap))
+    };
+    ui.advance_cursor_after_rect(rect);
+    [(list, "tasks"), (detail, "chosen task")].map(|(part, salt)| {
+        let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(salt));
+        child.set_clip_rect(part.expand(2.0).intersect(ui.clip_rect()));
+        child
+    })
+}
+
+/// The line in which a task is written as it stands in the file.
+fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
+    let draft = own.drafts.entry(format!("new task on {}", board.element.id)).or_default();
+    let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        let is_written = !draft.trim().is_empty();
+        let add = widgets::primary(ui, is_written, "Add task", board.theme).clicked();
+        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        let field =
+            ui.allocate_ui(size, |ui| widgets::field(ui, draft, "New task", "A @agent #tag Title of a new task"));
+        if is_written && (add || widgets::entered(ui, &field.inner)) {
+            done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
+            draft.clear();
+            field.inner.request_focus();
+        }
+    });
+}

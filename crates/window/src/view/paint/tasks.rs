@@ -1,0 +1,163 @@
+//! What a task board shows in the room: a column each for what is open, in work, waits for the person, and is done, with
+//! how many that are, the first of them as cards, and the faces of those who have them.
+
+use egui::{Color32, Painter, Pos2, Rect, Vec2, pos2, vec2};
+
+use super::batch::{Batch, Placement, lit, mixed};
+use super::{figure, lettering};
+use crate::base::Id;
+use crate::base::text::{one_line, truncate};
+use crate::view::model::TasksView;
+use crate::view::theme::{LIGHT, word_colour};
+use crate::workspace::task_files::{Column, Priority, Task};
+
+/// The left edge of the first column, how wide each is, and from one to the next, in units of the element.
+const LEFT: f32 = 7.0;
+const WIDTH: f32 = 20.4;
+const STEP: f32 = 21.9;
+/// The top of the first card, its height, and from one to the next.
+const TOP: f32 = 18.2;
+const HEIGHT: f32 = 9.4;
+const DOWN: f32 = 10.5;
+/// So many cards fit below each other.
+const CARDS: usize = 4;
+/// From this zoom on, the numbers of tasks can be read.
+const COUNTED_ZOOM: f32 = 0.5;
+/// From this zoom on, there is a face at each card of somebody's.
+const FACES_ZOOM: f32 = 0.45;
+/// From this zoom on, the titles can be read.
+const TITLES_ZOOM: f32 = 2.2;
+/// The size of a title in units, and how much of one is laid out.
+const TITLE_SIZE: f32 = 3.2;
+const TITLE_CHARS: usize = 48;
+/// The radius of a face.
+const FACE_RADIUS: f32 = 2.7;
+
+/// What the face of an agent is drawn from, by a name that means it; nothing where nobody of that name is in the room.
+pub(super) type Looks<'a> = &'a dyn Fn(&str) -> Option<Id>;
+
+/// The first tasks of a column and how many there are. What is done stands with the last on top.
+fn of_column(board: &TasksView, column: usize) -> (Vec<&Task>, usize) {
+    let all = &board.columns[column];
+    let task = |index: &usize| &board.file.tasks[*index];
+    let is_done = Column::SHOWN[column] == Column::Done;
+    let first = if is_done {
+        all.iter().rev().take(CARDS).map(task).collect()
+    } else {
+        all.iter().take(CARDS).map(task).collect()
+    };
+    (first, all.len())
+}
+
+fn card(column: usize, row: usize) -> Rect {
+    let corner = pos2(LEFT + STEP * column as f32 + 0.9, TOP + DOWN * row as f32);
+    Rect::from_min_size(corner, vec2(WIDTH - 1.8, HEIGHT))
+}
+
+/// What the mark at the edge of a card says.
+fn mark(task: &Task, column: Column) -> Color32 {
+    match task.priority.as_ref().map(|(priority, _)| *priority) {
+        _ if column.is_over() => LIGHT.good,
+        Some(Priority::A) => LIGHT.bad,
+        Some(Priority::B) => LIGHT.warn,
+        _ => LIGHT.text_soft,
+    }
+}
+
+/// The cards with the faces of those who have them.
+pub(super) fn cards(
+    batch: &mut Batch,
+    board: &TasksView,
+    place: &Placement,
+    (zoom, looks): (f32, Looks<'_>),
+    light: Color32,
+) {
+    for (index, column) in Column::SHOWN.into_iter().enumerate() {
+        for (row, task) in of_column(board, index).0.into_iter().enumerate() {
+            let rect = card(index, row);
+            let name = task.stakeholders.first().map(|name| name.text.as_str());
+            let tint = name.map_or(Color32::WHITE, |name| mixed(word_colour(name), Color32::WHITE, 0.82));
+            let fill = if column.is_over() { mixed(tint, LIGHT.line, 0.45) } else { tint };
+            batch.plain(rect.translate(vec2(0.5, 0.8)), place, Color32::from_black_alpha(36));
+            batch.plain(rect, place, lit(fill, light));
+            batch.plain(rect.with_max_x(rect.left() + 1.3), place, lit(mark(task, column), light));
+            let look = name.and_then(looks).filter(|_| zoom >= FACES_ZOOM);
+            if let Some(look) = &look {
+                let at = place.point(face(rect).to_vec2());
+                figure::badge(batch, look, at, FACE_RADIUS * zoom, None);
+            }
+            // Strokes stand for the title until it can be read.
+            if zoom < TITLES_ZOOM {
+                let ink = lit(LIGHT.text, light).gamma_multiply(if column.is_over() { 0.3 } else { 0.5 });
+                let wide = rect.width() - if look.is_some() { 9.6 } else { 4.6 };
+                let chars = task.title.text.chars().take(TITLE_CHARS).count() as f32;
+                for line in 0..if chars > 14.0 { 2_u8 } else { 1 } {
+                    let share = if line == 0 { (chars / 14.0).clamp(0.35, 1.0) } else { 0.6 };
+                    let at = rect.min + vec2(2.9, 2.4 + 3.2 * f32::from(line));
+                    batch.plain(Rect::from_min_size(at, vec2(wide * share, 1.3)), place, ink);
+                }
+            }
+        }
+    }
+}
+
+fn face(card: Rect) -> Pos2 {
+    pos2(card.right() - FACE_RADIUS - 0.7, card.center().y)
+}
+
+/// The numbers of tasks, and the titles where they can be read.
+pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, zoom: f32) {
+    for (index, column) in Column::SHOWN.into_iter().enumerate() {
+        let (first, count) = of_column(board, index);
+        let head = vec2(LEFT + STEP * index as f32 + WIDTH / 2.0, 11.7);
+        if zoom >= COUNTED_ZOOM {
+            let text = if zoom >= TITLES_ZOOM { format!("{} {count}", column.name()) } else { count.to_string() };
+            let size = if zoom >= TITLES_ZOOM { 3.2 } else { 7.0 };
+            centred(painter, place.point(head), text, size * zoom, Color32::WHITE);
+        }
+        if zoom < TITLES_ZOOM {
+            continue;
+        }
+        for (row, task) in first.into_iter().enumerate() {
+            let rect = card(index, row);
+            let wide = rect.width() - if task.stakeholders.is_empty() { 3.6 } else { 8.8 };
+            let title = truncate(&one_line(&task.title.text), TITLE_CHARS);
+            let galley = lettering::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2);
+            let top = rect.center().y - galley.size().y / zoom / 2.0;
+            let ink = if column.is_over() { LIGHT.text_soft } else { LIGHT.text };
+            painter.galley(place.point(vec2(rect.left() + 2.6, top)), galley, ink);
+        }
+    }
+}
+
+fn centred(painter: &Painter, at: Pos2, text: String, size: f32, ink: Color32) {
+    let galley = lettering::line(painter, text, size);
+    let corner: Vec2 = galley.size() / 2.0;
+    painter.galley(at - corner, galley, ink);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::task_files::parse;
+
+    #[test]
+    fn each_column_has_its_tasks_and_says_how_many_there_are() {
+        let many: String = (0..9).map(|number| format!("- [x] done {number}\n")).collect();
+        let file = parse(format!("- one\n- @human two\n- three\n  status: working\n- [-] four\n{many}"));
+        let board = TasksView::of(file.into());
+        assert_eq!([0, 1, 2, 3].map(|column| of_column(&board, column).1), [1, 1, 1, 10]);
+        let (done, _) = of_column(&board, 3);
+        assert_eq!((done.len(), done[0].title.text.as_str()), (CARDS, "done 8"));
+    }
+
+    #[test]
+    fn cards_lie_on_the_board_and_never_on_each_other() {
+        let board = Rect::from_min_max(pos2(5.5, 16.0), pos2(94.5, 62.5));
+        let all: Vec<Rect> = (0..4).flat_map(|column| (0..CARDS).map(move |row| card(column, row))).collect();
+        for (index, rect) in all.iter().enumerate() {
+            assert!(board.contains_rect(*rect), "{rect:?}");
+            assert!(all[index + 1..].iter().all(|other| !rect.intersects(*other)), "{rect:?}");
+        }
+    }
+}
