@@ -36,8 +36,45 @@ impl RoomDate {
 
     /// The same for a file: “2026-11-22T14:05:09”.
     pub fn stamp(self, clock: &SimClock) -> Option<String> {
-        Some(stamp(self.start_secs?.saturating_add(clock.secs() as i64)))
+        self.secs(clock).map(stamp_of)
     }
+
+    /// The same in seconds since 1970, as the person's clock shows them.
+    pub fn secs(self, clock: &SimClock) -> Option<i64> {
+        Some(self.start_secs?.saturating_add(clock.secs() as i64))
+    }
+}
+
+/// Such seconds for a file: “2026-11-22T14:05:09”.
+pub fn stamp_of(secs: i64) -> String {
+    stamp(secs)
+}
+
+/// The seconds of a time as files have it: a date, `T` or a blank, and a time of day. Fractions and what stands behind
+/// them, such as `Z`, are left out: it is taken for the time of the person's clock.
+pub fn secs_of_stamp(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (date, time) = text.split_once(['T', 't', ' '])?;
+    let number = |text: &str, least: i64, most: i64| -> Option<i64> {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|number| is_number && (least..=most).contains(number))
+    };
+    let parts = |text: &str, sign: char| -> Option<(String, String, String)> {
+        let mut parts = text.splitn(3, sign).map(str::to_owned);
+        Some((parts.next()?, parts.next()?, parts.next()?))
+    };
+    let (year, month, day) = parts(date, '-')?;
+    let (hour, minute, rest) = parts(time, ':')?;
+    let second = rest.get(..2)?;
+    let (year, month, day) = (number(&year, 1970, 2_399)?, number(&month, 1, 12)?, number(&day, 1, 31)?);
+    let of_day = number(&hour, 0, 23)? * 3_600 + number(&minute, 0, 59)? * 60 + number(second, 0, 60)?;
+    // As many days as there are before the first of that month: found from the calendar that writes stamps.
+    let near = (year - 1970) * 365 + (year - 1969) / 4 + (month - 1) * 30;
+    let first = (near - 40..near + 40).find(|days| {
+        let (its_year, its_month, its_day) = civil(*days);
+        (its_year, its_month as i64 + 1, its_day) == (year, month, 1)
+    })?;
+    Some((first + day - 1) * SECS_PER_DAY + of_day)
 }
 
 pub(super) fn hear(mut opened: MessageReader<RoomOpened>, clock: Res<SimClock>, mut date: ResMut<RoomDate>) {
@@ -123,6 +160,15 @@ mod tests {
             assert_eq!(in_words(secs), words);
         }
         assert_eq!(stamp(1_795_356_309), "2026-11-22T14:05:09");
+        for secs in [0, 951_782_399, 951_782_400, 1_795_356_309, 4_107_542_400, 7_258_118_399] {
+            assert_eq!(secs_of_stamp(&stamp(secs)), Some(secs));
+            assert_eq!(secs_of_stamp(&format!("{}.076Z", stamp(secs).replace('T', " "))), Some(secs));
+        }
+        for odd in
+            ["", "yesterday", "2026-11-22", "2026-13-01T00:00:00", "2026-11-22T24:00:00", "1-1-1T1:1:1", "é-é-éTé:é:é"]
+        {
+            assert_eq!(secs_of_stamp(odd), None, "{odd}");
+        }
     }
 
     #[test]

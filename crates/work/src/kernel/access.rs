@@ -16,7 +16,7 @@ use crate::gate::{Authority, Bounds, GatePolicy, Room};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
-use crate::schedule::SimClock;
+use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
@@ -36,6 +36,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
 #[derive(SystemParam)]
 pub(super) struct RoomAccess<'w, 's> {
     pub(super) clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
     pub(super) settings: Res<'w, KernelSettings>,
     pub(super) gateway: Res<'w, GatewaySettings>,
     pub(super) policy: Res<'w, GatePolicy>,
@@ -75,6 +76,11 @@ impl RoomAccess<'_, '_> {
     /// The file of a profile, as results speak of it.
     pub(super) fn file_name(&self, profile: &str) -> String {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
+    }
+
+    /// The date in the room, in seconds.
+    pub(super) fn date_secs(&self) -> Option<i64> {
+        self.date.secs(&self.clock)
     }
 
     /// What is made now is made in this run.
