@@ -22,9 +22,9 @@ use crate::store::{self, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::starter::STARTER_SCENE;
-use crate::workspace::vfs::records::record_heads;
+use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
-    FileBridge, FileHistory, FileLimits, FileService, FileServiceOptions, finish_interrupted, hand_over,
+    FileBridge, FileHistory, FileLimits, FileService, FileServiceOptions, RecordChanged, finish_interrupted, hand_over,
 };
 use crate::workspace::{self, AnswerBox, FileChanged, RoomStart};
 
@@ -180,6 +180,9 @@ impl Room {
         world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         world.resource_mut::<Door<ConfinementFound>>().push(ConfinementFound::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
+        for edited in records_edited_while_closed(&options.folder) {
+            world.resource_mut::<Door<RecordChanged>>().push(edited);
+        }
         let (answers, look) = options.watch.then(|| AnswerBox::open(&state_folder(&options.folder), &scene)).unzip();
         // It at once finds what changed since the folder was read.
         let mut files = FileService::open(FileServiceOptions {

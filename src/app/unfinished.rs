@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 
 use crate::base::Problem;
 use crate::base::text::{first_paragraph, truncate};
-use crate::kernel::session::{SessionHead, continued, dropped, path};
+use crate::kernel::session::{SessionHead, continued, dropped};
 use crate::kernel::{Kernel, WorkDropped};
 use crate::schedule::Door;
 use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
@@ -54,7 +54,8 @@ pub(super) fn drop_unknown(
         let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
         let kernel = world.resource::<Kernel>();
         let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
-        if let Some(place) = kernel.activation(activation).map(path).filter(|place| *place != record.path) {
+        let place = kernel.activation(activation).map(|one| kernel.session_path(one));
+        if let Some(place) = place.filter(|place| *place != record.path) {
             // An older version gave it a file of its own; it goes on in that of its thread.
             change(workspace, record, |text| continued(text, &place));
             continue;

@@ -9,7 +9,7 @@ use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
 use crate::app::drive::EventTap;
-use crate::desk::{Duties, Streams};
+use crate::desk::{CheckIns, Duties, SessionEdits, Streams};
 use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
@@ -60,7 +60,8 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<Duties>().is_at_work()
-        || world.resource::<Streams>().is_taking(world.resource::<SimClock>().tick());
+        || world.resource::<Streams>().is_taking(world.resource::<SimClock>().tick())
+        || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // An answer that is on its way brings them on.
         let is_answered = has_answers(world) || !world.resource::<Door<WorkflowCommand>>().is_empty();
@@ -81,6 +82,8 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     let has_more = kernel.waits_for_turn();
     let now = world.resource::<SimClock>().tick();
     let moves = world.resource::<Streams>().is_taking(now)
+        || world.resource::<CheckIns>().is_asking()
+        || world.resource::<SessionEdits>().is_taking(now)
         || world.resource::<Duties>().goes_on_by_itself(now, |thread| kernel.is_over(thread));
     if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
         return None;

@@ -44,6 +44,7 @@ mod screen;
 mod seeing;
 mod server_peers;
 mod servers;
+mod session_walk;
 mod settings_reference;
 mod slack_walk;
 mod standing_still;
@@ -106,6 +107,7 @@ fn main() {
         cli::trials,
         commands::trials,
         daemon::trials,
+        session_walk::trials,
         slack_walk::trials,
         damage::trials,
         approving::trials,

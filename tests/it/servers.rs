@@ -489,10 +489,14 @@ fn what_a_server_gives_beside_words_stands_in_the_session_file() {
         std::fs::read_dir(place.join("sessions")).expect("there are some").flatten().next().expect("there is one");
     let text = std::fs::read_to_string(file.path()).expect("it can be read");
     let session: Value = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["by"] == "tool");
+    let results = session["messages"].as_array().expect("a list").iter().filter(|message| message["role"] == "tool");
     let results: Vec<&Value> = results.collect();
-    assert_eq!(results[0]["data"], json!({ "sum": 5 }), "{text}");
-    assert_eq!(results[1]["images"], json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]), "{text}");
+    assert_eq!(results[0]["metadata"]["data"], json!({ "sum": 5 }), "{text}");
+    assert_eq!(
+        results[1]["metadata"]["images"],
+        json!([{ "media_type": "image/png", "base64": "iVBORw0KGgo=" }]),
+        "{text}"
+    );
     assert!(is_gone("kept"));
 }
 

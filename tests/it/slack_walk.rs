@@ -102,7 +102,8 @@ fn room(sender: &str) -> TempDir {
         (format!("templates/{role}.agent.yaml"), fs::read_to_string(path).unwrap())
     };
     let written = [
-        ("settings.yaml", ""),
+        // How long a walk takes is not what it is about.
+        ("settings.yaml", "tasks: { planner_checkins: false }\n"),
         ("scenes/walk.yaml", SCENE),
         ("script.yaml", &script(sender)),
         ("memory/system-config.md", "Containers are listed by plugins/containers.sh.\n"),

@@ -23,6 +23,8 @@ mod desk;
 mod limits;
 mod long;
 mod own_records;
+mod roles;
+mod sessions;
 mod streams;
 mod together;
 mod tools;
@@ -53,6 +55,8 @@ pub fn trials() -> Vec<Trial> {
         .chain(desk::trials())
         .chain(streams::trials())
         .chain(tools::trials())
+        .chain(sessions::trials())
+        .chain(roles::trials())
         .chain(long::trials());
     own.chain(own_records::trials())
         .chain(limits::trials())
@@ -508,12 +512,12 @@ fn a_session_is_a_file_that_a_person_can_read() {
     let sessions: Vec<_> =
         fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let texts: Vec<String> = sessions.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
-    let ada = texts.iter().find(|text| text.contains("agent: ada")).unwrap_or_else(|| panic!("{sessions:?}"));
+    let ada = texts.iter().find(|text| text.contains("agent_id: ada")).unwrap_or_else(|| panic!("{sessions:?}"));
     for wanted in [
         "status: completed",
         "task: Write ada.",
         "started_by: lead",
-        "tool: vfs_write",
+        "name: vfs_write",
         "Written to 'artifacts/ada.md'",
     ] {
         assert!(ada.contains(wanted), "{wanted} in {ada}");

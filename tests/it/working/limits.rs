@@ -62,7 +62,7 @@ fn a_cap_of_an_activation_or_an_agent_ends_that_work_and_its_siblings_go_on() {
         }
         let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).unwrap();
         let texts = sessions.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
-        let limited = texts.filter(|text| text.contains("agent: greedy") && text.contains("status: limited")).count();
+        let limited = texts.filter(|text| text.contains("agent_id: greedy") && text.contains("work: limited")).count();
         assert_eq!(limited, 1, "{name}");
     }
 }

@@ -120,17 +120,20 @@ fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_a
     }
     let sessions = sessions(&studio);
     assert_eq!(sessions.len(), 6, "one for each agent: {:?}", sessions.iter().map(|one| &one.0).collect::<Vec<_>>());
-    let (name, lead) = sessions.iter().find(|(_, session)| session["agent"] == "lead").unwrap();
-    let thread = lead["thread"].as_str().unwrap();
+    let (name, lead) = sessions.iter().find(|(_, session)| session["agent_id"] == "lead").unwrap();
+    let thread = lead["metadata"]["thread"].as_str().unwrap();
     assert_eq!(*name, format!("lead.{thread}.session.yaml"));
-    assert!(!lead["earlier"].as_array().unwrap().is_empty(), "it was woken: {lead}");
+    assert!(!lead["metadata"]["earlier"].as_array().unwrap().is_empty(), "it was woken: {lead}");
     assert_eq!(lead["status"], "completed");
     let messages = lead["messages"].as_array().unwrap();
-    let signals = messages.iter().filter(|one| one["text"].to_string().contains("Signal from")).count();
+    let signals = messages.iter().filter(|one| one["content"].to_string().contains("Signal from")).count();
     assert_eq!(signals, 5, "each stands there once");
-    let times: Vec<f64> = messages.iter().map(|one| one["secs"].as_f64().expect("each has its time")).collect();
+    let times: Vec<f64> =
+        messages.iter().map(|one| one["metadata"]["secs"].as_f64().expect("each has its time")).collect();
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]) && times.last() > times.first(), "{times:?}");
-    let replies: Vec<&Value> = messages.iter().filter(|one| one["by"] == "agent").collect();
+    assert!(messages.iter().all(|one| one["timestamp"].as_str().is_some_and(|time| time.starts_with("20"))), "{lead}");
+    let replies: Vec<&Value> =
+        messages.iter().filter(|one| one["role"] == "assistant").map(|one| &one["metadata"]).collect();
     assert!(replies.len() >= 2);
     for reply in &replies {
         assert!(reply["model"].as_str().is_some_and(|model| model.starts_with("scripted:")), "{reply}");
@@ -139,7 +142,7 @@ fn everything_that_one_agent_did_in_a_run_is_one_file_with_times_models_tokens_a
     }
     let told: u64 =
         replies.iter().map(|one| one["tokens_in"].as_u64().unwrap() + one["tokens_out"].as_u64().unwrap()).sum();
-    assert_eq!(lead["tokens"].as_u64(), Some(told));
+    assert_eq!(lead["metadata"]["tokens"].as_u64(), Some(told));
 }
 
 fn a_file_of_an_older_version_goes_on_in_that_of_its_thread() {
@@ -151,15 +154,16 @@ fn a_file_of_an_older_version_goes_on_in_that_of_its_thread() {
     });
     studio.close();
     let folder = studio.folder.path().join("sessions");
-    let (name, lead) = sessions(&studio).into_iter().find(|(_, session)| session["agent"] == "lead").unwrap();
-    let activation = lead["activation"].as_str().unwrap().to_owned();
-    assert_ne!(lead["thread"], lead["activation"], "{lead}");
+    let (name, lead) = sessions(&studio).into_iter().find(|(_, session)| session["agent_id"] == "lead").unwrap();
+    let activation = lead["metadata"]["activation"].as_str().unwrap().to_owned();
+    assert_ne!(lead["metadata"]["thread"], lead["metadata"]["activation"], "{lead}");
     // As an older version left it: every piece of work in a file of its own.
     let old = folder.join(format!("lead.{activation}.session.yaml"));
-    let text = fs::read_to_string(folder.join(&name)).unwrap();
-    let is_new =
-        |line: &&str| !line.starts_with("thread:") && !line.starts_with("earlier:") && !line.starts_with("- act-");
-    fs::write(&old, text.lines().filter(is_new).collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    let text = format!(
+        "activation: {activation}\nagent: lead\nprofile: lead\nscene: scenes/test.yaml\nstatus: running\ntask: Write five \
+         things.\nstarted_by: user\nmessages:\n- by: room\n  text: Write five things.\n"
+    );
+    fs::write(&old, text).unwrap();
     assert_eq!(studio.open_with(false), [], "nothing is dropped");
     let head = fs::read_to_string(&old).unwrap();
     assert!(head.contains("status: continued\n") && head.contains(&name), "{}", &head[..300.min(head.len())]);

@@ -38,7 +38,7 @@ fn sessions(studio: &Studio) -> Vec<(PathBuf, Value)> {
 }
 
 fn with_status(studio: &Studio, status: &str) -> usize {
-    sessions(studio).iter().filter(|(_, session)| session["status"] == status).count()
+    sessions(studio).iter().filter(|(_, session)| session["metadata"]["work"] == status).count()
 }
 
 /// A room in the middle of its work.
@@ -57,14 +57,17 @@ fn sessions_are_complete_when_the_room_is_closed() {
     let unfinished = with_status(&studio, "running") + with_status(&studio, "queued");
     assert_eq!(unfinished, live, "each piece of work that is not over has its session");
     // The sessions of those who were woken begin with what they had said before.
-    for (path, session) in sessions(&studio).into_iter().filter(|(_, session)| session["started_by"] == "lead") {
-        let its = |event: &&&Value| event["activation"] == session["activation"];
+    for (path, session) in
+        sessions(&studio).into_iter().filter(|(_, session)| session["metadata"]["started_by"] == "lead")
+    {
+        let its = |event: &&&Value| event["activation"] == session["metadata"]["activation"];
         let answered = studio.all("tool_result").iter().filter(its).count();
         let messages = session["messages"].as_array().unwrap();
-        let kept = messages.iter().filter(|message| message["by"] == "tool").count();
+        let kept = messages.iter().filter(|message| message["role"] == "tool").count();
         assert_eq!(kept, answered, "every result that was given stands in {}", path.display());
     }
-    let tasks: Vec<Value> = sessions(&studio).into_iter().map(|(_, session)| session["task"].clone()).collect();
+    let tasks: Vec<Value> =
+        sessions(&studio).into_iter().map(|(_, session)| session["metadata"]["task"].clone()).collect();
     assert!(tasks.contains(&"Write ada.".into()), "{tasks:?}");
 }
 
@@ -151,7 +154,7 @@ fn a_new_room_never_writes_over_sessions_of_an_old_one() {
     studio.idle();
     let after = sessions(&studio);
     let of_before = after.iter().filter(|(path, _)| before.contains(path));
-    assert!(of_before.clone().all(|(_, session)| session["task"] != "Write five other things."));
+    assert!(of_before.clone().all(|(_, session)| session["metadata"]["task"] != "Write five other things."));
     assert!(after.len() > before.len());
 }
 

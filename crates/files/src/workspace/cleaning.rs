@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::layout::{APPROVALS_FILE, KEPT_BLACKBOARD};
+use super::layout::{APPROVALS_FILE, CHECK_IN_FILE, KEPT_BLACKBOARD};
+use super::session_files::{COPY_ENDING, ENDING};
 use super::vfs::{FileHistory, FileServiceError, ROOM, is_agent};
 use crate::base::{Author, numbered};
 use crate::safe_fs::{self, Folder, FoundKind};
@@ -14,11 +15,10 @@ use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
 /// Where everything is put, below the folder of the room's state: each time in a folder of its own.
 const ASIDE: &str = "cleaned";
 /// Folders of the room's own records, and of what comes in and goes out; and what the names in them end in.
-const COMES_AND_GOES: [(&str, &str); 3] = [("sessions", ".session.yaml"), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
+const COMES_AND_GOES: [(&str, &str); 4] =
+    [("sessions", ENDING), ("sessions", COPY_ENDING), ("inbox", ".jsonl"), ("outbox", ".jsonl")];
 /// Files that the room keeps.
 const KEPT_BY_THE_ROOM: [&str; 3] = [APPROVALS_FILE, KEPT_BLACKBOARD, CHECK_IN_FILE];
-/// When planners were asked last how everybody gets on.
-pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
 
 /// What a cleaning does.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -78,13 +78,16 @@ pub const MCP_FILE: &str = ".mcp.json";
 /// Which commands a person allowed and forbade.
 pub const ALLOWLIST_FILE: &str = "storage/terminal-cmd-allowlist.yaml";
 
+/// When planners were asked last how everybody gets on.
+pub const CHECK_IN_FILE: &str = "storage/planner-checkin.yaml";
+
 /// What agents shared on the blackboards of runs that are over.
 pub const KEPT_BLACKBOARD: &str = "memory/knowledge/blackboard.yaml";
 
 /// Whether the room itself keeps this file, beside the scene and what elements hold: it writes it whole, and goes by what
 /// a person makes of it.
 pub(super) fn is_room_file(path: &str) -> bool {
-    [KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE].contains(&path)
+    [KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE].contains(&path)
 }
 
 /// Instructions for agents that lie in the workspace itself, as in many repositories: a rulebook may show them.
@@ -140,8 +143,9 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in
-        [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE].into_iter().chain(INSTRUCTIONS)
+    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE]
+        .into_iter()
+        .chain(INSTRUCTIONS)
     {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());

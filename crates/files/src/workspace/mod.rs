@@ -28,6 +28,7 @@ mod scene_merge;
 pub mod scene_patch;
 mod scene_state;
 pub mod secrets;
+pub mod session_files;
 pub mod settings;
 pub mod settings_edit;
 mod settings_file;
@@ -81,6 +82,7 @@ pub fn plugin(app: &mut App) {
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
         .add_input::<vfs::OutsideChange>()
+        .add_input::<vfs::RecordChanged>()
         .add_input::<vfs::FileOutcome>()
         .add_input::<vfs::FileCommand>()
         .add_tick_message::<vfs::FileOrder>()

@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn record(path: &str) -> FileOrder {
-        order("ada", FileOperation::Record { path: path.into(), content: "x".into() })
+        order("ada", FileOperation::Record { path: path.into(), content: "x".into(), over: None })
     }
 
     fn full() -> FileFailure {

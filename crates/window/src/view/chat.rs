@@ -14,9 +14,9 @@ use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{LiveText, RequestQueue};
-use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
+use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase, prompt_message};
 use crate::mind::{PromptMessage, Role, Session, ToolCall};
-use crate::workspace::yaml;
+use crate::workspace::{session_files, yaml};
 
 /// Longer results and longer words are cut on screen; the session's file has them whole.
 pub const SHOWN_CHARS: usize = 8_000;
@@ -318,6 +318,8 @@ fn live_answer(live: &LiveText, agent: &Id, known: &mut Arc<str>) -> Option<Live
 pub struct SessionRead {
     /// The piece of work: `act-12`.
     pub activation: String,
+    /// The session's own id, by which its file is called; empty in those that older versions wrote.
+    pub session_id: String,
     /// The thread that it belongs to, whose file this is; empty in those that older versions wrote.
     pub thread: String,
     /// Whose.
@@ -336,6 +338,7 @@ pub struct SessionRead {
     pub lines: Vec<ChatLine>,
 }
 
+/// What of a session's file is shown beside its messages: in files of older versions at the top, else below `metadata`.
 #[derive(Deserialize)]
 struct SessionFile {
     activation: String,
@@ -383,10 +386,14 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     let unreadable =
         |why: String| format!("The session's file cannot be read: {why}. Open the file to see what stands there.");
     let data = yaml::parse(text).map_err(|error| unreadable(error.what))?;
+    if data.get("session_id").is_some() || data.get("agent_id").is_some() {
+        return parse_new(text, &data).map_err(unreadable);
+    }
     let file: SessionFile = serde_json::from_value(data).map_err(|error| unreadable(error.to_string()))?;
     let messages: Vec<PromptMessage> = file.messages.into_iter().map(message).collect();
     Ok(SessionRead {
         activation: file.activation,
+        session_id: String::new(),
         thread: file.thread,
         agent: file.agent,
         task: file.task,
@@ -394,6 +401,30 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
         status: file.status,
         why: file.why.unwrap_or_default(),
         turns: file.turns,
+        lines: lines(&messages, &[]),
+    })
+}
+
+/// The same of a file of this version. One that a person began has no work yet.
+fn parse_new(text: &str, data: &Value) -> Result<SessionRead, String> {
+    let session = session_files::parse(text).map_err(|fault| match fault.line {
+        Some(line) => format!("line {line}: {fault}"),
+        None => fault.to_string(),
+    })?;
+    let word = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let metadata = |key: &str| data.get("metadata").and_then(|metadata| metadata.get(key));
+    let work = word(metadata("work"));
+    let messages: Vec<PromptMessage> = session.messages.iter().map(prompt_message).collect();
+    Ok(SessionRead {
+        activation: word(metadata("activation")),
+        session_id: session.session_id.unwrap_or_default(),
+        thread: word(metadata("thread")),
+        agent: session.agent_id,
+        task: word(metadata("task")),
+        started_by: word(metadata("started_by")),
+        status: if work.is_empty() { word(data.get("status")) } else { work },
+        why: word(metadata("why")),
+        turns: metadata("turns").and_then(Value::as_u64).and_then(|turns| turns.try_into().ok()).unwrap_or(0),
         lines: lines(&messages, &[]),
     })
 }

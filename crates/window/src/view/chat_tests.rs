@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::base::Seq;
+use crate::kernel::session::{SessionAbout, SessionWork};
 use crate::kernel::{Ending, NewWork, Origin, session};
 
 fn activation(messages: Vec<PromptMessage>) -> Activation {
@@ -89,15 +90,33 @@ fn every_call_stands_with_its_answer() {
 #[test]
 fn a_session_that_was_written_down_reads_the_same_as_it_was() {
     let ending = Ending::Completed { text: "Done: ✓".to_owned() };
-    let yaml = session::to_yaml("scenes/s.yaml", &activation(exchange()), None, None, Some(&ending));
+    let about = SessionAbout { scene: "scenes/s.yaml", ..SessionAbout::default() };
+    let work = activation(exchange());
+    let yaml = session::to_yaml(&about, &SessionWork::of(&work, None, Some(&ending), false), None);
     let read = parse_session(&yaml).unwrap();
     assert_eq!(read.lines, lines(&exchange(), &[]));
     assert_eq!((read.activation.as_str(), read.agent.as_str(), read.status.as_str()), ("act-12", "ada-1", "completed"));
     assert_eq!((read.task.as_str(), read.started_by.as_str(), read.turns), ("Write the plan", "user", 2));
     let failed = Ending::Failed { why: "no answer: \"429\"".to_owned() };
-    let yaml = session::to_yaml("scenes/s.yaml", &activation(Vec::new()), None, None, Some(&failed));
+    let work = activation(Vec::new());
+    let yaml = session::to_yaml(&about, &SessionWork::of(&work, None, Some(&failed), false), None);
     let read = parse_session(&yaml).unwrap();
     assert_eq!((read.status.as_str(), read.why.as_str(), read.lines.len()), ("failed", "no answer: \"429\"", 0));
+}
+
+#[test]
+fn a_session_of_an_older_version_and_one_that_a_person_began_are_shown() {
+    let older = "activation: act-3\nagent: ada\nstatus: completed\nturns: 1\nmessages:\n- by: room\n  text: Write\n\
+                 - by: agent\n  calls:\n  - id: c1\n    tool: vfs_read\n    arguments:\n      path: a.md\n- by: tool\n  \
+                 text: abc\n  answers: c1\n";
+    let read = parse_session(older).unwrap();
+    assert_eq!(headings(&read.lines), ["room: Write", "[vfs_read] a.md (3 characters)"]);
+    let own = "session_id: talk\nagent_id: ada\nstatus: active\nmessages:\n  - role: user\n    content: Hello\n";
+    let read = parse_session(own).unwrap();
+    assert_eq!((read.session_id.as_str(), read.activation.as_str(), read.status.as_str()), ("talk", "", "active"));
+    assert_eq!(headings(&read.lines), ["room: Hello"]);
+    let broken = parse_session("session_id: talk\nagent_id: ada\nmessages:\n  - content: Hello\n").unwrap_err();
+    assert!(broken.contains("line 4") && broken.contains("no role"), "{broken}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub(super) fn answer(
                 slack::read(&known, &order.rights, channel.as_deref(), from.as_deref(), count)
             }
             // Answered once it is written.
-            Ok(DeskOrder::SlackSend { .. }) => Ok(String::new()),
+            Ok(DeskOrder::SlackSend { .. } | DeskOrder::EditSession { .. }) => Ok(String::new()),
             Ok(DeskOrder::CreateTask { file, task }) => {
                 let mut keys = Vec::new();
                 keys.extend(date.stamp(&clock).map(|now| ("created".to_owned(), now)));

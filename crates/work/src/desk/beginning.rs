@@ -9,7 +9,7 @@ use super::duties::{
     CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, WORKING, task_of, task_words,
 };
 use super::edits::TaskEdit;
-use super::sessions::{Hops, parse_session_id};
+use super::sessions::{Hops, agent_in};
 use super::settings::TaskSettings;
 use super::writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::agent::{Agent, Profiles, Roster};
@@ -372,16 +372,18 @@ impl Desk<'_, '_> {
 
     /// The agent in the room whose session has this name.
     fn agent_of_session(&self, session: &str) -> Option<Id> {
-        let (agent, _) = parse_session_id(session)?;
+        if let Some(thread) = self.kernel.session_named(session).and_then(|key| self.kernel.thread(key)) {
+            return Some(thread.agent.clone());
+        }
+        let agent = agent_in(session)?;
         let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 
     /// Tells whoever asked for a task what it came to: in that session, or, where that is over, in a new one.
     fn tell(&mut self, told: &Told) {
-        let thread = parse_session_id(&told.session).map(|(_, thread)| thread);
         let cause = Seq(0);
-        if let Some(thread) = thread.filter(|thread| self.kernel.thread(*thread).is_some()) {
+        if let Some(thread) = self.kernel.session_named(&told.session) {
             let (text, from) = (told.text.clone(), told.from.clone());
             self.news.write(WorkNews { thread, text, from, from_work: None, cause });
         } else if let Some(agent) = self.agent_of_session(&told.session) {
@@ -402,8 +404,8 @@ impl Desk<'_, '_> {
 
     /// Keeps the sessions in which somebody waits for a task, and lets go those in which nobody does any more.
     fn keep_sessions(&mut self) {
-        let threads = self.duties.awaited_in().into_iter().filter_map(parse_session_id).map(|(_, thread)| thread);
-        let wanted: BTreeSet<ActivationKey> = threads.filter(|thread| self.kernel.thread(*thread).is_some()).collect();
+        let threads = self.duties.awaited_in().into_iter().filter_map(|session| self.kernel.session_named(session));
+        let wanted: BTreeSet<ActivationKey> = threads.collect();
         if wanted == self.duties.kept {
             return;
         }

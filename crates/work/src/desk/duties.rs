@@ -15,8 +15,8 @@ use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
 use crate::mind::headings::TASK_PLACE;
-pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::columns::is_for_person;
+pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 

@@ -2,22 +2,29 @@
 //!
 //! In reading order: task files ([`crate::workspace::task_files`]), how a task in one is changed ([`edits`], and `writes` in the order in which
 //! that is asked for), tasks that become work by themselves ([`duties`], and `beginning` in the room), what agents write
-//! to each other and see of each other's sessions (`sessions`), and the calls of tools (`answering`). Messages from outside
+//! to each other and see of each other's sessions (`sessions`), what a person writes into session files
+//! ([`session_files`]), how planners are asked to check in ([`checkins`], and `checking_in` in the room), and the calls of tools (`answering`). Messages from outside
 //! come in and go out as files, too ([`streams`]). What agents ask
 //! a person is a file, too ([`approvals`]).
 
 mod answering;
 pub mod approvals;
 mod beginning;
+mod checking_in;
+pub mod checkins;
 pub mod duties;
 pub mod edits;
 mod saved;
+mod session_edits;
+pub mod session_files;
 mod sessions;
 pub mod settings;
 pub mod streams;
 mod writes;
 
+pub use checking_in::CheckIns;
 pub use duties::{Duties, Duty, DutyStage};
+pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::settings::InboxSettings;
 pub use streams::taking::Streams;
@@ -26,12 +33,12 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
-use crate::kernel::{WorkAnswer, WorkNews, WorkOrder};
+use crate::kernel::{SessionTaken, WorkAnswer, WorkNews, WorkOrder};
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ToolOutcome, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
-use crate::workspace::{FileChanged, FileWritten, ProblemReport, SettingsExt};
+use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
@@ -40,11 +47,14 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Duties>()
         .init_resource::<writes::TaskWrites>()
         .init_resource::<sessions::Hops>()
+        .init_resource::<SessionEdits>()
+        .init_resource::<CheckIns>()
         .init_resource::<Streams>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNews>()
+        .add_tick_message::<SessionTaken>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
@@ -52,17 +62,20 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<FileWritten>()
         .add_tick_message::<ProblemReport>()
+        .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileChanged>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(DESK);
     app.add_systems(
         Tick,
         (
-            (answering::answer, writes::carry_on, streams::slack::carry_on)
+            (answering::answer, writes::carry_on, streams::slack::carry_on, session_edits::carry_on)
                 .chain()
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),
-            (beginning::bring_on, streams::taking::take).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
-            (beginning::take_begun, beginning::take_answers, streams::taking::take_answers)
+            (beginning::bring_on, streams::taking::take, session_files::take, checking_in::check_in)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
+            (beginning::take_begun, beginning::take_answers, streams::taking::take_answers, checking_in::take_begun)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))
                 .before(approvals::KeepFile),

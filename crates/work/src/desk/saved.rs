@@ -4,7 +4,9 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::checking_in::CheckIns;
 use super::duties::Duties;
+use super::session_files::SessionEdits;
 use super::sessions::Hops;
 use super::streams::taking::Streams;
 use super::writes::TaskWrites;
@@ -18,6 +20,8 @@ pub(super) struct DeskSaved {
     writes: TaskWrites,
     hops: Hops,
     streams: Streams,
+    sessions: SessionEdits,
+    checkins: CheckIns,
 }
 
 impl Section for DeskSaved {
@@ -29,6 +33,8 @@ impl Section for DeskSaved {
             writes: world.resource::<TaskWrites>().clone(),
             hops: world.resource::<Hops>().clone(),
             streams: world.resource::<Streams>().clone(),
+            sessions: world.resource::<SessionEdits>().clone(),
+            checkins: world.resource::<CheckIns>().clone(),
         }
     }
 
@@ -37,5 +43,7 @@ impl Section for DeskSaved {
         world.insert_resource(self.writes);
         world.insert_resource(self.hops);
         world.insert_resource(self.streams);
+        world.insert_resource(self.sessions);
+        world.insert_resource(self.checkins);
     }
 }

@@ -13,7 +13,6 @@ use crate::base::{ActivationKey, Id};
 use crate::kernel::{Activation, Kernel, KernelSettings, Thread, WorkNews, WorkOrder, WorkTerms, WorkWanted};
 use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
-use crate::workspace::vfs::records::records_of;
 
 /// So many sessions are listed.
 const LISTED_AT_MOST: usize = 100;
@@ -45,8 +44,8 @@ impl Hops {
 /// What is touched by it.
 #[derive(SystemParam)]
 pub(super) struct SessionsAccess<'w, 's> {
-    kernel: Res<'w, Kernel>,
-    kernel_settings: Res<'w, KernelSettings>,
+    pub(super) kernel: Res<'w, Kernel>,
+    pub(super) kernel_settings: Res<'w, KernelSettings>,
     roster: Res<'w, Roster>,
     profiles: Res<'w, Profiles>,
     agents: Query<'w, 's, &'static Agent>,
@@ -55,26 +54,20 @@ pub(super) struct SessionsAccess<'w, 's> {
     orders: MessageWriter<'w, WorkOrder>,
 }
 
-/// The name of a session: that of its file, without what it ends in.
-pub(super) fn session_id(agent: &str, thread: ActivationKey) -> String {
-    let path = records_of(agent);
-    format!("{}{}", path.rsplit('/').next().unwrap_or(&path), thread.id())
-}
-
-/// The session of this name: whose, in the spelling of files, and which.
-pub(super) fn parse_session_id(session: &str) -> Option<(&str, ActivationKey)> {
+/// The agent of a session by its usual name, in the spelling of files.
+pub(super) fn agent_in(session: &str) -> Option<&str> {
     let session = session.trim();
     let session = session.strip_prefix("sessions/").unwrap_or(session);
     let session = session.strip_suffix(".session.yaml").unwrap_or(session);
     let (agent, thread) = session.rsplit_once('.')?;
-    Some((agent, ActivationKey::parse(thread)?))
+    ActivationKey::parse(thread).map(|_| agent)
 }
 
 impl SessionsAccess<'_, '_> {
     /// The session in which a call was made.
     pub(super) fn session_of(&self, order: &ToolOrder) -> Option<String> {
         let thread = self.kernel.activation(order.key.activation)?.thread;
-        Some(session_id(&order.agent, thread))
+        self.kernel.session_id(thread)
     }
 
     fn all(&self) -> impl Iterator<Item = &Agent> {
@@ -172,7 +165,7 @@ impl SessionsAccess<'_, '_> {
                 || ("sleeping".to_owned(), first_words(&thread.messages)),
                 |live| (status(live), live.input.clone()),
             );
-            let (id, role) = (session_id(&thread.agent, key), self.role(&thread.profile));
+            let (id, role) = (self.kernel.session_id(key).unwrap_or_default(), self.role(&thread.profile));
             format!("{id} ({}{role}): {status}: {}", thread.agent, truncate(&one_line(&at), TASK_CHARS))
         });
         let mut text = lines.collect::<Vec<_>>().join("\n");
@@ -182,17 +175,21 @@ impl SessionsAccess<'_, '_> {
         text
     }
 
-    /// What was said in a session, the end of it.
-    pub(super) fn read(&self, session: &str) -> Result<String, String> {
-        let by_id = parse_session_id(session).map(|(_, thread)| thread);
+    /// The session of this name, or the newest one of the agent of this name.
+    pub(super) fn find(&self, session: &str) -> Result<(ActivationKey, &Thread), String> {
         let of_agent = || {
             let its = self.kernel.threads().filter(|(_, thread)| thread.agent.eq_ignore_ascii_case(session.trim()));
             its.max_by_key(|(key, thread)| (thread.live.is_some(), *key)).map(|(key, _)| key)
         };
-        let found = by_id.or_else(of_agent).and_then(|key| Some((key, self.kernel.thread(key)?)));
-        let Some((key, thread)) = found else {
-            return Err(format!("there is no session {session:?} that goes on; list_active_sessions names them"));
-        };
+        let found = self.kernel.session_named(session).or_else(of_agent);
+        found
+            .and_then(|key| Some((key, self.kernel.thread(key)?)))
+            .ok_or_else(|| format!("there is no session {session:?} that goes on; list_active_sessions names them"))
+    }
+
+    /// What was said in a session, the end of it.
+    pub(super) fn read(&self, session: &str) -> Result<String, String> {
+        let (key, thread) = self.find(session)?;
         let live = thread.live.and_then(|live| self.kernel.activation(live));
         let messages = live.map_or_else(|| thread.messages.clone(), Activation::messages_so_far);
         let status = live.map_or_else(|| "sleeping".to_owned(), status);
@@ -208,7 +205,8 @@ impl SessionsAccess<'_, '_> {
             shown.push(text);
         }
         shown.reverse();
-        Ok(format!("{} ({status})\n\n{}", session_id(&thread.agent, key), shown.join("\n\n")))
+        let id = self.kernel.session_id(key).unwrap_or_default();
+        Ok(format!("{id} ({status})\n\n{}", shown.join("\n\n")))
     }
 }
 
@@ -246,14 +244,11 @@ mod tests {
 
     #[test]
     fn a_session_is_named_as_its_file_is() {
-        let thread = ActivationKey::numbered(7);
-        let id = session_id("planner-001", thread);
-        assert_eq!(id, "planner-001.act-7");
         for given in ["planner-001.act-7", " sessions/planner-001.act-7.session.yaml "] {
-            assert_eq!(parse_session_id(given), Some(("planner-001", thread)), "{given}");
+            assert_eq!(agent_in(given), Some("planner-001"), "{given}");
         }
         for odd in ["", "planner-001", "planner-001.abc", "act-7"] {
-            assert_eq!(parse_session_id(odd), None, "{odd}");
+            assert_eq!(agent_in(odd), None, "{odd}");
         }
     }
 }

@@ -15,11 +15,14 @@ pub struct TaskSettings {
     pub at_once: u32,
     /// How often agents may answer each other's messages in turn before that is stopped.
     pub message_hops_at_most: u32,
+    /// Whether a planner in the room is asked every so often how everybody gets on, while something is open; how often
+    /// stands in `storage/planner-checkin.yaml`.
+    pub planner_checkins: bool,
 }
 
 impl Default for TaskSettings {
     fn default() -> Self {
-        Self { begin: true, at_once: 8, message_hops_at_most: 12 }
+        Self { begin: true, at_once: 8, message_hops_at_most: 12, planner_checkins: true }
     }
 }
 

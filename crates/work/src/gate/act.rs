@@ -255,7 +255,7 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
-        FileOperation::Save { .. } | FileOperation::Record { .. } => Vec::new(),
+        FileOperation::Save { .. } | FileOperation::Record { .. } | FileOperation::KeepRecord { .. } => Vec::new(),
     }
 }
 

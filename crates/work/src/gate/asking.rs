@@ -118,6 +118,7 @@ impl AskRule {
             "agent.signal" => "report to the agent that started it",
             "message.send" => "send messages",
             "message.read" => "listen to messages",
+            "session.edit" => return format!("edit the session {}", shown(&self.target)),
             "message.post" => return format!("send messages to {}", shown(&self.target)),
             "process.run" => return format!("run {}", shown(&self.target)),
             "net.fetch" => return format!("fetch from {}", shown(&self.target)),

@@ -159,7 +159,14 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Command { line, judged, is_kept_in } => {
             judge_command((line, judged, *is_kept_in), act, bounds, policy, findings)
         }
-        Touch::Other { kind, target } => class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target),
+        Touch::Other { kind, target } => {
+            class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target);
+            if *kind == TouchKind::SESSION_EDIT {
+                // Whatever was allowed before: each is another text.
+                let why = "it changes what another agent goes on from".to_owned();
+                findings.ask_each_time(kind.clone(), target, why);
+            }
+        }
         Touch::NoPath { why } => findings.deny(why.clone()),
         Touch::Forbidden => findings.deny("this is not for tools".to_owned()),
     }

@@ -69,6 +69,7 @@ fn of_rule(rule: &AskRule) -> impl Iterator<Item = (RiskLevel, String)> {
         "file.read" | "file.find" | "message.read" => (RiskLevel::Low, "it only reads"),
         "file.write" | "file.rename" => (RiskLevel::Low, "every version of the file is kept"),
         "agent.signal" | "message.send" => (RiskLevel::Low, "it stays in this room"),
+        "session.edit" => (RiskLevel::Medium, "another agent goes on from what this says; the old text is kept"),
         "message.post" => (RiskLevel::High, "a message leaves the workshop and cannot be taken back"),
         "file.delete" => (RiskLevel::Medium, "a file is taken away; its versions are kept"),
         "profile.write" => (RiskLevel::Medium, "it changes what an agent is"),

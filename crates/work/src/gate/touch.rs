@@ -56,6 +56,8 @@ impl TouchKind {
     pub const MESSAGE_READ: Self = Self(Cow::Borrowed("message.read"));
     /// A message leaves the workshop.
     pub const MESSAGE_POST: Self = Self(Cow::Borrowed("message.post"));
+    /// What another agent has said and done is replaced.
+    pub const SESSION_EDIT: Self = Self(Cow::Borrowed("session.edit"));
     /// A command is run.
     pub const PROCESS_RUN: Self = Self(Cow::Borrowed("process.run"));
     /// Something is fetched from an address, or sent there.
@@ -64,7 +66,7 @@ impl TouchKind {
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
     /// The kinds that are known, each once.
-    pub const KNOWN: [Self; 15] = [
+    pub const KNOWN: [Self; 16] = [
         Self::FILE_READ,
         Self::FILE_FIND,
         Self::FILE_WRITE,
@@ -77,6 +79,7 @@ impl TouchKind {
         Self::MESSAGE_SEND,
         Self::MESSAGE_READ,
         Self::MESSAGE_POST,
+        Self::SESSION_EDIT,
         Self::PROCESS_RUN,
         Self::NET_FETCH,
         Self::MCP_CALL,
@@ -107,6 +110,12 @@ impl TouchKind {
             "file.delete" | "file.rename" | "profile.write" | "agent.spawn" | "agent.start" => {
                 inside(Some(SafetyMode::Balanced), true)
             }
+            "session.edit" => TouchDefaults {
+                rule: Verdict::Ask,
+                asked_in: Some(SafetyMode::Balanced),
+                changes: true,
+                why: "it changes what another agent goes on from",
+            },
             "net.fetch" | "mcp.call" => outside(SafetyMode::Safe),
             "process.run" | "message.post" => outside(SafetyMode::Balanced),
             _ => TouchDefaults { why: "what it does is not known here", ..outside(SafetyMode::Balanced) },
@@ -133,6 +142,7 @@ impl TouchKind {
             "message.send" => "sending a message to",
             "message.post" => "sending a message out to",
             "message.read" => "listening to",
+            "session.edit" => "editing session",
             other => other,
         }
     }

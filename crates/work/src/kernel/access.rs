@@ -36,6 +36,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
 #[derive(SystemParam)]
 pub(super) struct RoomAccess<'w, 's> {
     pub(super) clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
     pub(super) settings: Res<'w, KernelSettings>,
     pub(super) gateway: Res<'w, GatewaySettings>,
     pub(super) policy: Res<'w, GatePolicy>,
@@ -77,6 +78,11 @@ impl RoomAccess<'_, '_> {
     /// The file of a profile, as results speak of it.
     pub(super) fn file_name(&self, profile: &str) -> String {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
+    }
+
+    /// The date in the room, in seconds.
+    pub(super) fn date_secs(&self) -> Option<i64> {
+        self.date.secs(&self.clock)
     }
 
     /// What is made now is made in this run.

@@ -8,6 +8,7 @@ use super::handed::{Given, Handed};
 use super::notes::{Attached, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::Question;
+use super::thread_file::ThreadFile;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
@@ -381,6 +382,9 @@ pub struct Thread {
     /// What whoever ordered it lends it.
     #[serde(default, skip_serializing_if = "WorkTerms::is_usual")]
     pub terms: WorkTerms,
+    /// What is remembered of its session's file.
+    #[serde(default, skip_serializing_if = "ThreadFile::is_usual")]
+    pub file: ThreadFile,
 }
 
 /// How the last piece of work of a thread ended, for the agent that started it.

@@ -15,6 +15,7 @@ use super::notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::{Grant, TimedGrant};
 use super::settings::KernelSettings;
+use super::thread_file::ThreadFile;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{CapScope, Ending, PromptMessage, Role, task_words};
@@ -200,6 +201,7 @@ impl Thread {
             report: None,
             handed: None,
             terms: WorkTerms::default(),
+            file: ThreadFile::default(),
         }
     }
 }
@@ -303,6 +305,17 @@ impl Kernel {
     ) {
         let words = if origin == Origin::Signal { work.input.clone() } else { task_words(&work.input) };
         messages.push(PromptMessage::words(Role::User, words));
+        self.queue_with(work, thread, origin, messages);
+    }
+
+    /// The same with a session that says already what is wanted.
+    pub(super) fn queue_with(
+        &mut self,
+        work: NewWork,
+        thread: ActivationKey,
+        origin: Origin,
+        messages: Vec<PromptMessage>,
+    ) {
         let activation = Activation {
             key: work.key,
             agent: work.agent,
@@ -419,24 +432,38 @@ impl Kernel {
         true
     }
 
-    /// Forgets runs in which nothing waits or goes on, and of which nothing is kept.
-    pub fn forget_finished_runs(&mut self) {
+    /// Forgets runs in which nothing waits or goes on, and of which nothing is kept. Gives back those parts of them
+    /// whose files say that their agents sleep: nobody wakes them any more.
+    pub fn forget_finished_runs(&mut self) -> Vec<(ActivationKey, Thread)> {
         let is_busy = |thread: &&Thread| thread.live.is_some() || thread.terms.is_kept;
         let busy: BTreeSet<ActivationKey> = self.threads.values().filter(is_busy).map(|thread| thread.root).collect();
-        self.threads.retain(|_, thread| busy.contains(&thread.root));
+        let is_over = |thread: &Thread| !busy.contains(&thread.root);
+        let asleep = self.threads.iter().filter(|(_, thread)| is_over(thread) && thread.file.says_sleeping);
+        let asleep = asleep.map(|(key, thread)| (*key, thread.clone())).collect();
+        self.threads.retain(|_, thread| !is_over(thread));
         self.asked.retain(|root, _| busy.contains(root));
         self.grants.retain(|thread, _| self.threads.contains_key(thread));
+        asleep
+    }
+
+    /// Whether others may still wake the agent of a session when its work is over: its run goes on, or somebody keeps
+    /// the session.
+    pub(super) fn may_sleep(&self, key: ActivationKey) -> bool {
+        let Some(thread) = self.threads.get(&key) else { return false };
+        let others = self.threads.iter().filter(|(other, one)| **other != key && one.root == thread.root);
+        let is_busy = |one: &Thread| one.live.is_some() || one.terms.is_kept;
+        thread.terms.is_kept || others.into_iter().any(|(_, one)| is_busy(one))
     }
 
     /// Notes when messages came that came since the last look, and what the model took for its own.
-    pub fn note_messages(&mut self, now: u64) {
+    pub fn note_messages(&mut self, now: u64, at_secs: Option<i64>) {
         for thread in self.threads.values_mut() {
             let live = thread.live.and_then(|live| self.activations.get(&live));
             let messages = live.map_or(&thread.messages, |one| &one.messages);
             for message in messages.iter().skip(thread.notes.len()) {
                 let reply = if message.role == Role::Assistant { thread.unnoted.take() } else { None };
                 let attached = thread.unnoted_attached.remove(&thread.notes.len());
-                thread.notes.push(MessageNote { tick: now, reply, attached });
+                thread.notes.push(MessageNote { tick: now, at_secs, reply, attached });
             }
         }
     }

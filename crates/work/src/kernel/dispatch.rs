@@ -9,7 +9,6 @@ use super::core::{Effect, Kernel};
 use super::notes::Attached;
 use super::outbox::Outbox;
 use super::question::Question;
-use super::session;
 use super::starting::{Child, refused_spawn};
 use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
@@ -70,7 +69,7 @@ impl RoomAccess<'_, '_> {
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
             window_tokens: self.gateway.window_tokens(self.questions.stand_in(), wanted),
-            place: session::path(one),
+            place: kernel.session_path(one),
         };
         self.due.write(WorkDue {
             activation: key,

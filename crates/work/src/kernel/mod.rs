@@ -4,7 +4,7 @@
 //! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
 //! agents that start and wake agents ([`guards`]) and hand tasks over to each other ([`handed`], [`hand_over`]), words
 //! from floors above ([`news`]) and work that they order ([`ordered`]), what a person or a cap does to work (`control`), the session as it is
-//! sent and kept ([`session`]). All of that is pure. The `systems` tell it what happened in the room and carry out
+//! sent and kept ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what happened in the room and carry out
 //! what it says (`dispatch`, `starting`, `handing`, `recording`, `serving`), by what they may touch of the room (`access`).
 
 mod access;
@@ -36,12 +36,14 @@ mod recording;
 mod saved;
 mod serving;
 pub mod session;
+mod session_edit;
 pub mod settings;
 pub mod slots;
 mod starting;
 mod systems;
 #[cfg(test)]
 mod tests;
+mod thread_file;
 #[cfg(test)]
 mod transition_tests;
 pub mod transitions;
@@ -61,7 +63,9 @@ pub use ordered::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
 pub use question::{Grant, Question};
 pub use recording::sessions_at_rest;
+pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
 pub use settings::KernelSettings;
+pub use thread_file::{EndedWork, ThreadFile};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -110,7 +114,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SettingsEdit>()
         .add_tick_message::<WorkNews>()
         .add_tick_message::<WorkOrder>()
-        .add_tick_message::<WorkAnswer>();
+        .add_tick_message::<WorkAnswer>()
+        .add_tick_message::<SessionTaken>();
     app.add_systems(
         Tick,
         (

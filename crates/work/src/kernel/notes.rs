@@ -18,6 +18,9 @@ pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 pub struct MessageNote {
     /// The tick in which it came.
     pub tick: u64,
+    /// The date in the room then, in seconds, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_secs: Option<i64>,
     /// What the model took for it, where it is a model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<ReplyNote>,

@@ -7,6 +7,7 @@ use super::access::RoomAccess;
 use super::core::{Kernel, NewWork};
 use super::ordered::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use super::outbox::Outbox;
+use super::session_edit::SessionTaken;
 use crate::agent::AgentCommand;
 use crate::base::{ActivationKey, Id, Seq};
 use crate::log::events;
@@ -52,8 +53,11 @@ pub(super) fn take(
     mut room: RoomAccess,
     mut kernel: ResMut<Kernel>,
     mut outbox: ResMut<Outbox>,
-    mut orders: MessageReader<WorkOrder>,
+    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<SessionTaken>),
 ) {
+    for taken in sessions.read() {
+        room.take_session(&mut kernel, &mut outbox, taken);
+    }
     let mut is_freed = false;
     for order in orders.read() {
         match order {
@@ -76,7 +80,7 @@ pub(super) fn take(
         }
     }
     if is_freed {
-        kernel.forget_finished_runs();
+        room.forget_finished_runs(&mut kernel);
     }
 }
 

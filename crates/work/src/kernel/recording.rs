@@ -3,17 +3,18 @@
 use bevy::ecs::prelude::*;
 
 use super::access::{LOGGED_CHARS, RoomAccess};
-use super::activation::Activation;
+use super::activation::{Activation, Thread};
 use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
 use super::ordered::WorkAnswer;
-use super::session;
+use super::session::{self, SessionAbout, SessionWork};
+use crate::agent::Profiles;
 use crate::base::text::truncate;
-use crate::base::{ActivationKey, Author, RunTag, Seq};
+use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::{Ending, WorkOver};
-use crate::schedule::SimClock;
+use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
 use crate::workspace::RoomStart;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
@@ -81,6 +82,7 @@ impl RoomAccess<'_, '_> {
             }
         }
         self.keep_session(kernel, one, Some(ending));
+        kernel.note_ended(one, ending);
         self.report_due(kernel, one.thread, cause);
     }
 
@@ -100,10 +102,33 @@ impl RoomAccess<'_, '_> {
 
     /// Orders a session to be written; how many bytes it has.
     fn keep_session(&mut self, kernel: &Kernel, one: &Activation, ending: Option<&Ending>) -> u64 {
-        let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
-        let (order, bytes) = session_order(kernel, one, ending, (scene, self.run(), self.clock.tick()));
+        let about = self.about(&one.profile);
+        let (order, bytes) = session_order(kernel, one, ending, &about, (self.run(), self.clock.tick()));
         self.sessions.write(order);
         bytes
+    }
+
+    /// What the file of a session says of its agent and of the room.
+    fn about(&self, profile: &str) -> SessionAbout<'_> {
+        let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
+        about(scene, &self.profiles, profile, self.date_secs())
+    }
+
+    /// Forgets runs that are over. Files that say that an agent sleeps say now that its work is over.
+    pub(super) fn forget_finished_runs(&mut self, kernel: &mut Kernel) {
+        for (key, thread) in kernel.forget_finished_runs() {
+            self.write_resting(key, &thread, false);
+        }
+    }
+
+    /// Writes down the session of a thread whose work is over.
+    pub(super) fn write_resting(&mut self, key: ActivationKey, thread: &Thread, sleeps: bool) {
+        let Some(work) = SessionWork::of_thread(key, thread, sleeps) else { return };
+        let content = session::to_yaml(&self.about(&thread.profile), &work, Some(thread));
+        let word = if sleeps { "rests" } else { "over" };
+        let named = format!("{SESSION_ORDERS}{key}/{}/{}{word}", self.run(), self.clock.tick());
+        let order = record_order(named, &thread.agent, (key, Seq(0)), Some(thread), content);
+        self.sessions.write(order);
     }
 }
 
@@ -143,22 +168,60 @@ fn session_order(
     kernel: &Kernel,
     one: &Activation,
     ending: Option<&Ending>,
-    (scene, run, tick): (&str, RunTag, u64),
+    about: &SessionAbout<'_>,
+    (run, tick): (RunTag, u64),
 ) -> (FileOrder, u64) {
     let thread = kernel.thread(one.thread);
     let parent = thread.and_then(|thread| kernel.thread(thread.parent?));
-    let content = session::to_yaml(scene, one, thread, parent, ending);
+    let work = SessionWork::of(one, parent, ending, kernel.may_sleep(one.thread));
+    let content = session::to_yaml(about, &work, thread);
     let bytes = content.len() as u64;
-    let word = ending.map_or("", Ending::word);
-    let order = FileOrder {
-        key: format!("{SESSION_ORDERS}{}/{run}/{tick}{word}", one.key).into(),
-        author: Author::agent(&one.agent),
-        activation: Some(one.key.id()),
-        operation: FileOperation::Record { path: session::path(one), content },
-        rights: FileRights::default(),
-        cause: one.cause,
-    };
+    let named = format!("{SESSION_ORDERS}{}/{run}/{tick}{}", one.key, ending.map_or("", Ending::word));
+    let mut order = record_order(named, &one.agent, (one.thread, one.cause), thread, content);
+    order.activation = Some(one.key.id());
     (order, bytes)
+}
+
+fn record_order(
+    named: String,
+    agent: &Id,
+    (key, cause): (ActivationKey, Seq),
+    thread: Option<&Thread>,
+    content: String,
+) -> FileOrder {
+    let (path, over) = (session::path(agent, key, thread), thread.and_then(|thread| thread.file.over));
+    FileOrder {
+        key: named.into(),
+        author: Author::agent(agent),
+        activation: Some(key.id()),
+        operation: FileOperation::Record { path, content, over },
+        rights: FileRights::default(),
+        cause,
+    }
+}
+
+fn about<'a>(scene: &'a str, profiles: &'a Profiles, profile: &str, now_secs: Option<i64>) -> SessionAbout<'a> {
+    let profile = profiles.get(profile);
+    SessionAbout {
+        scene,
+        role: profile.and_then(|profile| profile.role.as_deref()),
+        model: profile.and_then(|profile| profile.model.as_deref()),
+        system_prompt: profile.map_or("", |profile| &profile.instructions),
+        now_secs,
+    }
+}
+
+impl Kernel {
+    /// Notes how a piece of work ended, for its session's file.
+    fn note_ended(&mut self, one: &Activation, ending: &Ending) {
+        let sleeps = self.may_sleep(one.thread);
+        let parent = self.thread(one.thread).and_then(|thread| self.thread(thread.parent?));
+        let ended = SessionWork::of(one, parent, Some(ending), sleeps).ended();
+        if let Some(thread) = self.threads.get_mut(&one.thread) {
+            thread.file.says_sleeping = sleeps && matches!(ending, Ending::Completed { .. });
+            thread.file.last = Some(ended);
+        }
+    }
 }
 
 /// The sessions of all work that is not over, as they are to stand on disk when the room is closed.
@@ -166,6 +229,10 @@ pub fn sessions_at_rest(world: &World) -> Vec<FileOrder> {
     let (kernel, clock) = (world.resource::<Kernel>(), world.resource::<SimClock>());
     let scene = world.get_resource::<RoomStart>().map_or("", |start| start.scene.as_str());
     let run = RunTag::of(world.resource::<EventLog>().run());
-    let order = |one| session_order(kernel, one, None, (scene, run, clock.tick())).0;
+    let (profiles, date) = (world.resource::<Profiles>(), world.resource::<RoomDate>());
+    let order = |one: &Activation| {
+        let about = about(scene, profiles, &one.profile, date.secs(clock));
+        session_order(kernel, one, None, &about, (run, clock.tick())).0
+    };
     kernel.activations().map(order).collect()
 }

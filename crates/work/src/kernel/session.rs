@@ -1,31 +1,148 @@
-//! The session of a piece of work as a file that a person reads.
+//! The session of a piece of work as a file that people and agents read, in the shape of the reference: who, with which
+//! model and prompt, how far, and every message. What else the room knows stands below `metadata`.
 
+use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::activation::{Activation, Thread};
+use super::core::Kernel;
 use super::notes::{MessageNote, ReplyNote};
+use super::thread_file::EndedWork;
 use crate::base::ActivationKey;
+use crate::base::calendar;
 use crate::mind::{Ending, PromptMessage, Role};
 use crate::schedule::TICKS_PER_SEC;
 use crate::tools::ToolImage;
+use crate::workspace::session_files::pieces::moved;
+use crate::workspace::session_files::seal::{UNSEALED, sealed};
+use crate::workspace::session_files::update::with_status;
+use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
 
-/// What stands in `sessions/<agent>.<thread>.session.yaml`: everything that one agent did in a run, in however many
-/// pieces of work.
+/// What a session's file says of its agent and of the room.
+#[derive(Clone, Copy, Default)]
+pub struct SessionAbout<'a> {
+    /// The scene.
+    pub scene: &'a str,
+    /// What kind of agent it is among others.
+    pub role: Option<&'a str>,
+    /// The model that its profile names.
+    pub model: Option<&'a str>,
+    /// Its instructions.
+    pub system_prompt: &'a str,
+    /// The date in the room, in seconds.
+    pub now_secs: Option<i64>,
+}
+
+/// A session at one moment.
+pub struct SessionWork<'a> {
+    activation: ActivationKey,
+    thread: ActivationKey,
+    agent: &'a str,
+    profile: &'a str,
+    task: &'a str,
+    turns: u32,
+    status: &'static str,
+    work: &'a str,
+    why: Option<&'a str>,
+    started_by: &'a str,
+    messages: Cow<'a, [PromptMessage]>,
+}
+
+impl<'a> SessionWork<'a> {
+    /// Of work that waits, goes on or has just ended. `sleeps` says whether others may still wake the agent.
+    pub fn of(one: &'a Activation, parent: Option<&'a Thread>, ending: Option<&'a Ending>, sleeps: bool) -> Self {
+        let (work, why) = match ending {
+            None if one.question().is_some() => ("waiting", one.question().map(|(_, _, why)| why)),
+            None if one.has_begun() => ("running", one.cap_hold.as_ref().map(|hold| hold.why.as_str())),
+            None => ("queued", None),
+            Some(ending) => (ending.word(), ending.why()),
+        };
+        let status = match ending {
+            None => "active",
+            Some(Ending::Completed { .. }) if sleeps => "sleeping",
+            Some(Ending::Completed { .. }) => "completed",
+            // A person ended it; a word of theirs wakes it again.
+            Some(Ending::Aborted { by_person: true, .. }) => "sleeping",
+            Some(Ending::Failed { .. } | Ending::Aborted { .. }) => "error",
+        };
+        Self {
+            activation: one.key,
+            thread: one.thread,
+            agent: &one.agent,
+            profile: &one.profile,
+            task: &one.input,
+            turns: one.turn,
+            status,
+            work,
+            why,
+            started_by: parent.map_or("user", |parent| &parent.agent),
+            messages: one.messages_so_far().into(),
+        }
+    }
+
+    /// Of a thread whose work is over. `sleeps` says whether others may still wake the agent.
+    pub fn of_thread(key: ActivationKey, thread: &'a Thread, sleeps: bool) -> Option<Self> {
+        let last = thread.file.last.as_ref()?;
+        Some(Self {
+            activation: last.activation,
+            thread: key,
+            agent: &thread.agent,
+            profile: &thread.profile,
+            task: &last.task,
+            turns: last.turns,
+            status: if sleeps { "sleeping" } else { "completed" },
+            work: &last.work,
+            why: last.why.as_deref(),
+            started_by: &last.started_by,
+            messages: Cow::Borrowed(&thread.messages),
+        })
+    }
+
+    /// What is remembered of it when it has ended.
+    pub(super) fn ended(&self) -> EndedWork {
+        EndedWork {
+            activation: self.activation,
+            task: self.task.to_owned(),
+            turns: self.turns,
+            work: self.work.to_owned(),
+            why: self.why.map(str::to_owned),
+            started_by: self.started_by.to_owned(),
+        }
+    }
+}
+
 #[derive(Serialize)]
-struct SessionFile<'a> {
+struct Head<'a> {
+    session_id: String,
+    agent_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    system_prompt: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated: Option<String>,
+    status: &'a str,
+    metadata: Metadata<'a>,
+}
+
+#[derive(Serialize)]
+struct Metadata<'a> {
+    work: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
     activation: String,
     thread: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<String>,
-    agent: &'a str,
     profile: &'a str,
     scene: &'a str,
-    status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
     task: &'a str,
     started_by: &'a str,
     depth: u32,
@@ -35,16 +152,32 @@ struct SessionFile<'a> {
     tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_usd: Option<f64>,
-    messages: Vec<Line<'a>>,
+    messages: usize,
+    checksum: &'a str,
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
-    by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    role: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CallLine<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "LineMetadata::is_empty")]
+    metadata: LineMetadata<'a>,
+}
+
+#[derive(Serialize, Default, PartialEq)]
+struct LineMetadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     secs: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
+    received: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,25 +188,31 @@ struct Line<'a> {
     tokens_out: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_usd: Option<f64>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    text: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    calls: Vec<CallLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    answers: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a serde_json::Value>,
+    data: Option<&'a Value>,
     #[serde(skip_serializing_if = "<[ToolImage]>::is_empty")]
     images: &'a [ToolImage],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     left_out: &'a [String],
 }
 
+impl LineMetadata<'_> {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 #[derive(Serialize)]
 struct CallLine<'a> {
     id: &'a str,
-    tool: &'a str,
-    arguments: &'a serde_json::Value,
+    r#type: &'a str,
+    function: FunctionLine<'a>,
+}
+
+#[derive(Serialize)]
+struct FunctionLine<'a> {
+    name: &'a str,
+    arguments: &'a Value,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -81,78 +220,123 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Where the session of a thread is kept.
-pub fn path(activation: &Activation) -> String {
-    format!("{}{}.session.yaml", records_of(&activation.agent), activation.thread.id())
+pub fn path(agent: &str, key: ActivationKey, thread: Option<&Thread>) -> String {
+    let chosen = thread.and_then(|thread| thread.file.path.clone());
+    chosen.unwrap_or_else(|| format!("{}{}.session.yaml", records_of(agent), key.id()))
 }
 
-/// The session as a person reads it, of work in this scene.
-pub fn to_yaml(
-    scene: &str,
-    activation: &Activation,
-    thread: Option<&Thread>,
-    parent: Option<&Thread>,
-    ending: Option<&Ending>,
-) -> String {
-    let (status, why) = match ending {
-        None if activation.question().is_some() => ("waiting", activation.question().map(|(_, _, why)| why)),
-        None if activation.has_begun() => ("running", activation.cap_hold.as_ref().map(|hold| hold.why.as_str())),
-        None => ("queued", None),
-        Some(ending) => (ending.word(), ending.why()),
-    };
-    let messages = activation.messages_so_far();
+impl Kernel {
+    /// Where the session of a piece of work is kept.
+    pub fn session_path(&self, one: &Activation) -> String {
+        path(&one.agent, one.thread, self.thread(one.thread))
+    }
+
+    /// The name of a session: that of its file, without what it ends in.
+    pub fn session_id(&self, key: ActivationKey) -> Option<String> {
+        let thread = self.thread(key)?;
+        session_id_of(&path(&thread.agent, key, Some(thread))).map(str::to_owned)
+    }
+
+    /// The session of this name, if it goes on or may be woken.
+    pub fn session_named(&self, name: &str) -> Option<ActivationKey> {
+        let name = name.trim();
+        let name = session_id_of(name).unwrap_or(name);
+        let name = name.strip_suffix(".session.yaml").unwrap_or(name);
+        let usual = name.rsplit_once('.').and_then(|(_, thread)| ActivationKey::parse(thread));
+        let usual = usual.filter(|key| self.session_id(*key).as_deref() == Some(name));
+        let chosen = || {
+            let path = path_of(name);
+            self.threads().find(|(_, thread)| thread.file.path.as_deref() == Some(path.as_str())).map(|(key, _)| key)
+        };
+        usual.or_else(chosen)
+    }
+}
+
+/// The session as its file is to say it.
+pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<&Thread>) -> String {
     let notes: &[MessageNote] = thread.map_or(&[], |thread| &thread.notes);
     let used = notes.iter().filter_map(|note| note.reply.as_ref());
     let used = used.fold(ReplyNote::default(), |sum, reply| sum.plus(reply));
-    let file = SessionFile {
-        activation: activation.key.id().to_string(),
-        thread: activation.thread.id().to_string(),
-        earlier: thread
-            .map_or(&[][..], |thread| &thread.earlier)
-            .iter()
-            .filter(|key| **key != activation.key)
-            .map(|key| key.id().to_string())
-            .collect(),
-        agent: &activation.agent,
-        profile: &activation.profile,
-        scene,
-        status,
-        why,
-        task: &activation.input,
-        started_by: parent.map_or("user", |parent| &parent.agent),
-        depth: thread.map_or(0, |thread| thread.depth),
-        run: thread.map_or(activation.key, |thread| thread.root).id().to_string(),
-        turns: activation.turn,
-        tokens: used.tokens_in + used.tokens_out,
-        cost_usd: used.cost_usd().filter(|_| notes.iter().any(|note| note.reply.is_some())),
-        messages: messages.iter().enumerate().map(|(at, message)| line(message, notes.get(at))).collect(),
+    let place = path(work.agent, work.thread, thread);
+    let earlier = thread.map_or(&[][..], |thread| &thread.earlier).iter().filter(|key| **key != work.activation);
+    let head = Head {
+        session_id: session_id_of(&place).unwrap_or_default().to_owned(),
+        agent_id: work.agent,
+        agent_type: about.role,
+        model: about.model,
+        system_prompt: about.system_prompt,
+        created: notes.first().and_then(|note| note.at_secs).or(about.now_secs).map(calendar::stamp),
+        updated: about.now_secs.map(calendar::stamp),
+        status: work.status,
+        metadata: Metadata {
+            work: work.work,
+            why: work.why,
+            activation: work.activation.id().to_string(),
+            thread: work.thread.id().to_string(),
+            earlier: earlier.map(|key| key.id().to_string()).collect(),
+            profile: work.profile,
+            scene: about.scene,
+            task: work.task,
+            started_by: work.started_by,
+            depth: thread.map_or(0, |thread| thread.depth),
+            run: thread.map_or(work.activation, |thread| thread.root).id().to_string(),
+            turns: work.turns,
+            tokens: used.tokens_in + used.tokens_out,
+            cost_usd: used.cost_usd().filter(|_| notes.iter().any(|note| note.reply.is_some())),
+            messages: work.messages.len(),
+            checksum: UNSEALED,
+        },
     };
-    serde_yaml::to_string(&file).unwrap_or_else(|error| format!("# this session could not be written: {error}\n"))
+    let mut text = match serde_yaml::to_string(&head) {
+        Ok(text) => text,
+        Err(error) => return format!("# this session could not be written: {error}\n"),
+    };
+    text += if work.messages.is_empty() { "messages: []\n" } else { "messages:\n" };
+    for (at, message) in work.messages.iter().enumerate() {
+        let line = [line(message, notes.get(at), &work.messages[..at])];
+        text += &match serde_yaml::to_string(&line) {
+            Ok(line) => moved(&line, 0, 2),
+            Err(error) => format!("  # this message could not be written: {error}\n"),
+        };
+    }
+    sealed(text)
 }
 
-fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>) -> Line<'a> {
+fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &'a [PromptMessage]) -> Line<'a> {
     let reply = note.and_then(|note| note.reply.as_ref());
-    let time = reply.and_then(|reply| reply.at_ms).map(|ms| UNIX_EPOCH + Duration::from_millis(ms));
+    let received = reply.and_then(|reply| reply.at_ms).map(|ms| UNIX_EPOCH + Duration::from_millis(ms));
     let calls = message.tool_calls.iter();
     let attached = note.and_then(|note| note.attached.as_deref());
+    let called = |id: &str| before.iter().rev().flat_map(|one| &one.tool_calls).find(|call| call.id == id);
     Line {
-        by: match message.role {
-            Role::User => "room",
-            Role::Assistant => "agent",
+        timestamp: note.and_then(|note| note.at_secs).map(calendar::stamp),
+        role: match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
             Role::Tool => "tool",
         },
-        secs: note.map(|note| (note.tick as f64 / TICKS_PER_SEC as f64 * 10.0).round() / 10.0),
-        time: time.map(|time| humantime::format_rfc3339_millis(time).to_string()),
-        model: reply.map(|reply| reply.model.as_str()),
-        tokens_in: reply.map(|reply| reply.tokens_in),
-        cached_tokens: reply.map(|reply| reply.cached_tokens).filter(|tokens| *tokens > 0),
-        tokens_out: reply.map(|reply| reply.tokens_out),
-        cost_usd: reply.and_then(ReplyNote::cost_usd),
-        text: &message.text,
-        calls: calls.map(|call| CallLine { id: &call.id, tool: &call.name, arguments: &call.arguments }).collect(),
-        answers: message.answers.as_deref(),
-        data: attached.and_then(|attached| attached.data.as_ref()),
-        images: attached.map_or(&[], |attached| &attached.images),
-        left_out: attached.map_or(&[], |attached| &attached.left_out),
+        name: message.answers.as_deref().and_then(called).map(|call| call.name.as_str()),
+        content: &message.text,
+        tool_calls: calls
+            .map(|call| CallLine {
+                id: &call.id,
+                r#type: "function",
+                function: FunctionLine { name: &call.name, arguments: &call.arguments },
+            })
+            .collect(),
+        tool_call_id: message.answers.as_deref(),
+        metadata: LineMetadata {
+            secs: note.map(|note| (note.tick as f64 / TICKS_PER_SEC as f64 * 10.0).round() / 10.0),
+            received: received.map(|time| humantime::format_rfc3339_millis(time).to_string()),
+            model: reply.map(|reply| reply.model.as_str()),
+            tokens_in: reply.map(|reply| reply.tokens_in),
+            cached_tokens: reply.map(|reply| reply.cached_tokens).filter(|tokens| *tokens > 0),
+            tokens_out: reply.map(|reply| reply.tokens_out),
+            cost_usd: reply.and_then(ReplyNote::cost_usd),
+            data: attached.and_then(|attached| attached.data.as_ref()),
+            images: attached.map_or(&[], |attached| &attached.images),
+            left_out: attached.map_or(&[], |attached| &attached.left_out),
+        },
     }
 }
 
@@ -169,11 +353,30 @@ pub struct SessionHead {
     /// In which scene; empty where an older version wrote it.
     #[serde(default)]
     pub scene: String,
-    /// How far it is.
+    /// How far its work is, precisely: `queued`, `running`, `waiting`, `completed`, …
     pub status: String,
     /// What it is.
     #[serde(default)]
     pub task: String,
+}
+
+/// The same as files of this version have it.
+#[derive(Deserialize)]
+struct NewHead {
+    agent_id: String,
+    metadata: NewMetadata,
+}
+
+#[derive(Deserialize)]
+struct NewMetadata {
+    work: String,
+    activation: String,
+    #[serde(default)]
+    earlier: Vec<String>,
+    #[serde(default)]
+    scene: String,
+    #[serde(default)]
+    task: String,
 }
 
 impl SessionHead {
@@ -187,24 +390,35 @@ impl SessionHead {
         self.activation == activation || self.earlier.iter().any(|one| one == activation)
     }
 
-    /// Reads the beginning of a session's file; `None` where that is something else.
+    /// Reads the beginning of a session's file, of this version or an older one; `None` where that is something else.
     pub fn read(text: &str) -> Option<Self> {
         let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
+        if let Ok(NewHead { agent_id, metadata }) = serde_yaml::from_str(head) {
+            let NewMetadata { work, activation, earlier, scene, task } = metadata;
+            return Some(Self { activation, earlier, agent: agent_id, scene, status: work, task });
+        }
         serde_yaml::from_str(head).ok()
     }
 }
 
 /// The text of a session's file whose work was dropped, for this reason.
 pub fn dropped(text: &str, why: &str) -> String {
-    with_status(text, DROPPED, why)
+    marked(text, DROPPED, why)
 }
 
 /// The text of a session's file that an older version began, and that goes on in another.
 pub fn continued(text: &str, place: &str) -> String {
-    with_status(text, "continued", &format!("it goes on in {place}"))
+    marked(text, "continued", &format!("it goes on in {place}"))
 }
 
-fn with_status(text: &str, status: &str, why: &str) -> String {
+fn marked(text: &str, work: &str, why: &str) -> String {
+    match crate::workspace::session_files::is_older(text) {
+        true => older_with_status(text, work, why),
+        false => with_status(text, "error", work, why),
+    }
+}
+
+fn older_with_status(text: &str, status: &str, why: &str) -> String {
     let end = text.find("\nmessages:").unwrap_or(text.len());
     let why = serde_yaml::to_string(&why).unwrap_or_default();
     let mut is_reason = false;
@@ -225,36 +439,5 @@ fn with_status(text: &str, status: &str, why: &str) -> String {
 pub const DROPPED: &str = "dropped";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_of_an_older_version_is_read_and_may_go_on_in_another() {
-        let text =
-            "activation: act-12\nagent: ada\nscene: scenes/a.yaml\nstatus: running\ntask: Write it.\nmessages: []\n";
-        let head = SessionHead::read(text).expect("it is one");
-        assert_eq!(head.key(), Some(ActivationKey::numbered(12)));
-        assert!(head.holds("act-12") && !head.holds("act-1"));
-        let continued = continued(text, "sessions/ada.act-7.session.yaml");
-        let head = SessionHead::read(&continued).expect("it still is one");
-        assert_eq!(head.status, "continued");
-        assert!(continued.contains("why: it goes on in sessions/ada.act-7.session.yaml\n"), "{continued}");
-        let newer = SessionHead::read("activation: act-12\nearlier: [act-7]\nagent: ada\nstatus: running\n");
-        assert!(newer.is_some_and(|head| head.holds("act-7") && head.holds("act-12")));
-    }
-
-    #[test]
-    fn the_head_of_a_session_is_read_and_marked_as_dropped() {
-        let text = "activation: act-7\nagent: ada\nprofile: ada\nscene: scenes/a.yaml\nstatus: waiting\nwhy: 'a: b'\n\
-                    task: |-\n  Write it.\n  status: running\nstarted_by: user\nmessages:\n- by: room\n  text: 'status: x'\n";
-        let head = SessionHead::read(text).expect("it is one");
-        assert_eq!((head.activation.as_str(), head.scene.as_str()), ("act-7", "scenes/a.yaml"));
-        assert_eq!((head.status.as_str(), head.task.as_str()), ("waiting", "Write it.\nstatus: running"));
-        let marked = dropped(text, "it: is gone");
-        let head = SessionHead::read(&marked).expect("it still is one");
-        assert_eq!((head.status.as_str(), head.task.as_str()), (DROPPED, "Write it.\nstatus: running"));
-        assert!(marked.contains("why: 'it: is gone'\n") && !marked.contains("a: b"), "{marked}");
-        assert!(marked.ends_with("messages:\n- by: room\n  text: 'status: x'\n"), "{marked}");
-        assert_eq!(SessionHead::read("notes of mine"), None);
-    }
-}
+#[path = "session_tests.rs"]
+mod tests;

@@ -72,7 +72,7 @@ pub(super) fn ingest(
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
     }
-    kernel.note_messages(now);
+    kernel.note_messages(now, room.date_secs());
 }
 
 fn note_of(taken: &WorkTaken) -> ReplyNote {
@@ -245,19 +245,19 @@ pub(super) fn work(
             break;
         }
         // Sessions are written below as they are now.
-        kernel.note_messages(now);
+        kernel.note_messages(now, room.date_secs());
         for effect in effects {
             has_ended |= matches!(effect, Effect::Release { .. });
             room.carry_out(&mut kernel, &mut outbox, effect);
         }
     }
-    kernel.note_messages(now);
+    kernel.note_messages(now, room.date_secs());
     room.explain_waits(&mut kernel);
     let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
     for key in kernel.take_unwritten(now, every.max(1)) {
         room.write_session(&mut kernel, key);
     }
     if has_ended {
-        kernel.forget_finished_runs();
+        room.forget_finished_runs(&mut kernel);
     }
 }

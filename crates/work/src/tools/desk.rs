@@ -24,6 +24,7 @@ pub const PLANNER: &str = "planner";
 const QUERY_CHARS_AT_MOST: usize = 2_000;
 const TITLE_CHARS_AT_MOST: usize = 300;
 const TEXT_CHARS_AT_MOST: usize = 8_000;
+const SESSION_CHARS_AT_MOST: usize = 200_000;
 pub(super) const NAME_CHARS_AT_MOST: usize = 100;
 const NAMES_AT_MOST: usize = 40;
 
@@ -65,6 +66,17 @@ pub enum DeskOrder {
     ReadSession {
         /// Which, as it is listed; or whose.
         session: String,
+    },
+    /// Replaces what another agent's session says, or guides it.
+    EditSession {
+        /// Which, as it is listed; or whose.
+        session: String,
+        /// The whole text of its file, as it is to be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// A message that is put behind what was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        guidance: Option<String>,
     },
     /// Reads messages that came in from Slack.
     SlackRead {
@@ -140,6 +152,10 @@ pub(super) fn wants(order: &Value) -> Option<String> {
         DeskOrder::SendMessage { to, .. } => format!("write to {}", short(&to)),
         DeskOrder::ListSessions => "list the sessions of other agents".to_owned(),
         DeskOrder::ReadSession { session } => format!("read the session {}", short(&session)),
+        DeskOrder::EditSession { session, content: Some(_), .. } => {
+            format!("replace what the session {} says", short(&session))
+        }
+        DeskOrder::EditSession { session, .. } => format!("put guidance into the session {}", short(&session)),
         DeskOrder::SlackRead { .. } => "read what came in from Slack".to_owned(),
         DeskOrder::SlackSend { channel, .. } => format!("send a message to {} in Slack", short(&channel)),
     })
@@ -343,6 +359,37 @@ pub(super) fn read_session() -> Tool {
     .with_power(Power::Listen)
     .within(ToolScope::Role(PLANNER.into()))
     .with_argument_aliases(&[("session_id", "session")])
+}
+
+/// Edits a session.
+pub(super) fn edit_session() -> Tool {
+    Tool::new(
+        "edit_session",
+        "Change the session of another agent that is stuck: put guidance behind what was said, or replace the whole session \
+         by content, a session file with agent_id and messages (role, content) as read_session and its file show it. A \
+         person is asked each time, and the old text is kept. Not while a turn of that session goes on.",
+        object(
+            json!({
+                "session": words(NAME_CHARS_AT_MOST, "The session, as list_active_sessions names it."),
+                "guidance": words(TEXT_CHARS_AT_MOST, "What the agent is to know or do; it goes on with that."),
+                "content": words(SESSION_CHARS_AT_MOST, "The session's whole new text, in YAML."),
+            }),
+            &["session"],
+        ),
+        |arguments, _| {
+            let session = arguments.text("session");
+            let (content, guidance) = (arguments.some_text("content"), arguments.some_text("guidance"));
+            if content.is_some() == guidance.is_some() {
+                return Err("give either 'guidance' or 'content'".to_owned());
+            }
+            let touches = vec![DeclaredTouch::new(TouchKind::SESSION_EDIT, &*session)];
+            let wanted = DeskOrder::EditSession { session: session.clone(), content, guidance };
+            Ok(order(&wanted, touches, ("editing session", &session)))
+        },
+    )
+    .with_power(Power::Talk)
+    .within(ToolScope::Role(PLANNER.into()))
+    .with_argument_aliases(&[("session_id", "session"), ("message", "guidance"), ("new_content", "content")])
 }
 
 fn sees_sessions() -> Vec<DeclaredTouch> {

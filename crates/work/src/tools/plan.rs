@@ -245,7 +245,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => ("deleting", path),
         FileOperation::Rename { from, .. } => ("renaming", from),
         FileOperation::Restore { path, .. } => ("restoring", path),
-        FileOperation::Record { path, .. } => ("recording", path),
+        FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => ("recording", path),
     }
 }
 

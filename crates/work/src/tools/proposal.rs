@@ -195,7 +195,9 @@ fn wants_of_files(operation: &FileOperation, there: &dyn Surroundings) -> String
         },
         FileOperation::Rename { from, to } => format!("rename {} to {}", short(from), short(to)),
         FileOperation::Restore { path, .. } => format!("restore an earlier version of {}", short(path)),
-        FileOperation::Save { path, .. } | FileOperation::Record { path, .. } => format!("write {}", short(path)),
+        FileOperation::Save { path, .. } | FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => {
+            format!("write {}", short(path))
+        }
     }
 }
 

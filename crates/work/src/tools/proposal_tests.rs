@@ -101,6 +101,11 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         ("send_message", json!({ "to": "@ada", "message": "Hi." }), "write to ada"),
         ("list_active_sessions", json!({}), "list the sessions of other agents"),
         ("read_session", json!({ "session": "ada.act-7" }), "read the session ada.act-7"),
+        (
+            "edit_session",
+            json!({ "session": "ada.act-7", "guidance": "Go on." }),
+            "put guidance into the session ada.act-7",
+        ),
         ("execute_command", json!({ "command": "ls  -l" }), "run `ls -l`"),
     ];
     for (tool, arguments, expected) in &cases {

@@ -51,6 +51,7 @@ fn house() -> Vec<Tool> {
         desk::send_message(),
         desk::list_active_sessions(),
         desk::read_session(),
+        desk::edit_session(),
         slack::slack_read(),
         slack::slack_send(),
         commands::execute_command(),

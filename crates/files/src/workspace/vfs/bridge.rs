@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 
 use super::super::files::FileChanged;
 use super::limits::FileLimits;
-use super::news::{News, OutsideChange, SaveReport};
+use super::news::{News, OutsideChange, RecordChanged, SaveReport};
 use super::order::{FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::saved::FilesUnderWay;
 use super::saving::{SaveOrder, not_recorded};
@@ -243,7 +243,7 @@ pub(in crate::workspace) fn collect(
     mut outcomes: ResMut<Door<FileOutcome>>,
     mut saves: ResMut<Door<SaveReport>>,
     mut changes: ResMut<Door<FileChanged>>,
-    mut others: ResMut<Door<OutsideChange>>,
+    (mut others, mut records): (ResMut<Door<OutsideChange>>, ResMut<Door<RecordChanged>>),
 ) {
     if journal.is_replaying() {
         return;
@@ -254,6 +254,7 @@ pub(in crate::workspace) fn collect(
         match news {
             News::Changed(change) => changes.push(change),
             News::Outside(change) => others.push(change),
+            News::Record(change) => records.push(change),
             News::Saved(report) => saves.push(report),
         }
     }

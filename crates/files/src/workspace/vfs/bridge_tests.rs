@@ -260,7 +260,8 @@ fn records_of_the_program_are_no_news() {
     let mut office = Office::new(&[]);
     office.tick();
     office.events();
-    let record = super::super::FileOperation::Record { path: "sessions/ada/1.yaml".into(), content: "x".into() };
+    let record =
+        super::super::FileOperation::Record { path: "sessions/ada/1.yaml".into(), content: "x".into(), over: None };
     office.give(order("k", "ada", record));
     office.tick();
     assert!(office.tick()[0].result.is_ok());

@@ -324,33 +324,6 @@ impl Executor {
         Ok(Some(with_content(answer, &text)))
     }
 
-    /// Keeps a record of the program's own: whole, without a version.
-    pub(super) fn record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
-        let old = match self.root.look(path) {
-            Ok(found) => Some(found.size),
-            Err(Trouble::Missing) => None,
-            Err(trouble) => return Err(troubled(path, &trouble)),
-        };
-        // How many there are is seen to below, and how large they are does not keep agents from their work.
-        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
-        let beside = beside_name(path.as_str());
-        let written = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
-        let found = written.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
-        self.index.note(path.as_str(), &found);
-        self.note_changed(path.as_str());
-        if old.is_none() {
-            self.thin_records();
-        }
-        let done = FileDone::Written {
-            path: path.as_str().to_owned(),
-            version: 0,
-            chars: text.chars().count() as u64,
-            is_new: old.is_none(),
-            content: None,
-        };
-        Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
-    }
-
     /// What was answered when this order was carried out, be it before a restart. The text for the room is the one
     /// that stands there now: another may have been written since, and the room must not go back behind it.
     pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
@@ -502,8 +475,19 @@ impl Executor {
 
     /// A version of someone else's, who ordered nothing here.
     pub(super) fn record_seen(&mut self, path: &WorkspacePath, text: &str, found: &Found) -> Result<u64, StoreError> {
+        self.record_version(path, text, found, OUTSIDE)
+    }
+
+    /// The text of a file as a version of somebody.
+    pub(super) fn record_version(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &Found,
+        author: &str,
+    ) -> Result<u64, StoreError> {
         let before = self.heads.get(path.as_str()).cloned();
-        let draft = VersionDraft { author: OUTSIDE, activation: None, order_key: None, text };
+        let draft = VersionDraft { author, activation: None, order_key: None, text };
         let kept = self.limits.versions_kept.max(1);
         let head = self.versions.change(Surety::Process, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::layout;
+use super::super::session_files::is_session_file;
 use super::feed::{ChangeFeed, ChangedFile, FileInfo};
 use super::index::Index;
 use super::is_agent;
@@ -21,6 +22,7 @@ use super::recent::Recent;
 use super::resolve::{Root, Trouble};
 use super::rights::{Rights, RightsKept};
 use super::room_files::RoomFiles;
+use super::session_texts::SessionRecords;
 use super::words;
 use crate::base::hash::content_hash;
 use crate::base::spelling::nfc;
@@ -109,6 +111,8 @@ pub(super) struct Executor {
     pub(super) problems: Vec<Problem>,
     /// Files that are nobody's edits.
     pub(super) ignored: BTreeSet<String>,
+    /// What is known of session files.
+    pub(super) sessions: SessionRecords,
     rights: RightsKept,
     recent: Recent,
     /// Where to stop as if the process had been killed there.
@@ -154,6 +158,7 @@ impl Executor {
             user_changes: 0,
             problems: Vec::new(),
             ignored: BTreeSet::new(),
+            sessions: SessionRecords::default(),
             rights: RightsKept::default(),
             recent: Recent::default(),
             #[cfg(test)]
@@ -255,6 +260,9 @@ impl Executor {
                 let put = self.put(order, what, &path, |_, _| Ok(content.clone()));
                 put.map_err(|why| if may_know { why } else { unfit(format!("'{path}' could not be written.")) })
             }
+            FileOperation::Save { path, base, content } if is_person && is_session_file(path) => {
+                self.save_session(&open(path, Want::Read)?, *base, content)
+            }
             FileOperation::Save { path, base, content } => {
                 let path = open(path, Want::Change)?;
                 self.put(order, what, &path, |_, now| {
@@ -313,11 +321,21 @@ impl Executor {
                 self.rename(order, what, &from, &to)?.ok_or_else(|| self.missing(from.as_str(), &rights))
             }
             FileOperation::Restore { path, version } => {
+                if is_person && is_session_file(path) {
+                    return self.restore_session(&open(path, Want::Read)?, *version, &rights);
+                }
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
             }
-            FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
+            FileOperation::Record { path, content, over } => {
+                let path = open(path, Want::Record)?;
+                match is_session_file(path.as_str()) {
+                    true => self.record_session(&path, content, *over),
+                    false => self.write_record(&path, content),
+                }
+            }
+            FileOperation::KeepRecord { path } => self.keep_record(&open(path, Want::Record)?),
         }
     }
 
@@ -438,7 +456,12 @@ impl Executor {
         Ok(FileAnswer::Matches { matches, more, unsearched })
     }
 
-    fn text_of_version(&mut self, path: &WorkspacePath, version: u64, rights: &Rights) -> Result<String, FileFailure> {
+    pub(super) fn text_of_version(
+        &mut self,
+        path: &WorkspacePath,
+        version: u64,
+        rights: &Rights,
+    ) -> Result<String, FileFailure> {
         let Some(head) = self.heads.get(path.as_str()) else {
             return Err(match self.present(path)? {
                 Some(_) => unfit(format!("'{path}' has no earlier versions.")),

@@ -13,7 +13,7 @@ use crate::base::{Author, Id, Seq};
 /// A workspace with some files, and the executor that has them.
 pub(in crate::workspace) struct Office {
     pub(in crate::workspace) folder: tempfile::TempDir,
-    pub(super) files: Executor,
+    pub(in crate::workspace) files: Executor,
     orders: u64,
 }
 
@@ -36,19 +36,19 @@ pub(in crate::workspace) fn read(path: &str) -> FileOperation {
     FileOperation::Read { path: path.into() }
 }
 
-pub(super) fn delete(path: &str) -> FileOperation {
+pub(in crate::workspace) fn delete(path: &str) -> FileOperation {
     FileOperation::Delete { path: path.into() }
 }
 
-pub(super) fn rename(from: &str, to: &str) -> FileOperation {
+pub(in crate::workspace) fn rename(from: &str, to: &str) -> FileOperation {
     FileOperation::Rename { from: from.into(), to: to.into() }
 }
 
-pub(super) fn edit(path: &str, old: &str, new: &str) -> FileOperation {
+pub(in crate::workspace) fn edit(path: &str, old: &str, new: &str) -> FileOperation {
     FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() }
 }
 
-pub(super) fn append(path: &str, text: &str) -> FileOperation {
+pub(in crate::workspace) fn append(path: &str, text: &str) -> FileOperation {
     FileOperation::Append { path: path.into(), text: text.into() }
 }
 
@@ -64,12 +64,12 @@ fn search(text: Option<&str>, glob: Option<&str>) -> FileOperation {
     FileOperation::Search { text: text.map(str::to_owned), glob: glob.map(str::to_owned) }
 }
 
-pub(super) fn restore(path: &str, version: u64) -> FileOperation {
+pub(in crate::workspace) fn restore(path: &str, version: u64) -> FileOperation {
     FileOperation::Restore { path: path.into(), version }
 }
 
 impl Office {
-    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+    pub(in crate::workspace) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
             put_outside(&folder, path, text);
@@ -78,14 +78,18 @@ impl Office {
         Self { folder, files, orders: 0 }
     }
 
-    pub(super) fn reopen(self) -> Self {
+    pub(in crate::workspace) fn reopen(self) -> Self {
         let Self { folder, files, orders } = self;
         drop(files);
         let files = open(&folder);
         Self { folder, files, orders }
     }
 
-    pub(super) fn run(&mut self, author: &str, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
+    pub(in crate::workspace) fn run(
+        &mut self,
+        author: &str,
+        operation: FileOperation,
+    ) -> Result<FileAnswer, FileFailure> {
         self.orders += 1;
         let order = order(&format!("order-{}", self.orders), author, operation);
         self.files.carry_out(&order).result
@@ -105,20 +109,20 @@ impl Office {
     }
 
     /// What others did that was not taken yet.
-    pub(super) fn outside_changes(&self) -> Vec<OutsideChange> {
+    pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
             News::Outside(change) => Some(change),
-            News::Changed(_) | News::Saved(_) => None,
+            News::Changed(_) | News::Saved(_) | News::Record(_) => None,
         };
         self.files.news.take(usize::MAX).into_iter().filter_map(of_others).collect()
     }
 
-    pub(super) fn on_disk(&self, path: &str) -> Option<String> {
+    pub(in crate::workspace) fn on_disk(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.folder.path().join(path)).ok()
     }
 
     /// Number, author and text of each version, oldest first.
-    pub(super) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
+    pub(in crate::workspace) fn history(&self, path: &str) -> Vec<(u64, String, String)> {
         let Some(head) = self.files.versions.head(path).expect("the history can be read") else { return Vec::new() };
         let mut versions = self.files.versions.versions(head.file).expect("the history can be read");
         versions.reverse();
@@ -131,13 +135,13 @@ fn open(folder: &tempfile::TempDir) -> Executor {
     Executor::open(folder.path(), &folder.path().join(".workshop"), FileLimits::default()).expect("it can be opened")
 }
 
-pub(super) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
+pub(in crate::workspace) fn put_outside(folder: &tempfile::TempDir, path: &str, text: &str) {
     let full = folder.path().join(path);
     fs::create_dir_all(full.parent().expect("it lies in the folder")).expect("folders can be made");
     fs::write(full, text).expect("files can be written");
 }
 
-pub(super) fn version(number: u64, author: &str, text: &str) -> (u64, String, String) {
+pub(in crate::workspace) fn version(number: u64, author: &str, text: &str) -> (u64, String, String) {
     (number, author.to_owned(), text.to_owned())
 }
 
@@ -311,8 +315,8 @@ fn what_no_file_tool_may_touch_is_refused() {
         edit("settings.yaml", "1", "2"),
         append("settings.yaml", "b: 2\n"),
         append("sessions/ada/1.yaml", "x"),
-        FileOperation::Record { path: "artifacts/a.md".into(), content: "x".into() },
-        FileOperation::Record { path: "sessions/../a.md".into(), content: "x".into() },
+        FileOperation::Record { path: "artifacts/a.md".into(), content: "x".into(), over: None },
+        FileOperation::Record { path: "sessions/../a.md".into(), content: "x".into(), over: None },
     ] {
         let refused = office.run("ada", operation.clone()).expect_err("it is refused");
         assert!(refused.is_refusal, "{operation:?}: {refused:?}");
@@ -321,7 +325,7 @@ fn what_no_file_tool_may_touch_is_refused() {
     for readable in ["settings.yaml", "sessions/ada/1.yaml"] {
         assert!(office.run("ada", read(readable)).is_ok(), "{readable}");
     }
-    let record = FileOperation::Record { path: "sessions/ada/2.yaml".into(), content: "kept".into() };
+    let record = FileOperation::Record { path: "sessions/ada/2.yaml".into(), content: "kept".into(), over: None };
     assert!(matches!(
         office.run("ada", record),
         Ok(FileAnswer::Changed { done: FileDone::Written { version: 0, .. }, .. })
@@ -632,7 +636,8 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
     office.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
-        let operation = FileOperation::Record { path, content: format!("status: {status}\ntask: x\nmessages: []\n") };
+        let operation =
+            FileOperation::Record { path, content: format!("status: {status}\ntask: x\nmessages: []\n"), over: None };
         office.run("ada", operation).expect("it is kept");
     };
     record(3, "running");
@@ -653,6 +658,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
     let operation = FileOperation::Record {
         path: "sessions/ada.act-13.session.yaml".into(),
         content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)),
+        over: None,
     };
     office.run("ada", operation).expect("a long session is kept whole");
 }

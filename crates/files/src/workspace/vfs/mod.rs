@@ -32,6 +32,8 @@ mod room_files;
 mod saved;
 mod saving;
 mod service;
+mod session_records;
+mod session_texts;
 mod user_changes;
 mod watcher;
 mod words;
@@ -46,7 +48,7 @@ pub use executor::FileServiceError;
 pub use feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
 pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
-pub use news::{OutsideChange, SaveReport};
+pub use news::{OutsideChange, RecordChanged, SaveReport};
 pub use order::{
     FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
 };

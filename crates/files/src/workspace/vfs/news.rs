@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use super::super::files::FileChanged;
+use super::super::files::{FileChanged, FileContent};
 use crate::base::{Id, Problem};
 use crate::schedule::Input;
 
@@ -49,6 +49,30 @@ impl Input for OutsideChange {
     const KIND: &'static str = "file_outside";
 }
 
+/// A person saved a session file, or one was brought in. An input. What the room wrote itself is not told.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecordChanged {
+    /// Its normalised path.
+    pub path: String,
+    /// What stands in it now.
+    pub content: FileContent,
+    /// What the room had written there last, where that is still known: what of it is missing now was written while
+    /// somebody had an older text in their editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<String>,
+}
+
+impl RecordChanged {
+    /// A session file of which nothing else is known.
+    pub fn new(path: impl Into<String>, content: FileContent) -> Self {
+        Self { path: path.into(), content, ours: None }
+    }
+}
+
+impl Input for RecordChanged {
+    const KIND: &'static str = "session_file";
+}
+
 /// Something that the world is to be told.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::workspace) enum News {
@@ -56,6 +80,8 @@ pub(in crate::workspace) enum News {
     Changed(FileChanged),
     /// The same of any other file.
     Outside(OutsideChange),
+    /// The same of a session file.
+    Record(RecordChanged),
     /// What became of a text of the room's.
     Saved(SaveReport),
 }
@@ -65,6 +91,7 @@ pub(in crate::workspace) enum News {
 enum NewsKind {
     Changed,
     Outside,
+    Record,
     Saved,
     NotSaved,
 }
@@ -74,6 +101,7 @@ impl News {
         match self {
             Self::Changed(change) => (NewsKind::Changed, change.path.clone()),
             Self::Outside(change) => (NewsKind::Outside, change.path.clone()),
+            Self::Record(change) => (NewsKind::Record, change.path.clone()),
             Self::Saved(report) if report.saved.is_some() => (NewsKind::Saved, report.path.clone()),
             Self::Saved(report) => (NewsKind::NotSaved, report.path.clone()),
         }

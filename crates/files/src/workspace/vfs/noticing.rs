@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
+use super::super::session_files::is_session_file;
 use super::executor::{Executor, Later};
 use super::news::{News, OutsideChange};
 use super::order::{FileOperation, FileOrder};
@@ -33,6 +34,7 @@ impl Executor {
         found: &Found,
         displaced_by: Option<&FileOrder>,
     ) -> Result<u64, StoreError> {
+        self.notice_session(path.as_str(), text);
         let must_keep = displaced_by.is_some();
         let hash = content_hash(text.as_bytes());
         let entry = self.index.get(path.as_str());
@@ -89,7 +91,10 @@ impl Executor {
                 self.gone(&path);
                 Ok(())
             }
-            Err(_) => {
+            Err(trouble) => {
+                if is_session_file(path.as_str()) && self.room.is_some() {
+                    self.tell_unusable(&path, &trouble);
+                }
                 self.no_text(&path);
                 Ok(())
             }
@@ -167,7 +172,10 @@ impl Executor {
             self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
         for path in settled {
             self.look(&path);
-            self.doubts.remove(&path);
+            // What changed again while it was looked at is in doubt anew.
+            if self.doubts.get(&path).is_some_and(is_settled) {
+                self.doubts.remove(&path);
+            }
         }
     }
 

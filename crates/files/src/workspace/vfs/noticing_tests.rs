@@ -181,7 +181,7 @@ fn every_change_is_told_to_whoever_shows_files_whoever_made_it() {
     done(&mut files, "k4", FileOperation::Delete { path: "notes/b.md".into() });
     assert_eq!(told(&mut files), [gone("notes/b.md", 2)]);
     let record = "sessions/ada.act-1.session.yaml".to_owned();
-    done(&mut files, "k5", FileOperation::Record { path: record.clone(), content: "x".into() });
+    done(&mut files, "k5", FileOperation::Record { path: record.clone(), content: "x".into(), over: None });
     assert_eq!(told(&mut files), [(record, 0, true, None)]);
     files.create("notes/cup.png", &[0xff]).expect("it can be written");
     assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);

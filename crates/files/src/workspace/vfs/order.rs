@@ -109,6 +109,14 @@ pub enum FileOperation {
         path: String,
         /// The whole text.
         content: String,
+        /// Of a session that a person edited: the hash of their text, which this one was made from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        over: Option<u64>,
+    },
+    /// Keep what stands in a record as a version of its own, before it is replaced; not for tools.
+    KeepRecord {
+        /// Which.
+        path: String,
     },
 }
 

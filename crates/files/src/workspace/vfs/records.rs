@@ -5,8 +5,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::super::files::FileContent;
+use super::super::session_files::seal::is_own;
+use super::super::session_files::{is_older, is_session_file};
+use super::news::RecordChanged;
 use super::path::WorkspacePath;
-use super::resolve::{Root, beside_name};
+use super::resolve::{Root, Trouble, beside_name};
+use super::session_texts::SESSION_BYTES_AT_MOST;
 use crate::base::ActivationKey;
 use crate::base::text::slug;
 
@@ -43,7 +48,8 @@ pub fn record_status(head: &str) -> Option<&str> {
 
 /// Whether that is work that is not over.
 pub fn is_unfinished(status: &str) -> bool {
-    matches!(status, "queued" | "running" | "waiting")
+    // The last is the word of session files; the others are those of older ones and of runs of workflows.
+    matches!(status, "queued" | "running" | "waiting" | "active")
 }
 
 /// The piece of work in a record's name: `sessions/ada.act-7-3kq9x2mf.session.yaml`.
@@ -57,7 +63,7 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
     let Ok(root) = Root::open(workspace) else { return Vec::new() };
     let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
     let mut names: Vec<String> = folder.entries().unwrap_or_default().into_iter().map(|(name, _)| name).collect();
-    names.retain(|name| work_of_record(name).is_some());
+    names.retain(|name| is_session_file(&format!("{RECORDS}{name}")));
     names.sort_unstable();
     let heads = names.into_iter().filter_map(|name| {
         let path = WorkspacePath::new(&format!("{RECORDS}{name}")).ok()?;
@@ -65,6 +71,30 @@ pub fn record_heads(workspace: &Path) -> Vec<RecordHead> {
         Some(RecordHead { head: head_of(file)?, path: path.as_str().to_owned(), modified })
     });
     heads.collect()
+}
+
+/// The session files that a person edited, or brought in, while no room was open: those whose text is not the room's own.
+pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
+    let Ok(root) = Root::open(workspace) else { return Vec::new() };
+    let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return Vec::new() };
+    let entries = folder.entries().unwrap_or_default().into_iter();
+    let mut paths: Vec<String> = entries.map(|(name, _)| format!("{RECORDS}{name}")).collect();
+    paths.retain(|path| is_session_file(path));
+    paths.sort_unstable();
+    let changed = paths.into_iter().filter_map(|path| {
+        let normal = WorkspacePath::new(&path).ok()?;
+        let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
+            Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
+            Ok((text, _)) => FileContent::Text(text),
+            Err(Trouble::Missing | Trouble::IsFolder) => return None,
+            Err(trouble) => FileContent::Unusable {
+                what: trouble.words(&path),
+                remedy: "put a text in UTF-8 there, or take the file away".to_owned(),
+            },
+        };
+        Some(RecordChanged::new(path, content))
+    });
+    changed.collect()
 }
 
 pub(super) fn head_of(mut file: File) -> Option<String> {

@@ -221,7 +221,7 @@ fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
         key: format!("{STATES}{}/{now}/{}", run.key, run.status.word()).into(),
         author: Author(ROOM.into()),
         activation: None,
-        operation: FileOperation::Record { path, content },
+        operation: FileOperation::Record { path, content, over: None },
         rights: FileRights::default(),
         cause: run.cause,
     }

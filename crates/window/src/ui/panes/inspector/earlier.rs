@@ -120,11 +120,14 @@ pub(super) fn session_ui(
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
-    // The file is that of its thread, where it says so.
-    let of_thread =
-        read.as_ref().as_ref().ok().map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());
-    let name = of_thread.unwrap_or(activation);
-    let path = format!("sessions/{}.{name}.session.yaml", text::slug(&agent.id));
+    // The file is called as it says itself, or, in older versions, by its thread, where it says that.
+    let session = read.as_ref().as_ref().ok();
+    let named = session.map(|session| session.session_id.as_str()).filter(|id| !id.is_empty());
+    let of_thread = session.map(|session| session.thread.as_str()).filter(|thread| !thread.is_empty());
+    let path = match named {
+        Some(id) => format!("sessions/{id}.session.yaml"),
+        None => format!("sessions/{}.{}.session.yaml", text::slug(&agent.id), of_thread.unwrap_or(activation)),
+    };
     let session = match &*read {
         Err(why) => {
             trouble(ui, "The session cannot be read", why, theme);

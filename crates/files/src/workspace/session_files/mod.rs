@@ -1,0 +1,48 @@
+//! Session files, `sessions/*.session.yaml`, as text: what they say, what of them the room wrote, and how the room
+//! writes on in a file that a person edits too. Pure.
+//!
+//! In reading order: the data ([`model`]), a text taken apart into it (`parse`), a text as pieces that are kept byte
+//! for byte ([`pieces`]), the mark by which the room knows its own writing ([`seal`]), a text brought up to date
+//! ([`update`]), and what a person made of a session while it went on (`merge`).
+
+mod merge;
+pub mod model;
+mod parse;
+pub mod pieces;
+pub mod seal;
+pub mod update;
+
+#[cfg(test)]
+mod tests;
+
+pub use merge::{Merged, MergedMessage, merge};
+pub use model::{MessageRole, SessionCall, SessionFault, SessionMessage, SessionText};
+pub use parse::{is_older, parse};
+
+/// Where session files lie.
+pub const FOLDER: &str = "sessions/";
+/// What their names end in.
+pub const ENDING: &str = ".session.yaml";
+/// What the name ends in under which the room writes a session down while its own file cannot be written.
+pub const COPY_ENDING: &str = ".room-copy.yaml";
+
+/// Whether a path is that of a session: a file in the folder itself, not below it.
+pub fn is_session_file(path: &str) -> bool {
+    session_id_of(path).is_some()
+}
+
+/// The id of the session in a file: its name without folder and ending.
+pub fn session_id_of(path: &str) -> Option<&str> {
+    let id = path.strip_prefix(FOLDER)?.strip_suffix(ENDING)?;
+    (!id.is_empty() && !id.contains('/') && !id.starts_with('.')).then_some(id)
+}
+
+/// The file of a session.
+pub fn path_of(session_id: &str) -> String {
+    format!("{FOLDER}{session_id}{ENDING}")
+}
+
+/// Where the room writes a session down while its file cannot be written.
+pub fn copy_of(path: &str) -> String {
+    format!("{}{COPY_ENDING}", path.strip_suffix(ENDING).unwrap_or(path))
+}

@@ -1,0 +1,201 @@
+//! Session files on disk, which the room and a person write both: the room never writes over a text that it has not been
+//! told of. What a person saved is told to the room first; what the room has to say meanwhile stands in a copy beside.
+
+use std::time::Instant;
+
+use super::super::files::FileContent;
+use super::super::session_files::seal::is_own;
+use super::super::session_files::update::brought_up_to_date;
+use super::super::session_files::{copy_of, is_older, is_session_file};
+use super::executor::{Executor, history, troubled, unfit};
+use super::news::{News, RecordChanged};
+use super::noticing::SETTLE;
+use super::order::{FileAnswer, FileDone, FileFailure};
+use super::path::WorkspacePath;
+use super::resolve::{Trouble, beside_name};
+use super::rights::Rights;
+use super::session_texts::SESSION_BYTES_AT_MOST;
+use crate::base::hash::content_hash;
+use crate::base::ids::ROOM;
+
+impl Executor {
+    /// Writes a session down: over its own text, or over that of a person that it was told of (`over`), of which
+    /// everything stays that is not another now. Any other text stays as it is, and the session goes into a copy.
+    pub(super) fn record_session(
+        &mut self,
+        path: &WorkspacePath,
+        content: &str,
+        over: Option<u64>,
+    ) -> Result<FileAnswer, FileFailure> {
+        let there = match self.root.read(path, SESSION_BYTES_AT_MOST) {
+            Ok((text, _)) => text,
+            Err(Trouble::Missing) => return self.put_session(path, content, true),
+            Err(trouble @ (Trouble::NotText { .. } | Trouble::TooLarge { .. })) => {
+                self.tell_unusable(path, &trouble);
+                return self.copy_session(path, content);
+            }
+            Err(trouble) => return Err(troubled(path, &trouble)),
+        };
+        let hash = content_hash(there.as_bytes());
+        match self.sessions.written.get(path.as_str()) {
+            Some((last, true)) if *last == hash => self.put_session(path, content, true),
+            Some((last, false)) if *last == hash => self.join_session(path, &there, content),
+            _ if over == Some(hash) || is_older(&there) => self.join_session(path, &there, content),
+            None if is_own(&there) => self.join_session(path, &there, content),
+            _ => {
+                self.tell_session(path.as_str(), FileContent::Text(there), hash);
+                self.copy_session(path, content)
+            }
+        }
+    }
+
+    fn copy_session(&mut self, path: &WorkspacePath, content: &str) -> Result<FileAnswer, FileFailure> {
+        let copy = WorkspacePath::new(&copy_of(path.as_str())).map_err(|why| unfit(why.to_string()))?;
+        self.sessions.copied.insert(path.as_str().to_owned(), copy.clone());
+        self.write_record(&copy, content)
+    }
+
+    fn join_session(&mut self, path: &WorkspacePath, there: &str, content: &str) -> Result<FileAnswer, FileFailure> {
+        let text = brought_up_to_date(there, content);
+        let is_plain = text == content;
+        self.put_session(path, &text, is_plain)
+    }
+
+    fn put_session(&mut self, path: &WorkspacePath, text: &str, is_plain: bool) -> Result<FileAnswer, FileFailure> {
+        let answer = self.write_record(path, text)?;
+        let hash = content_hash(text.as_bytes());
+        self.sessions.written.insert(path.as_str().to_owned(), (hash, is_plain));
+        self.sessions.keep_text(path.as_str(), text);
+        self.sessions.told.remove(path.as_str());
+        if let Some(copy) = self.sessions.copied.remove(path.as_str()) {
+            // It says nothing that the file does not say.
+            let _ = self.root.beside(&copy, |folder| Ok(folder.remove(copy.name())?));
+            self.index.forget(copy.as_str());
+            self.note_changed(copy.as_str());
+        }
+        Ok(answer)
+    }
+
+    /// Keeps what stands in a session file as a version, before something else takes its place.
+    pub(super) fn keep_record(&mut self, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
+        let (text, found) = self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| troubled(path, &trouble))?;
+        let hash = content_hash(text.as_bytes());
+        let kept = self.heads.get(path.as_str()).filter(|head| head.hash == hash).map(|head| head.version);
+        let version = match kept {
+            Some(version) => version,
+            None => self.record_version(path, &text, &found, ROOM).map_err(|error| history(&error))?,
+        };
+        Ok(FileAnswer::Unchanged { path: path.as_str().to_owned(), version })
+    }
+
+    /// A person saves a session in this program's own editor: as in any other, unless somebody wrote it meanwhile.
+    pub(super) fn save_session(
+        &mut self,
+        path: &WorkspacePath,
+        base: Option<u64>,
+        content: &str,
+    ) -> Result<FileAnswer, FileFailure> {
+        let now = match self.root.read(path, SESSION_BYTES_AT_MOST) {
+            Ok((text, _)) => Some(content_hash(text.as_bytes())),
+            Err(Trouble::Missing) => None,
+            Err(trouble) => return Err(troubled(path, &trouble)),
+        };
+        let hash = content_hash(content.as_bytes());
+        if now != base && now != Some(hash) {
+            return Err(unfit(format!("'{path}' was changed meanwhile; compare and save again.")));
+        }
+        let answer = self.write_record(path, content)?;
+        self.tell_session(path.as_str(), FileContent::Text(content.to_owned()), hash);
+        Ok(answer)
+    }
+
+    /// A person puts an earlier version of a session in its place; what stands there now is a version then, and the room
+    /// is told as if the person had saved it.
+    pub(super) fn restore_session(
+        &mut self,
+        path: &WorkspacePath,
+        version: u64,
+        rights: &Rights,
+    ) -> Result<FileAnswer, FileFailure> {
+        let text = self.text_of_version(path, version, rights)?;
+        if self.root.look(path).is_ok() {
+            self.keep_record(path)?;
+        }
+        let answer = self.write_record(path, &text)?;
+        self.sessions.forget(path.as_str());
+        let hash = content_hash(text.as_bytes());
+        self.tell_session(path.as_str(), FileContent::Text(text), hash);
+        Ok(answer)
+    }
+
+    /// Writes a record of the program's own over whatever is there.
+    pub(super) fn write_record(&mut self, path: &WorkspacePath, text: &str) -> Result<FileAnswer, FileFailure> {
+        let old = match self.root.look(path) {
+            Ok(found) => Some(found.size),
+            Err(Trouble::Missing) => None,
+            Err(trouble) => return Err(troubled(path, &trouble)),
+        };
+        // How many there are is seen to below, and how large they are does not keep agents from their work.
+        self.limits.allow(path, text.len() as u64, old, 0, 0).map_err(unfit)?;
+        let beside = beside_name(path.as_str());
+        let put = self.root.write_beside(path, &beside, text).and_then(|()| self.root.put_over(path, &beside));
+        let found = put.and_then(|()| self.root.look(path)).map_err(|trouble| troubled(path, &trouble))?;
+        self.index.note(path.as_str(), &found);
+        self.note_changed(path.as_str());
+        if old.is_none() {
+            self.thin_records();
+        }
+        let done = FileDone::Written {
+            path: path.as_str().to_owned(),
+            version: 0,
+            chars: text.chars().count() as u64,
+            is_new: old.is_none(),
+            content: None,
+        };
+        Ok(FileAnswer::Changed { done, conflict_with: Vec::new() })
+    }
+
+    /// Somebody may have changed a session file: the room is told once the text has been the same for a moment.
+    pub(super) fn notice_session(&mut self, path: &str, text: &str) {
+        if self.room.is_none() || !is_session_file(path) || self.ignored.contains(path) {
+            return;
+        }
+        let hash = content_hash(text.as_bytes());
+        let written = self.sessions.written.get(path).map(|(hash, _)| *hash);
+        if written == Some(hash) || self.sessions.told.get(path) == Some(&hash) {
+            self.sessions.seen.remove(path);
+            return;
+        }
+        if written.is_none() && (is_own(text) || is_older(text)) {
+            return;
+        }
+        let is_seen = self.sessions.seen.insert(path.to_owned(), hash) == Some(hash);
+        if !is_seen {
+            self.doubts.insert(path.to_owned(), Instant::now());
+        }
+        let since = *self.doubts.entry(path.to_owned()).or_insert_with(Instant::now);
+        if since.elapsed() >= SETTLE {
+            self.tell_session(path, FileContent::Text(text.to_owned()), hash);
+        }
+    }
+
+    /// Somebody put something into a session file that is no text.
+    pub(super) fn tell_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
+        let what = trouble.words(path.as_str());
+        let remedy = "put a text in UTF-8 there, or take the file away".to_owned();
+        let hash = content_hash(what.as_bytes());
+        self.tell_session(path.as_str(), FileContent::Unusable { what, remedy }, hash);
+    }
+
+    fn tell_session(&mut self, path: &str, content: FileContent, hash: u64) {
+        self.sessions.seen.remove(path);
+        if self.sessions.told.insert(path.to_owned(), hash) != Some(hash) {
+            let ours = self.sessions.text(path).map(str::to_owned);
+            self.news.push(News::Record(RecordChanged { path: path.to_owned(), content, ours }));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "session_records_tests.rs"]
+mod tests;

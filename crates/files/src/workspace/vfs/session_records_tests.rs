@@ -1,0 +1,151 @@
+//! Session files that the room and a person write both: whoever wrote something finds it again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::super::executor::tests::{Office, put_outside, restore};
+use super::super::order::FileOperation;
+use super::super::room_files::RoomFiles;
+use super::*;
+use crate::workspace::session_files::seal::sealed;
+
+const PATH: &str = "sessions/ada.act-1.session.yaml";
+const COPY: &str = "sessions/ada.act-1.room-copy.yaml";
+
+fn session(words: &[&str]) -> String {
+    let role = |at: usize| if at.is_multiple_of(2) { "user" } else { "assistant" };
+    let list = words.iter().enumerate().map(|(at, words)| format!("  - role: {}\n    content: {words}\n", role(at)));
+    sealed(format!(
+        "session_id: ada.act-1\nagent_id: ada\nstatus: active\nmetadata:\n  work: running\n  messages: {}\n  checksum: \
+         h0000000000000000\nmessages:\n{}",
+        words.len(),
+        list.collect::<String>()
+    ))
+}
+
+fn office() -> Office {
+    let mut office = Office::new(&[]);
+    office.files.room = Some(RoomFiles::new(office.folder.path(), &BTreeMap::new(), true));
+    office
+}
+
+fn record(office: &mut Office, content: &str, over: Option<u64>) -> String {
+    let operation = FileOperation::Record { path: PATH.into(), content: content.into(), over };
+    match office.run("ada", operation) {
+        Ok(FileAnswer::Changed { done: FileDone::Written { path, .. }, .. }) => path,
+        other => panic!("it was not written: {other:?}"),
+    }
+}
+
+/// What the room is told of session files: the texts, and what the room had written.
+fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
+    let news = office.files.news.take(usize::MAX).into_iter();
+    let records = news.filter_map(|news| match news {
+        News::Record(RecordChanged { path, content, ours }) => {
+            assert_eq!(path, PATH);
+            Some((content, ours))
+        }
+        _ => None,
+    });
+    records.collect()
+}
+
+/// Looks until what is looked at has been the same for long enough.
+fn look(office: &mut Office) {
+    let start = Instant::now();
+    office.files.look(PATH);
+    while start.elapsed() < SETTLE + Duration::from_millis(50) {
+        office.files.look_again_at_doubts();
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn what_the_room_writes_is_not_told_and_what_a_person_saves_is_once() {
+    let mut office = office();
+    let first = session(&["Look"]);
+    assert_eq!(record(&mut office, &first, None), PATH);
+    look(&mut office);
+    assert_eq!(told(&office), []);
+    let theirs = first.clone() + "  - role: user\n    content: And?\n";
+    put_outside(&office.folder, PATH, &theirs);
+    // Half a second may pass between two parts of a save: nothing is told before it has been the same for a moment.
+    office.files.look(PATH);
+    assert_eq!(told(&office), []);
+    look(&mut office);
+    assert_eq!(told(&office), [(FileContent::Text(theirs.clone()), Some(first))]);
+    look(&mut office);
+    assert_eq!(told(&office), []);
+}
+
+#[test]
+fn nothing_is_written_over_a_text_that_the_room_was_not_told_of() {
+    let mut office = office();
+    let first = session(&["Look"]);
+    record(&mut office, &first, None);
+    let theirs = first.clone() + "  - role: user # mine\n    content: And?\n";
+    put_outside(&office.folder, PATH, &theirs);
+    let second = session(&["Look", "I look"]);
+    assert_eq!(record(&mut office, &second, None), COPY);
+    assert_eq!((office.on_disk(PATH).as_ref(), office.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
+    assert_eq!(told(&office).len(), 1, "it is told at once");
+    // The room has taken it in, and writes on in it.
+    let third = session(&["Look", "I look", "And?"]);
+    assert_eq!(record(&mut office, &third, Some(content_hash(theirs.as_bytes()))), PATH);
+    let text = office.on_disk(PATH).expect("it is there");
+    assert!(
+        text.contains("  - role: user # mine\n    content: And?\n") && text.contains("content: I look\n"),
+        "{text}"
+    );
+    assert!(is_own(&text) && office.on_disk(COPY).is_none(), "the copy is not needed any more");
+    let fourth = session(&["Look", "I look", "And?", "Well"]);
+    assert_eq!(record(&mut office, &fourth, None), PATH);
+    assert!(office.on_disk(PATH).is_some_and(|text| text.contains("# mine") && text.ends_with("content: Well\n")));
+    // What is no text is left alone, too.
+    std::fs::write(office.folder.path().join(PATH), [0xff, 0xfe]).expect("it can be written");
+    assert_eq!(record(&mut office, &fourth, None), COPY);
+    assert!(matches!(told(&office).as_slice(), [(FileContent::Unusable { .. }, _)]));
+}
+
+#[test]
+fn after_a_restart_the_rooms_own_text_is_known_and_anybody_elses_is_not() {
+    let mut office = office();
+    let older = "activation: act-1\nagent: ada\nstatus: running\nmessages:\n- by: room\n  text: x\n";
+    for (there, place) in
+        [(session(&["Look"]), PATH), (session(&["Look"]) + "# mine\n", COPY), (older.to_owned(), PATH)]
+    {
+        put_outside(&office.folder, PATH, &there);
+        office = office.reopen();
+        office.files.room = Some(RoomFiles::new(office.folder.path(), &BTreeMap::new(), true));
+        assert_eq!(record(&mut office, &session(&["Look", "I look"]), None), place, "{there}");
+    }
+}
+
+#[test]
+fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() {
+    let mut office = office();
+    let first = session(&["Look", "I look"]);
+    record(&mut office, &first, None);
+    let keep = || FileOperation::KeepRecord { path: PATH.into() };
+    let kept = Ok(FileAnswer::Unchanged { path: PATH.into(), version: 1 });
+    assert_eq!(office.run("room", keep()), kept);
+    assert_eq!(office.run("room", keep()), kept, "the same text is kept once");
+    let second = session(&["Begin anew"]);
+    record(&mut office, &second, None);
+    assert!(office.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
+    office.run("user", restore(PATH, 1)).expect("it is kept");
+    assert_eq!(office.on_disk(PATH), Some(first.clone()));
+    assert_eq!(told(&office), [(FileContent::Text(first.clone()), None)]);
+    let save = |base: &str, content: &str| FileOperation::Save {
+        path: PATH.into(),
+        base: Some(content_hash(base.as_bytes())),
+        content: content.into(),
+    };
+    let added = first.clone() + "  - role: user\n    content: And?\n";
+    assert!(office.run("ada", save(&first, &added)).is_err_and(|refused| refused.is_refusal));
+    assert!(office.run("user", save(&second, &added)).is_err_and(|failure| failure.what.contains("changed meanwhile")));
+    office.run("user", save(&first, &added)).expect("it is as it was");
+    assert_eq!(told(&office), [(FileContent::Text(added), None)]);
+    let texts: Vec<String> = office.history(PATH).into_iter().map(|(_, _, text)| text).collect();
+    assert_eq!(texts, [first, second]);
+}

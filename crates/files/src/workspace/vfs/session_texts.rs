@@ -1,0 +1,51 @@
+//! What is known of the session files on disk: which texts are the room's, and which it was told of.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::path::WorkspacePath;
+
+/// No session file is larger where a person's changes of it are taken in.
+pub(super) const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+
+/// What is known of session files, by path.
+#[derive(Default)]
+pub(super) struct SessionRecords {
+    /// The texts that the room wrote last, by hash, and whether they are as it writes them where nobody else did.
+    pub(super) written: HashMap<String, (u64, bool)>,
+    /// The texts that the room was told of last.
+    pub(super) told: HashMap<String, u64>,
+    /// Texts that are told once they have been the same for a moment: others may be in the middle of writing them.
+    pub(super) seen: HashMap<String, u64>,
+    /// The texts that the room wrote last, as far as they are kept: the newest at the end.
+    texts: VecDeque<(String, String)>,
+    /// Sessions that stand in a copy because their files could not be written.
+    pub(super) copied: HashMap<String, WorkspacePath>,
+}
+
+/// So many texts are kept.
+const TEXTS_AT_MOST: usize = 64;
+/// Longer ones are not, in bytes.
+const TEXT_BYTES_AT_MOST: usize = 1024 * 1024;
+
+impl SessionRecords {
+    /// The text that the room wrote last into a file.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        self.texts.iter().rev().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    }
+
+    pub(super) fn keep_text(&mut self, path: &str, text: &str) {
+        self.texts.retain(|(known, _)| known != path);
+        if text.len() <= TEXT_BYTES_AT_MOST {
+            self.texts.push_back((path.to_owned(), text.to_owned()));
+        }
+        if self.texts.len() > TEXTS_AT_MOST {
+            self.texts.pop_front();
+        }
+    }
+
+    /// What the room wrote is not what it goes on from any more.
+    pub(super) fn forget(&mut self, path: &str) {
+        self.written.remove(path);
+        self.texts.retain(|(known, _)| known != path);
+    }
+}

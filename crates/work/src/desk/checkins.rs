@@ -1,0 +1,231 @@
+//! Planner check-ins: every so often, while something is open, a planner is asked to see how everybody gets on. When that
+//! was, how often and in which session stands in `storage/planner-checkin.yaml`, which a person may edit. Pure; the
+//! system is in `checking_in`.
+
+use serde_json::Value;
+
+use crate::base::Problem;
+use crate::base::calendar::{parse_stamp, stamp};
+use crate::workspace::layout::CHECK_IN_FILE;
+use crate::workspace::outline::line_of_key;
+use crate::workspace::session_files::pieces::with_key;
+use crate::workspace::yaml;
+
+/// Seconds between check-ins where the file does not say.
+pub const USUAL_INTERVAL_SECS: i64 = 60;
+/// No interval is longer: a year.
+const INTERVAL_SECS_AT_MOST: f64 = 31_536_000.0;
+/// What the message to a planner begins with.
+pub const CHECK_IN: &str = "Check-in with running agents to ensure progress";
+
+/// What the file says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CheckInFile {
+    /// When the last one was, in seconds of the room's date.
+    pub last_secs: Option<i64>,
+    /// Seconds from one to the next.
+    pub interval_secs: i64,
+    /// The planner's session.
+    pub session: Option<String>,
+    /// How many there were.
+    pub count: u64,
+}
+
+/// What is open, as far as a planner may help.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OpenWork {
+    /// Sessions in which an agent has something to do.
+    pub sessions: usize,
+    /// Open tasks that are somebody's.
+    pub tasks: usize,
+    /// Questions to a person.
+    pub questions: usize,
+}
+
+impl OpenWork {
+    /// Whether nothing is.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+
+    fn in_words(self) -> String {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {many}")),
+        };
+        let parts = [
+            counted(self.sessions, "session at work", "sessions at work"),
+            counted(self.tasks, "open task", "open tasks"),
+            counted(self.questions, "question to a person", "questions to a person"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What is to be done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CheckInStep {
+    /// Nothing.
+    Wait,
+    /// The time is counted from now on, for this reason; nobody is asked.
+    Begin(String),
+    /// A planner is asked, for this reason.
+    Ask(String),
+}
+
+/// Takes a file's text apart. What cannot be used of it is told, and stands for nothing; the error says why none of it
+/// can be used.
+pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
+    let data = yaml::parse(text).map_err(|error| {
+        let what = format!("it is no YAML, so that no planner is asked to check in: {}", error.what);
+        Problem::error(CHECK_IN_FILE, what, "correct the line, or take the file away").at_line(error.line)
+    })?;
+    let map = match &data {
+        Value::Object(map) => map.clone(),
+        Value::Null => serde_json::Map::new(),
+        _ => {
+            let what = "it has no keys, so that no planner is asked to check in";
+            return Err(Problem::error(CHECK_IN_FILE, what, "write keys such as interval_seconds: 60"));
+        }
+    };
+    let mut problems = Vec::new();
+    let mut odd = |key: &str, what: String, remedy: &str| {
+        problems.push(Problem::warning(CHECK_IN_FILE, what, remedy).at_line(line_of_key(text, &[key])));
+    };
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    let interval = match map.get("interval_seconds") {
+        None | Some(Value::Null) => USUAL_INTERVAL_SECS,
+        Some(value) => match number(value).filter(|secs| (1.0..=INTERVAL_SECS_AT_MOST).contains(secs)) {
+            Some(secs) => secs.round() as i64,
+            None => {
+                let what = format!("interval_seconds is {}, and {USUAL_INTERVAL_SECS} is used", yaml::inline(value));
+                odd("interval_seconds", what, "write a number of seconds from 1 to 31536000");
+                USUAL_INTERVAL_SECS
+            }
+        },
+    };
+    let last = map.get("last_checkin").filter(|value| !value.is_null());
+    let last_secs = last.and_then(|value| secs_of(value.as_str()?));
+    if let (Some(value), None) = (last, last_secs) {
+        let what = format!("last_checkin is {}, which is no time; it is counted from now", yaml::inline(value));
+        odd("last_checkin", what, "write a time such as 2026-01-31T10:20:30, or take the line out");
+    }
+    let session = map.get("planner_session").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let count = map.get("checkin_count").and_then(Value::as_u64).unwrap_or(0);
+    Ok((CheckInFile { last_secs, interval_secs: interval, session: session.map(str::to_owned), count }, problems))
+}
+
+/// The seconds of a time in the file. Fractions and a `Z`, as other programs write them, are left out: it is taken for the
+/// time of the person's clock.
+fn secs_of(text: &str) -> Option<i64> {
+    parse_stamp(text.trim().split(['.', 'Z', 'z']).next().unwrap_or_default())
+}
+
+/// What is to be done now. Time counts from the last check-in, or from when there was something open, whichever is later.
+pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<i64>, now_secs: i64) -> CheckInStep {
+    let Some(last) = file.and_then(|file| file.last_secs) else {
+        return CheckInStep::Begin("the time is counted from here".to_owned());
+    };
+    if last > now_secs {
+        return CheckInStep::Begin("the clock was set back; the time is counted anew".to_owned());
+    }
+    let interval = file.map_or(USUAL_INTERVAL_SECS, |file| file.interval_secs);
+    let from = open_since_secs.map_or(last, |since| since.max(last));
+    if open.is_nothing() || now_secs - from < interval {
+        return CheckInStep::Wait;
+    }
+    CheckInStep::Ask(format!("{}s since last check-in (threshold: {interval}s)", now_secs - last))
+}
+
+/// What a planner is told.
+pub fn message(count: u64, reason: &str, open: OpenWork) -> String {
+    format!("{CHECK_IN}\n\nCheck-in {count}: {reason}. Open now: {}.", open.in_words())
+}
+
+/// The file's text after that; `count` and `session` stay where absent. Keys of others and comments stay.
+pub fn written(text: &str, now_secs: i64, reason: &str, count: Option<u64>, session: Option<&str>) -> String {
+    let is_new = text.trim().is_empty();
+    let mut text = with_key(text, "last_checkin", &stamp(now_secs).into());
+    if is_new {
+        text = with_key(&text, "interval_seconds", &USUAL_INTERVAL_SECS.into());
+    }
+    if let Some(session) = session.map(str::to_owned).or_else(|| is_new.then(String::new)) {
+        text = with_key(&text, "planner_session", &session.into());
+    }
+    if let Some(count) = count.or(is_new.then_some(0)) {
+        text = with_key(&text, "checkin_count", &count.into());
+    }
+    with_key(&text, "last_reason", &reason.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_759_651_384;
+    const BUSY: OpenWork = OpenWork { sessions: 1, tasks: 2, questions: 0 };
+
+    fn file(text: &str) -> CheckInFile {
+        let (file, problems) = read(text).expect("it can be read");
+        assert_eq!(problems, []);
+        file
+    }
+
+    #[test]
+    fn the_file_of_the_reference_is_read_and_written_with_all_that_others_put_there() {
+        let text = "# ours\nlast_checkin: \"2025-10-05T08:02:04.076Z\" # by the room\ninterval_seconds: 90\nteam: red\n\
+                    planner_session: planner-001-abc123.session.yaml\ncheckin_count: 3\n\
+                    last_reason: \"65s since last check-in (threshold: 60s)\"\n# end\n";
+        let read = file(text);
+        assert_eq!((read.last_secs, read.interval_secs, read.count), (Some(1_759_651_324), 90, 3));
+        let CheckInStep::Ask(reason) = step(Some(&read), BUSY, Some(0), NOW + 60) else { panic!("it is due") };
+        assert_eq!(reason, "120s since last check-in (threshold: 90s)");
+        let next = written(text, NOW + 60, &reason, Some(4), Some("planner-001.act-9.session.yaml"));
+        assert_eq!(
+            next,
+            "# ours\nlast_checkin: \"2025-10-05T08:04:04\" # by the room\ninterval_seconds: 90\nteam: red\n\
+             planner_session: planner-001.act-9.session.yaml\ncheckin_count: 4\n\
+             last_reason: \"120s since last check-in (threshold: 90s)\"\n# end\n"
+        );
+        assert_eq!(file(&next).last_secs, Some(NOW + 60));
+        assert!(written(&text.replace('\n', "\r\n"), NOW, "x", None, None).matches("\r\n").count() == 8);
+        let words = message(4, &reason, BUSY);
+        assert!(words.starts_with(CHECK_IN) && words.contains("Check-in 4: 120s"), "{words}");
+        assert!(words.contains("1 session at work, 2 open tasks."), "{words}");
+    }
+
+    #[test]
+    fn the_first_look_only_begins_to_count() {
+        assert!(matches!(step(None, BUSY, Some(0), NOW), CheckInStep::Begin(_)));
+        let text = written("", NOW, "the time is counted from here", None, None);
+        let begun = file(&text);
+        assert_eq!(
+            (begun.last_secs, begun.interval_secs, begun.count, begun.session.clone()),
+            (Some(NOW), 60, 0, None)
+        );
+        assert_eq!(step(Some(&begun), BUSY, Some(NOW), NOW + 59), CheckInStep::Wait);
+        assert!(matches!(step(Some(&begun), BUSY, Some(NOW), NOW + 60), CheckInStep::Ask(_)));
+        assert_eq!(step(Some(&begun), OpenWork::default(), None, NOW + 6_000), CheckInStep::Wait, "nothing is open");
+        assert_eq!(step(Some(&begun), BUSY, Some(NOW + 6_000), NOW + 6_010), CheckInStep::Wait, "it has just begun");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_and_odd_values_are_borne() {
+        let begun = file(&written("", NOW, "x", None, None));
+        assert!(matches!(step(Some(&begun), BUSY, Some(NOW), NOW - 5), CheckInStep::Begin(_)));
+        assert_eq!(file("").interval_secs, 60);
+        for odd in ["0", "-5", "soon", "1e12", ".nan", "[1]"] {
+            let text = format!("last_checkin: 2025-10-05T08:02:04\ninterval_seconds: {odd}\n");
+            let (read, problems) = read(&text).expect("it can be read");
+            assert_eq!((read.interval_secs, problems.len()), (60, 1), "{odd}");
+            assert_eq!(problems[0].line, Some(2), "{odd}");
+        }
+        let (read_, problems) = read("last_checkin: soon\n").expect("it can be read");
+        assert!(read_.last_secs.is_none() && problems[0].what.contains("which is no time"));
+        for broken in ["a: [1", "- 1\n", "<<<<<<< mine\n"] {
+            assert!(read(broken).is_err(), "{broken}");
+        }
+        assert_eq!(file("interval_seconds: '15'\n").interval_secs, 15);
+    }
+}

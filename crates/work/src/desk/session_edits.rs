@@ -1,0 +1,136 @@
+//! Carries out `edit_session`: what stands in another agent's session is kept as a version first, then the session says
+//! what the planner wants. Whatever stops the process in between, the old text is there.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+
+use super::answering::wanted;
+use super::sessions::SessionsAccess;
+use crate::base::ids::ROOM;
+use crate::base::{ActivationKey, Author};
+use crate::kernel::session::path;
+use crate::kernel::{SessionTake, SessionTaken, file_message};
+use crate::mind::PromptMessage;
+use crate::tools::{DESK, DeskOrder, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
+use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
+
+/// What the names of its orders to files begin with.
+const ORDERS: &str = "edit-session/";
+
+/// Keeps the old text of each session that is to be edited, and edits it once that is done.
+pub(super) fn carry_on(
+    sessions: SessionsAccess,
+    orders: Res<OrdersUnderWay>,
+    mut outcomes: MessageReader<FileOutcome>,
+    mut files: MessageWriter<FileOrder>,
+    mut edits: MessageWriter<SessionTaken>,
+    mut answers: MessageWriter<ToolOutcome>,
+    mut asked: Local<BTreeSet<OrderKey>>,
+) {
+    for outcome in outcomes.read() {
+        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
+        asked.remove(&key);
+        let Some(order) = orders.get(key) else { continue };
+        let kept = match &outcome.result {
+            Ok(FileAnswer::Unchanged { version, .. }) => Ok(*version),
+            Ok(_) => Err("it was not edited: its old text could not be kept".to_owned()),
+            Err(failure) => Err(format!("it was not edited, because its old text could not be kept: {}", failure.what)),
+        };
+        let news = match kept.and_then(|version| edit(&sessions, order, version)) {
+            Ok((taken, text)) => {
+                let changed = vec![place(&sessions, &taken)];
+                edits.write(taken);
+                ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
+            }
+            Err(why) => ToolNews::Failed { why },
+        };
+        answers.write(ToolOutcome { key, news });
+    }
+    asked.retain(|key| orders.get(*key).is_some());
+    for order in orders.of(DESK) {
+        if asked.contains(&order.key) || !matches!(wanted(order), Ok(DeskOrder::EditSession { .. })) {
+            continue;
+        }
+        asked.insert(order.key);
+        // What is refused now needs no version.
+        match edit(&sessions, order, 0) {
+            Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: ToolNews::Failed { why } })),
+            Ok((taken, _)) => drop(files.write(FileOrder {
+                key: format!("{ORDERS}{}", order.key).into(),
+                author: Author(ROOM.into()),
+                activation: Some(order.key.activation.id()),
+                operation: FileOperation::KeepRecord { path: place(&sessions, &taken) },
+                rights: FileRights::default(),
+                cause: order.cause,
+            })),
+        }
+    }
+}
+
+fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
+    let key = taken.thread.unwrap_or(ActivationKey::numbered(0));
+    path(&taken.agent, key, sessions.kernel.thread(key))
+}
+
+/// What an order comes to as the room is now, and what its agent is told; why it is refused otherwise.
+fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
+    let DeskOrder::EditSession { session, content, guidance } = wanted(order)? else {
+        return Err("this edits no session".to_owned());
+    };
+    let (key, thread) = sessions.find(&session)?;
+    let id = sessions.kernel.session_id(key).unwrap_or_default();
+    if thread.agent == order.agent {
+        return Err("that is your own session; edit_session is for those of others".to_owned());
+    }
+    if let Some(why) = sessions.kernel.turn_of(key) {
+        return Err(format!(
+            "a turn of {id} goes on ({why}); try again when it is over, or send_message what is to be known at once"
+        ));
+    }
+    let new = match (&content, &guidance) {
+        (Some(content), None) => parse(content).map_err(|fault| match fault.line {
+            Some(line) => format!("'content' is no session: line {line}: {fault}"),
+            None => format!("'content' is no session: {fault}"),
+        })?,
+        (None, Some(guidance)) => guided(thread, sessions.kernel.activations(), guidance),
+        _ => return Err("give either content, the whole session, or guidance".to_owned()),
+    };
+    if content.is_some() && !new.agent_id.eq_ignore_ascii_case(&thread.agent) {
+        return Err(format!("'content' is a session of {:?}, and {id} is one of {}", new.agent_id, thread.agent));
+    }
+    let count = new.messages.len();
+    let taken = SessionTaken {
+        thread: Some(key),
+        path: None,
+        agent: thread.agent.clone(),
+        profile: thread.profile.clone(),
+        session: new,
+        ours: None,
+        replaces: content.is_some(),
+        over: thread.file.over.unwrap_or(0),
+        by: order.agent.clone(),
+        cause: order.cause,
+    };
+    if sessions.kernel.takes_session(&taken, &sessions.kernel_settings) == SessionTake::Later {
+        return Err(format!("{id} cannot be edited now, as too much work waits; try again later"));
+    }
+    let text =
+        format!("Edited: {id} has {count} messages now. The text before it is kept as version {version} of its file.");
+    Ok((taken, text))
+}
+
+/// The session with one more message, in which it is guided.
+fn guided<'a>(
+    thread: &crate::kernel::Thread,
+    mut live: impl Iterator<Item = &'a crate::kernel::Activation>,
+    guidance: &str,
+) -> SessionText {
+    let one = live.find(|one| Some(one.key) == thread.live);
+    let said: Vec<PromptMessage> = one.map_or_else(|| thread.messages.clone(), |one| one.messages_so_far());
+    let mut messages: Vec<SessionMessage> = said.iter().map(file_message).collect();
+    let written = Some(messages.len());
+    messages.push(SessionMessage::words(MessageRole::User, guidance));
+    SessionText { agent_id: thread.agent.to_string(), written, messages, ..SessionText::default() }
+}

@@ -1,0 +1,264 @@
+//! Sessions that a person edits or begins in an editor, in the room: what they saved is read, whose session it is is
+//! found out, and the kernel is told. What cannot be read stays as it is and is told with its line.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::hash::content_hash;
+use crate::base::text::{nearest, slug};
+use crate::base::{ActivationKey, Author, Id, Problem, Seq};
+use crate::kernel::{Kernel, KernelSettings, SessionTake, SessionTaken, WorkOrder};
+use crate::log::events::FileChange;
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{SimClock, Standstill};
+use crate::workspace::files::FileContent;
+use crate::workspace::session_files::{SessionText, copy_of, parse, session_id_of};
+use crate::workspace::vfs::records::records_of;
+use crate::workspace::vfs::{OUTSIDE, RecordChanged};
+use crate::workspace::{ProblemReport, RoomStart};
+
+/// What waits for a turn to end, or for an agent to come, is tried again after so many ticks.
+const AGAIN_TICKS: u64 = 6;
+/// So many texts wait at the same time.
+const WAITING_AT_MOST: usize = 1_000;
+/// Whose problems are told under this name.
+const SOURCE: &str = "session files";
+
+/// Texts of sessions that a person saved and that are not taken in yet. Part of the saved world. Written by this module
+/// only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionEdits {
+    waiting: BTreeMap<String, Waiting>,
+    /// What is wrong with session files, by path.
+    #[serde(skip)]
+    problems: BTreeMap<String, Problem>,
+}
+
+/// A text that waits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Waiting {
+    text: String,
+    /// What the room wrote there last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ours: Option<String>,
+    /// Not before this tick.
+    not_before: u64,
+    /// Whether its agent is not known.
+    is_lost: bool,
+    /// The session that is kept for it, where its work may be over before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<ActivationKey>,
+}
+
+impl SessionEdits {
+    /// Whether a text is taken in at once, without anything else happening; `now` is the tick.
+    pub fn is_taking(&self, now: u64) -> bool {
+        self.waiting.values().any(|waiting| waiting.not_before <= now && !waiting.is_lost)
+    }
+}
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct SessionFiles<'w, 's> {
+    kernel: Res<'w, Kernel>,
+    settings: Res<'w, KernelSettings>,
+    roster: Res<'w, Roster>,
+    profiles: Res<'w, Profiles>,
+    agents: Query<'w, 's, &'static Agent>,
+    start: Option<Res<'w, RoomStart>>,
+    clock: Res<'w, SimClock>,
+    log: ResMut<'w, EventLog>,
+    taken: MessageWriter<'w, SessionTaken>,
+    orders: MessageWriter<'w, WorkOrder>,
+    reports: MessageWriter<'w, ProblemReport>,
+}
+
+/// Takes in what a person saved.
+pub(super) fn take(
+    mut edits: ResMut<SessionEdits>,
+    mut files: SessionFiles,
+    mut changes: MessageReader<RecordChanged>,
+    standstill: Option<Res<Standstill>>,
+) {
+    if changes.is_empty() && edits.waiting.is_empty() {
+        return;
+    }
+    let edits = edits.bypass_change_detection();
+    let before = edits.problems.clone();
+    for RecordChanged { path, content, ours } in changes.read() {
+        let kept = edits.waiting.get(path).and_then(|waiting| waiting.kept);
+        edits.problems.remove(path);
+        edits.waiting.remove(path);
+        match content {
+            FileContent::Text(text) if edits.waiting.len() < WAITING_AT_MOST => {
+                let waiting = Waiting { text: text.clone(), ours: ours.clone(), not_before: 0, is_lost: false, kept };
+                edits.waiting.insert(path.clone(), waiting);
+            }
+            FileContent::Text(_) => {
+                let what = "too many session files were changed at once, and this one is not read";
+                edits.problems.insert(path.clone(), Problem::error(&**path, what, "save it again in a moment"));
+            }
+            FileContent::Removed => {
+                if let Some(thread) = kept {
+                    files.orders.write(WorkOrder::LetGo { thread });
+                }
+            }
+            FileContent::Unusable { what, remedy } => {
+                edits.problems.insert(path.clone(), Problem::error(&**path, &**what, &**remedy));
+            }
+        }
+    }
+    if standstill.is_none_or(|standstill| !standstill.holds()) {
+        let now = files.clock.tick();
+        let due = edits.waiting.iter().filter(|(_, waiting)| waiting.not_before <= now);
+        for path in due.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            files.bring_in(edits, &path, now);
+        }
+    }
+    if edits.problems != before {
+        let problems = edits.problems.values().cloned().collect();
+        files.reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
+    }
+}
+
+impl SessionFiles<'_, '_> {
+    fn bring_in(&mut self, edits: &mut SessionEdits, path: &str, now: u64) {
+        let Some(mut waiting) = edits.waiting.remove(path) else { return };
+        let taken = match parse(&waiting.text) {
+            Ok(session) => {
+                let ours = waiting.ours.as_deref().and_then(|ours| parse(ours).ok());
+                self.meant(path, session, ours, content_hash(waiting.text.as_bytes()))
+            }
+            Err(fault) => {
+                self.let_go(&waiting);
+                let remedy = format!(
+                    "{}; the file stays as it is until then, and the room writes what is said meanwhile into {}",
+                    fault.remedy,
+                    copy_of(path)
+                );
+                edits.problems.insert(path.to_owned(), Problem::error(path, fault.what, remedy).at_line(fault.line));
+                return;
+            }
+        };
+        let mut taken = match taken {
+            Ok(Some(taken)) => taken,
+            Ok(None) => return,
+            Err((what, remedy)) => {
+                // Whom it is for may still come.
+                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, true);
+                edits.waiting.insert(path.to_owned(), waiting);
+                edits.problems.insert(path.to_owned(), Problem::error(path, what, remedy));
+                return;
+            }
+        };
+        edits.problems.remove(path);
+        match self.kernel.takes_session(&taken, &self.settings) {
+            SessionTake::Nothing => self.let_go(&waiting),
+            SessionTake::Later => {
+                let goes_on = taken.thread.filter(|key| self.kernel.terms(*key).is_some_and(|terms| !terms.is_kept));
+                if let Some(thread) = goes_on.filter(|_| waiting.kept.is_none()) {
+                    waiting.kept = Some(thread);
+                    self.orders.write(WorkOrder::Keep { thread });
+                }
+                (waiting.not_before, waiting.is_lost) = (now + AGAIN_TICKS, false);
+                edits.waiting.insert(path.to_owned(), waiting);
+            }
+            SessionTake::Now => {
+                self.let_go(&waiting);
+                taken.cause = self.log.write(EventDraft::of(&FileChange::new(path, OUTSIDE)));
+                self.taken.write(taken);
+            }
+        }
+    }
+
+    /// Whose session it is, and which; none where nothing comes of it. The error says what is wrong and what to do.
+    fn meant(
+        &self,
+        path: &str,
+        session: SessionText,
+        ours: Option<SessionText>,
+        over: u64,
+    ) -> Result<Option<SessionTaken>, (String, String)> {
+        let thread = session_id_of(path).and_then(|id| self.kernel.session_named(id));
+        let is_unknown = thread.is_none();
+        let taken = |thread: Option<ActivationKey>,
+                     chosen: Option<&str>,
+                     agent: Id,
+                     profile: Id,
+                     session,
+                     ours: Option<SessionText>| SessionTaken {
+            thread,
+            path: chosen.map(str::to_owned),
+            agent,
+            profile,
+            session,
+            ours: ours.filter(|_| is_unknown),
+            replaces: false,
+            over,
+            by: Author::user().0,
+            cause: Seq(0),
+        };
+        if let Some((key, known)) = thread.and_then(|key| Some((key, self.kernel.thread(key)?))) {
+            if !self.means(&session.agent_id, &known.agent, &known.profile) {
+                let what = format!("it is a session of {}, and agent_id says {:?}", known.agent, session.agent_id);
+                return Err((
+                    what,
+                    format!("write agent_id: {}, or make a file of its own for another agent", known.agent),
+                ));
+            }
+            let (agent, profile) = (known.agent.clone(), known.profile.clone());
+            return Ok(Some(taken(Some(key), None, agent, profile, session, None)));
+        }
+        // What was said in another scene goes on when that is opened.
+        let here = self.start.as_ref().map(|start| start.scene.as_str());
+        let is_elsewhere = session.scene.as_deref().is_some_and(|scene| Some(scene) != here);
+        let begins = session.begins() || ours.is_some();
+        if !begins || is_elsewhere {
+            return Ok(None);
+        }
+        let (agent, profile) = self.agent(&session.agent_id)?;
+        let usual = session.thread.map(|thread| format!("{}{}.session.yaml", records_of(&agent), thread.id()));
+        let chosen = (usual.as_deref() != Some(path)).then_some(path);
+        Ok(Some(taken(None, chosen, agent, profile, session, ours)))
+    }
+
+    /// Nobody waits for a session any more that was kept.
+    fn let_go(&mut self, waiting: &Waiting) {
+        if let Some(thread) = waiting.kept {
+            self.orders.write(WorkOrder::LetGo { thread });
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Agent> {
+        self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
+    }
+
+    /// Whether a name means this agent.
+    fn means(&self, name: &str, agent: &str, profile: &str) -> bool {
+        let is = |word: &str| word.eq_ignore_ascii_case(name);
+        is(agent) || is(profile) || self.all().any(|one| *one.id == *agent && is(&one.name))
+    }
+
+    /// The agent of this name, and the profile that it runs: one in the room, or a profile that comes into it.
+    fn agent(&self, name: &str) -> Result<(Id, Id), (String, String)> {
+        let is = |word: &str| word.eq_ignore_ascii_case(name);
+        let here = || self.all();
+        let found = here().find(|one| is(&one.id)).or_else(|| here().find(|one| is(&one.profile)));
+        let found = found.or_else(|| here().find(|one| is(&one.name) || is(&slug(&one.name))));
+        if let Some(one) = found {
+            return Ok((one.id.clone(), one.profile.clone()));
+        }
+        if let Some(profile) = self.profiles.ids().find(|id| is(id) && self.profiles.is_defined(id)) {
+            return Ok((profile.clone(), profile.clone()));
+        }
+        let there: Vec<&str> = here().map(|one| &*one.id).collect();
+        let near = nearest(name, there.iter().copied()).map(|near| format!(" Is {near} meant?")).unwrap_or_default();
+        let what = format!("there is no agent {name:?} whose session this could be.{near}");
+        Err((what, "correct agent_id, or write an agent file of that name".to_owned()))
+    }
+}
