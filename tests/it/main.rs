@@ -54,6 +54,7 @@ mod trust;
 #[cfg(target_os = "linux")]
 #[path = "../../benches/figures/trust/mod.rs"]
 mod trust_loops;
+mod undoing;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -113,6 +114,7 @@ fn main() {
         going_on::trials,
         printing::trials,
         tasks::trials,
+        undoing::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

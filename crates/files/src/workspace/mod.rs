@@ -34,6 +34,7 @@ mod settings_range;
 pub mod starter;
 pub mod task_files;
 pub mod text_merge;
+pub mod undo;
 mod unsaved;
 mod unsaved_copies;
 pub mod vfs;

@@ -116,12 +116,15 @@ impl FileHandle {
 
     /// Takes a file away that was brought in, if nobody changed it since; says why not.
     pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
+        self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
+    }
+
+    /// Does something with a file for the person, and waits until it is done; says why it was not.
+    pub fn change(&self, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
-        let gone = |_| "the workspace was closed".to_owned();
-        let operation = FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash };
-        self.0.send(Command::Change { operation, reply }).map_err(|error| gone(error.to_string()))?;
-        let answer = replied.recv().map_err(|error| gone(error.to_string()))?;
-        answer.map(drop).map_err(|failure| failure.what)
+        let gone = || "the workspace was closed".to_owned();
+        self.0.send(Command::Change { operation, reply }).map_err(|_| gone())?;
+        replied.recv().map_err(|_| gone())?.map_err(|failure| failure.what)
     }
 
     /// Waits until everything that the room ordered is on disk, or says what is not and why.
