@@ -174,7 +174,7 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
         }
         return Ok(if arguments.dry_run { Ending::Done } else { Ending::Waiting });
     }
-    let (undone, not_done) = carry_out(folder, state, plan).map_err(Complaint::failed)?;
+    let (undone, not_done) = carry_out(folder, state, plan, None).map_err(Complaint::failed)?;
     tell(&not_done);
     let count = undone.files.len() - not_done.len();
     if is_json {

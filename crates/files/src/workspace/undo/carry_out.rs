@@ -90,8 +90,13 @@ enum Hands {
 }
 
 /// Does what a plan says. Gives back the record of it, and the files that were not changed because somebody changed them
-/// since the plan was made.
-pub fn carry_out(root: &Path, dir: &Path, plan: &UndoPlan) -> Result<(Undone, Vec<NotDone>), UndoError> {
+/// since the plan was made. `open` is the way to the files where this process has the workspace open.
+pub fn carry_out(
+    root: &Path,
+    dir: &Path,
+    plan: &UndoPlan,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<NotDone>), UndoError> {
     let files = plan.files.iter().filter(|file| file.changes()).map(|file: &FilePlan| UndoneFile {
         path: file.path.clone(),
         to: match &file.outcome {
@@ -105,7 +110,7 @@ pub fn carry_out(root: &Path, dir: &Path, plan: &UndoPlan) -> Result<(Undone, Ve
     let undone =
         Undone { number, time_ms: now_ms(), agent: plan.agent.clone(), files: files.collect(), is_taken_back: false };
     keep(dir, &undone).map_err(UndoError::Record)?;
-    let not_done = with_hands(root, dir, |hands| {
+    let not_done = with_hands(root, dir, open, |hands| {
         let done = undone.files.iter().map(|file| (file, put(hands, file)));
         done.filter_map(|(file, done)| Some(NotDone { path: file.path.clone(), why: done.err()? })).collect()
     })?;
@@ -121,12 +126,32 @@ pub fn last_undone(dir: &Path) -> Option<Undone> {
 /// Takes back what was undone last: what others changed since stays, and a file in which both changed the same lines is
 /// left as it is and named.
 pub fn take_back(root: &Path, dir: &Path) -> Result<(Undone, Vec<NotDone>), UndoError> {
-    let undone = last_undone(dir).ok_or(UndoError::Nothing)?;
-    let not_done = with_hands(root, dir, |hands| {
-        let done = undone.files.iter().map(|file| (file, put_again(hands, file)));
+    turn(root, dir, last_undone(dir).ok_or(UndoError::Nothing)?, None)
+}
+
+/// Takes back what was undone under this number, or undoes it once more where it was taken back, in the same way.
+pub fn turn_undone(
+    root: &Path,
+    dir: &Path,
+    number: u64,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<NotDone>), UndoError> {
+    turn(root, dir, read(dir, number).ok_or(UndoError::Nothing)?, open)
+}
+
+fn turn(
+    root: &Path,
+    dir: &Path,
+    undone: Undone,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<NotDone>), UndoError> {
+    let is_redone = undone.is_taken_back;
+    let not_done = with_hands(root, dir, open, |hands| {
+        let done = undone.files.iter().map(|file| (file, turn_file(hands, file, is_redone)));
         done.filter_map(|(file, done)| Some(NotDone { path: file.path.clone(), why: done.err()? })).collect()
     })?;
-    keep(dir, &Undone { is_taken_back: true, ..undone.clone() }).map_err(UndoError::Record)?;
+    let undone = Undone { is_taken_back: !is_redone, ..undone };
+    keep(dir, &undone).map_err(UndoError::Record)?;
     Ok((undone, not_done))
 }
 
@@ -141,7 +166,15 @@ pub fn unified_diff(path: (&str, &str), before: Option<&str>, after: Option<&str
     diff.unified_diff().context_radius(LINES_AROUND).header(&old, &new).to_string()
 }
 
-fn with_hands<T>(root: &Path, dir: &Path, act: impl FnOnce(&Hands) -> T) -> Result<T, UndoError> {
+fn with_hands<T>(
+    root: &Path,
+    dir: &Path,
+    open: Option<FileHandle>,
+    act: impl FnOnce(&Hands) -> T,
+) -> Result<T, UndoError> {
+    if let Some(handle) = open {
+        return Ok(act(&Hands::Service(handle)));
+    }
     let mut act = Some(act);
     let alone = while_closed(dir, || -> Result<Option<T>, FileServiceError> {
         let service = FileService::open(FileServiceOptions { dir: dir.to_owned(), ..FileServiceOptions::new(root) })?;
@@ -172,21 +205,25 @@ fn put(hands: &Hands, file: &UndoneFile) -> Result<(), String> {
     hands.replace((path, before.as_deref()), (to, after.as_deref()))
 }
 
-/// Makes a file what it was before it was undone, with what others did to it since.
-fn put_again(hands: &Hands, file: &UndoneFile) -> Result<(), String> {
+/// Makes a file what it was before it was undone, or once more what it was made by that, with what others did to it since.
+fn turn_file(hands: &Hands, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
     let UndoneFile { path, to, before, after } = file;
-    let place = to.as_ref().unwrap_or(path);
-    let now = hands.read(place)?;
-    if now.is_none() && place != path && hands.read(path)? == *before {
+    let mut places = (to.as_ref().unwrap_or(path), path);
+    let mut texts = (after.as_deref(), before.as_deref());
+    if is_redone {
+        (places, texts) = ((places.1, places.0), (texts.1, texts.0));
+    }
+    let now = hands.read(places.0)?;
+    if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
         // It never came so far.
         return Ok(());
     }
-    match reverted(after.as_deref(), before.as_deref(), now.as_deref()) {
+    match reverted(texts.0, texts.1, now.as_deref()) {
         Some(text) => {
             let text = text.map(std::borrow::Cow::into_owned);
-            hands.replace((place, now.as_deref()), (path, text.as_deref()))
+            hands.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
         }
-        None => Err(format!("'{place}' stays: others changed the same lines since.")),
+        None => Err(format!("'{}' stays: others changed the same lines since.", places.0)),
     }
 }
 

@@ -10,6 +10,8 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use carry_out::{NotDone, UndoError, Undone, UndoneFile, carry_out, last_undone, take_back, unified_diff};
+pub use carry_out::{
+    NotDone, UndoError, Undone, UndoneFile, carry_out, last_undone, take_back, turn_undone, unified_diff,
+};
 pub use past::{AgentPast, Pasts, Point};
 pub use plan::{Act, Deed, FilePlan, Outcome, Story, UndoPlan, plan_file, reverted};

@@ -163,13 +163,23 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
 }
 
 /// One story of what the log says and of the versions, which have the last word on who wrote what. Versions that the
-/// log does not know stand before the next one that it does.
-fn joined(logged: Vec<Act>, mut versions: Vec<FileVersion>) -> Vec<Act> {
+/// log does not know stand before the next one that it does, and before what happened later otherwise: the text that was
+/// there when a file was deleted or renamed is kept in that moment, and the log says nothing of it.
+pub(super) fn joined(logged: Vec<Act>, mut versions: Vec<FileVersion>) -> Vec<Act> {
+    let number_of = |act: &Act| match act.deed {
+        Deed::Wrote { version, .. } => Some(version),
+        Deed::Gone | Deed::Renamed { .. } => None,
+    };
+    let known: BTreeSet<u64> = logged.iter().filter_map(number_of).collect();
     versions.sort_by_key(|version| version.number);
     let mut versions = versions.into_iter().peekable();
     let mut acts = Vec::new();
     for act in logged {
         let Deed::Wrote { version: number, is_new } = act.deed else {
+            let is_earlier = |version: &FileVersion| !known.contains(&version.number) && version.time_ms <= act.time_ms;
+            while let Some(earlier) = versions.next_if(is_earlier) {
+                acts.push(written(earlier, false));
+            }
             acts.push(act);
             continue;
         };

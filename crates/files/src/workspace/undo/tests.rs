@@ -120,6 +120,26 @@ fn what_is_not_kept_any_more_is_never_guessed() {
     assert!(stays(life.outcome()).contains("not kept"));
 }
 
+#[test]
+fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
+    let version = |number, time_ms, author: &str| crate::store::FileVersion {
+        number,
+        time_ms,
+        author: author.into(),
+        activation: None,
+        order_key: None,
+        chars: 1,
+    };
+    let act = |time_ms, by: &str, deed| Act { time_ms, by: by.into(), activation: None, deed };
+    let gone = act(10, "ada", Deed::Gone);
+    let acts = super::past::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
+    assert_eq!(acts[1], gone, "{acts:?}");
+    // One that the log has later is later, whatever the clock said when it was written.
+    let anew = act(11, "bob", Deed::Wrote { version: 2, is_new: true });
+    let acts = super::past::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
+    assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &Deed::Wrote { version: 2, is_new: true }));
+}
+
 /// What somebody does: takes lines out, and puts lines in that nobody else writes.
 type Turn = (bool, u8, Vec<(usize, bool)>);
 
@@ -234,6 +254,7 @@ impl Office {
             operation,
             rights: FileRights::default(),
             cause: Seq(1),
+            worktree: None,
         };
         service.send(order).expect("there is room");
         let outcome = service.next(std::time::Duration::from_secs(20)).expect("it answers");
@@ -293,7 +314,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
             [("notes/a.md", Some("one\ntwo\nthree\nmine\n")), ("notes/b.md", Some("his\n")), ("notes/new.md", None)];
         assert_eq!(changed, wanted);
         fs::write(office.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
-        let (undone, not_done) = carry_out(office.root(), &office.dir(), &plan).expect("it can be undone");
+        let (undone, not_done) = carry_out(office.root(), &office.dir(), &plan, None).expect("it can be undone");
         assert_eq!((undone.files.len(), not_done.len()), (3, 1), "{not_done:?}");
         assert_eq!(not_done[0].path, "notes/b.md");
         assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
@@ -308,6 +329,10 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
         assert_eq!(office.text("notes/b.md").as_deref(), Some("edited meanwhile\n"));
         assert_eq!(office.text("notes/new.md").as_deref(), Some("hers\n"));
         assert!(matches!(take_back(office.root(), &office.dir()), Err(UndoError::Nothing)));
+        let (again, _) = turn_undone(office.root(), &office.dir(), undone.number, None).expect("it can be done again");
+        assert!(!again.is_taken_back);
+        assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
+        assert_eq!(office.text("notes/new.md"), None);
     }
 }
 
@@ -316,7 +341,7 @@ fn a_kill_between_two_files_is_mended_by_taking_back() {
     let office = busy();
     let plan = office.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
-    carry_out(office.root(), &office.dir(), &only).expect("it can be undone");
+    carry_out(office.root(), &office.dir(), &only, None).expect("it can be undone");
     // As if the rest had been written down as well, and the program killed before it was done.
     let record = office.dir().join("undone/000001.json");
     let mut undone: Undone = serde_json::from_str(&fs::read_to_string(&record).expect("it is there")).expect("json");
