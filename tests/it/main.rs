@@ -65,6 +65,7 @@ mod window;
 mod workflows;
 mod working;
 mod workshop;
+mod worktrees;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -115,6 +116,7 @@ fn main() {
         printing::trials,
         tasks::trials,
         undoing::trials,
+        worktrees::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

@@ -23,10 +23,8 @@ agents:
     - when: { contains: "First" }
       tools:
         - { name: vfs_write, arguments: { path: artifacts/first.md, content: "first\n" } }
-      repeat: false
-    - when: { kind: task }
-      text: "Written."
-    - tools:
+    - when: { contains: "Second" }
+      tools:
         - { name: vfs_edit, arguments: { path: notes/plan.md, old: "two", new: "2" } }
         - { name: vfs_delete, arguments: { path: notes/old.md } }
         - { name: vfs_rename, arguments: { from: notes/a.md, to: notes/b.md } }

@@ -39,6 +39,7 @@ mod unsaved;
 mod unsaved_copies;
 pub mod vfs;
 pub mod workflow_templates;
+mod worktrees_known;
 pub mod yaml;
 mod yaml_value;
 
@@ -53,6 +54,7 @@ pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
 pub use vfs::{SaveReport, has_news};
+pub use worktrees_known::WorktreesKnown;
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -73,6 +75,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<vfs::FileBridge>()
         .init_resource::<vfs::FilesUnderWay>()
         .init_resource::<vfs::FilesTold>()
+        .init_resource::<WorktreesKnown>()
         .init_resource::<room_writes::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
@@ -102,5 +105,6 @@ pub fn plugin(app: &mut App) {
         );
     sections::register::<saved::WorkspaceSaved>(app);
     sections::register::<vfs::FilesSaved>(app);
+    sections::register::<WorktreesKnown>(app);
     sections::register::<room_writes::FailedWrites>(app);
 }

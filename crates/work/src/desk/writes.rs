@@ -103,6 +103,7 @@ impl Queued {
             operation,
             rights: self.write.rights.clone(),
             cause: self.write.cause,
+            worktree: None,
         }
     }
 

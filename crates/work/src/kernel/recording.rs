@@ -157,6 +157,7 @@ fn session_order(
         operation: FileOperation::Record { path: session::path(one), content },
         rights: FileRights::default(),
         cause: one.cause,
+        worktree: None,
     };
     (order, bytes)
 }

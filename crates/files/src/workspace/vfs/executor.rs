@@ -191,6 +191,7 @@ impl Executor {
             activation: order.activation.clone(),
             result,
             cause: order.cause,
+            worktree: None,
         }
     }
 
@@ -316,6 +317,10 @@ impl Executor {
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
+            }
+            FileOperation::CommitWorktree { .. } | FileOperation::MergeWorktree { .. } => {
+                let what = "this is done in a copy, and there is none here.".to_owned();
+                Err(FileFailure { what, is_refusal: true })
             }
             FileOperation::Record { path, content } => self.record(&open(path, Want::Record)?, content),
         }

@@ -35,6 +35,7 @@ mod service;
 mod user_changes;
 mod watcher;
 mod words;
+pub mod worktrees;
 
 pub use super::path;
 pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
@@ -48,7 +49,8 @@ pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
 pub use news::{OutsideChange, SaveReport};
 pub use order::{
-    FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
+    ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch,
+    Unsearched, WorktreeChanges,
 };
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};

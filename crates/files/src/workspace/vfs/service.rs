@@ -22,6 +22,7 @@ use super::room_files::RoomFiles;
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
+use super::worktrees::Worktrees;
 use crate::base::Problem;
 
 /// Orders that wait in the service; more wait in the world.
@@ -169,8 +170,10 @@ impl FileService {
         let orders = saves.orders.clone();
         let now = Instant::now();
         let unheard = Vec::new();
+        let worktrees = Worktrees::new(&options.dir);
+        let (poll_at, answers_at) = (now, now);
         let mut work =
-            Work { files, watcher, persons, saves, answer, unheard, poll_at: now, polls: 0, answers_at: now };
+            Work { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -306,6 +309,8 @@ impl Drop for FileService {
 
 struct Work {
     files: Executor,
+    /// Agents' own copies of the workspace.
+    worktrees: Worktrees,
     watcher: Option<Watcher>,
     /// Looks for answers of persons.
     persons: Option<AnswerLook>,
@@ -390,7 +395,10 @@ impl Work {
     fn handle(&mut self, command: Command) {
         match command {
             Command::Order(order) => {
-                let outcome = self.files.carry_out(&order);
+                let outcome = match &order.worktree {
+                    Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
+                    None => self.files.carry_out(&order),
+                };
                 // Nobody may listen any more; what was done is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
