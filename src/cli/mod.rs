@@ -27,6 +27,7 @@ mod status;
 mod stop;
 mod task;
 mod task_files;
+mod undo;
 mod waiting_steps;
 #[cfg(feature = "window")]
 mod window;
@@ -159,6 +160,8 @@ enum Command {
     Task(task_files::Arguments),
     /// Put what agents did aside, so that all stands as before they began; nothing is deleted
     Clean(clean::Arguments),
+    /// Go back behind what an agent did to files, and keep what others wrote
+    Undo(undo::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
     /// Import agents, skills and rules that you have already, from files, folders or a repository
@@ -178,7 +181,7 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "init",
     "run",
     "daemon",
@@ -187,6 +190,7 @@ const COMMANDS: [&str; 17] = [
     "workflow",
     "task",
     "clean",
+    "undo",
     "replay",
     "import",
     "export",
@@ -226,6 +230,7 @@ pub fn main() -> ExitCode {
         Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),
         Some(Command::Task(arguments)) => task_files::task_files(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments),
+        Some(Command::Undo(arguments)) => undo::undo(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),

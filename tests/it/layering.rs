@@ -24,7 +24,7 @@ const HOUSE: [(&str, &[&str]); 7] = [
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
-const ONLY_IN: [(&str, &[&str]); 8] = [
+const ONLY_IN: [(&str, &[&str]); 9] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
     ("genai", &["gateway"]),
@@ -32,6 +32,7 @@ const ONLY_IN: [(&str, &[&str]); 8] = [
     ("landlock", &["gateway"]),
     ("rusqlite", &["store"]),
     ("notify", &["workspace"]),
+    ("git2", &["workspace"]),
     // `app` puts the window together.
     ("egui", &["view", "ui", "app"]),
 ];

@@ -57,6 +57,7 @@ mod trust;
 #[cfg(target_os = "linux")]
 #[path = "../../benches/figures/trust/mod.rs"]
 mod trust_loops;
+mod undoing;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -67,6 +68,7 @@ mod window;
 mod workflows;
 mod working;
 mod workshop;
+mod worktrees;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -119,6 +121,8 @@ fn main() {
         printing::trials,
         tasks::trials,
         task_board::trials,
+        undoing::trials,
+        worktrees::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

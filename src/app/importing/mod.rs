@@ -135,6 +135,11 @@ pub trait NewFiles {
     fn flush(&self) -> Vec<Problem> {
         Vec::new()
     }
+
+    /// The way to the files of a workspace that is open here.
+    fn handle(&self) -> Option<FileHandle> {
+        None
+    }
 }
 
 /// The folder of a workspace that is not open: no versions are kept of what changes.
@@ -160,6 +165,10 @@ impl NewFiles for FileHandle {
 
     fn flush(&self) -> Vec<Problem> {
         Self::flush(self)
+    }
+
+    fn handle(&self) -> Option<FileHandle> {
+        Some(self.clone())
     }
 }
 

@@ -82,14 +82,20 @@ pub fn perform(
             act_all(room, state, acts, Step::default());
         }
         Command::Undo => {
-            let Reversal { acts, files } = room.history.undo();
+            let Reversal { acts, files, undone } = room.history.undo();
             do_again(room, state, acts);
+            if let Some(number) = undone {
+                order(room, FileJob::TurnUndone { number });
+            }
             if !files.is_empty() {
                 order(room, FileJob::TakeBack { files });
             }
         }
         Command::Redo => {
-            let Reversal { acts, files } = room.history.redo();
+            let Reversal { acts, files, undone } = room.history.redo();
+            if let Some(number) = undone {
+                order(room, FileJob::TurnUndone { number });
+            }
             if files.is_empty() {
                 do_again(room, state, acts);
             } else {
@@ -118,6 +124,8 @@ pub fn perform(
         }
         Command::Show(tab) => show(state, panes, &tab),
         Command::ImportFiles { paths, folder } => order(room, FileJob::Import { paths, folder, is_seen: false }),
+        Command::LookBack { agent, since_ms } => order(room, FileJob::LookBack { agent, since_ms }),
+        Command::UndoWork(plan) => order(room, FileJob::UndoWork { plan }),
         Command::ImportSeen(ImportQuestion { paths, folder, place, .. }) => {
             order(
                 room,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::app::importing::Imported;
-use crate::base::Problem;
+use crate::base::{Id, Problem};
 use crate::ui::commands::RoomAct;
-use crate::ui::state::{DropPlace, ImportQuestion};
+use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
+use crate::workspace::undo::{UndoPlan, Undone};
 use crate::workspace::vfs::NewFile;
 
 /// A job with files.
@@ -48,6 +49,23 @@ pub enum FileJob {
         /// What is to be done in the room afterwards.
         acts: Vec<RoomAct>,
     },
+    /// Looks what an agent did to files, and what undoing it from a moment on would come to.
+    LookBack {
+        /// Whose work, by id.
+        agent: Id,
+        /// From which moment on, in milliseconds since 1970; where absent, only what it did is looked for.
+        since_ms: Option<u64>,
+    },
+    /// Puts files back as they were before an agent changed them.
+    UndoWork {
+        /// What the person has seen.
+        plan: UndoPlan,
+    },
+    /// Takes such an undo back, or does it again where it was taken back.
+    TurnUndone {
+        /// Which.
+        number: u64,
+    },
     /// Writes the log of a run.
     ExportLog {
         /// Which run.
@@ -76,6 +94,9 @@ impl FileJob {
             Self::Import { .. } => "Importing files".to_owned(),
             Self::TakeBack { .. } => "Undoing an import".to_owned(),
             Self::PutBack { .. } => "Redoing an import".to_owned(),
+            Self::LookBack { .. } => "Looking through an agent's work".to_owned(),
+            Self::UndoWork { .. } => "Undoing an agent's work".to_owned(),
+            Self::TurnUndone { .. } => "Taking an undo back".to_owned(),
             Self::ExportLog { .. } => "Exporting the event log".to_owned(),
             Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }
@@ -116,6 +137,17 @@ pub enum FileJobDone {
         kept: Vec<String>,
         /// What is to be done in the room now.
         acts: Vec<RoomAct>,
+    },
+    /// What an agent did: the person chooses what is undone of it.
+    LookedBack(UndoQuestion),
+    /// Files were put back as they were before an agent changed them, or that was taken back.
+    WorkUndone {
+        /// The record of it.
+        undone: Undone,
+        /// Why some files stay as they are, a sentence each.
+        kept: Vec<String>,
+        /// Whether this was done for the first time.
+        is_new: bool,
     },
     /// A log or a workspace was exported.
     Exported {

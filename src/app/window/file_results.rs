@@ -54,6 +54,22 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
             open_soon(room, state, Some(stem), false);
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
+        FileJobDone::LookedBack(question) if question.points.is_empty() => {
+            state.tell("This agent has not changed any file yet", true);
+        }
+        FileJobDone::LookedBack(question) => state.front.ask(Dialog::UndoWork(Box::new(question))),
+        FileJobDone::WorkUndone { undone, kept, is_new } => {
+            let count = undone.files.len().saturating_sub(kept.len());
+            let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+            let words = if undone.is_taken_back { "as the agent left them" } else { "as before the agent's work" };
+            state.tell(format!("{files} put back {words}"), true);
+            for why in kept.iter().take(NAMED_AT_MOST) {
+                state.tell(why.clone(), false);
+            }
+            if is_new {
+                room.history.note(Step { undone: Some(undone.number), ..Step::default() });
+            }
+        }
         FileJobDone::Imported(imported) => {
             room.history.note(Step { files: imported.made(), ..Step::default() });
             tell_not_reached(state, &imported);

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use super::file_jobs::{FileJob, FileJobDone};
 use crate::app::importing::{self, Destination, NewFiles};
 use crate::app::opening::state_folder;
-use crate::base::{JobControl, Problem, numbered};
+use crate::base::{Id, JobControl, Problem, numbered};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};
-use crate::ui::state::{DropPlace, ImportQuestion};
+use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
 use crate::workspace::archive::{self, ArchiveError};
-use crate::workspace::vfs::{FileHistory, NewFile};
+use crate::workspace::undo;
+use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
+/// So many of an agent's pieces of work are shown, the newest first.
+const POINTS_AT_MOST: usize = 100;
 /// Of what an archive leaves out so much is named; the rest is counted.
 const NAMED_AT_MOST: usize = 10;
 
@@ -45,6 +48,22 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         FileJob::PutBack { files: made, acts } => {
             let kept = reverse(&made, control, |file| put_back(workspace, files, file));
             FileJobDone::PutBack { count: made.len(), kept, acts }
+        }
+        FileJob::LookBack { agent, since_ms } => match looked_back(workspace, &agent, since_ms) {
+            Ok(question) => FileJobDone::LookedBack(question),
+            Err(error) => not_undone(&agent, &error.to_string()),
+        },
+        FileJob::UndoWork { plan } => {
+            match undo::carry_out(workspace, &state_folder(workspace), &plan, files.handle()) {
+                Ok((undone, kept)) => work_undone(undone, kept, true),
+                Err(error) => not_undone(&plan.agent, &error.to_string()),
+            }
+        }
+        FileJob::TurnUndone { number } => {
+            match undo::turn_undone(workspace, &state_folder(workspace), number, files.handle()) {
+                Ok((undone, kept)) => work_undone(undone, kept, false),
+                Err(error) => not_undone("files", &error.to_string()),
+            }
         }
         FileJob::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
@@ -88,6 +107,27 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
             }
         }
     }
+}
+
+/// The pieces of work in which an agent changed files, and what undoing from one on comes to.
+fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
+    let pasts = undo::Pasts::read(workspace, &state_folder(workspace))?;
+    let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
+    let plan = since_ms.map(|since_ms| (since_ms, pasts.plan(agent, since_ms)));
+    Ok(UndoQuestion { agent: agent.clone(), points, plan })
+}
+
+fn work_undone(undone: undo::Undone, kept: Vec<undo::NotDone>, is_new: bool) -> FileJobDone {
+    FileJobDone::WorkUndone { undone, kept: kept.into_iter().map(|one| one.why).collect(), is_new }
+}
+
+fn not_undone(agent: &str, why: &str) -> FileJobDone {
+    let what = format!("its work could not be undone: {why}");
+    FileJobDone::Failed(Problem::error(
+        agent,
+        what,
+        "see that the folder may be written to and that the disk is not full",
+    ))
 }
 
 fn has_folder(paths: &[PathBuf]) -> bool {

@@ -164,6 +164,26 @@ impl Reader {
         Ok(())
     }
 
+    /// Calls `visit` for every event of these kinds, of whichever run, in order.
+    pub fn for_each_event_of(&self, kinds: &[EventKind], mut visit: impl FnMut(EventRecord)) -> Result<(), StoreError> {
+        let failed = StoreError::while_doing;
+        let words: Vec<&str> = kinds.iter().map(EventKind::word).collect();
+        let marks = vec!["?"; words.len()].join(", ");
+        let sql = format!(
+            "SELECT seq, events.tick, time_ms, runs.id, type, agent, activation, session, cause, data \
+             FROM events JOIN runs ON run = runs.number WHERE type IN ({marks}) ORDER BY seq"
+        );
+        let mut statement = self.connection.prepare_cached(&sql).map_err(failed("read the events"))?;
+        let mut rows = statement.query(rusqlite::params_from_iter(words)).map_err(failed("read the events"))?;
+        while let Some(row) = rows.next().map_err(failed("read the events"))? {
+            match event(row) {
+                Ok(event) => visit(event),
+                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+            }
+        }
+        Ok(())
+    }
+
     /// At most so many of the events before one, of whichever run, in order.
     pub fn events_before(&self, seq: Seq, count: usize) -> Result<Vec<EventRecord>, StoreError> {
         let failed = StoreError::while_doing;

@@ -10,10 +10,12 @@ use super::room::{apply_file_change, apply_written_file};
 use super::room_writes;
 use super::scene_state::SceneState;
 use super::unsaved::Unsaved;
+use super::vfs::worktrees::{FILES, WORKTREES};
 use super::vfs::{
     FileAnswer, FileBridge, FileDone, FileOutcome, FilesTold, FilesUnderWay, OUTSIDE, OutsideChange, SaveReport,
     is_agent,
 };
+use super::worktrees_known::WorktreesKnown;
 use crate::base::Id;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{EventDraft, EventLog};
@@ -73,7 +75,9 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
 
 /// Applies how an order went: keeps the record, and tells the room what it must know.
 fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
+    let mut is_in_worktree = outcome.worktree.is_some();
     if let Some((at, order)) = world.resource_mut::<FilesUnderWay>().remove(&outcome.key) {
+        is_in_worktree |= order.worktree.is_some();
         world.resource_mut::<FileBridge>().note_answer(at);
         room_writes::note_outcome(world, &order, outcome.result.as_ref().err());
     }
@@ -85,8 +89,30 @@ fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
             world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
         }
     }
-    if let Ok(FileAnswer::Changed { done, conflict_with }) = &outcome.result {
-        apply_change(world, outcome, done, conflict_with);
+    if let Some(changes) = &outcome.worktree {
+        world.resource_mut::<WorktreesKnown>().note(&outcome.author.0, changes);
+    }
+    match &outcome.result {
+        Ok(FileAnswer::Changed { done, .. }) if is_in_worktree => {
+            apply_change(world, outcome, &in_worktree(&outcome.author.0, done), &[]);
+        }
+        Ok(FileAnswer::Changed { done, conflict_with }) => apply_change(world, outcome, done, conflict_with),
+        Ok(FileAnswer::Merged { done, .. }) => {
+            done.iter().for_each(|done| apply_change(world, outcome, done, &[]));
+        }
+        _ => {}
+    }
+}
+
+/// What was done in an agent's own copy, with the paths by which the workspace knows the files of the copy.
+fn in_worktree(agent: &str, done: &FileDone) -> FileDone {
+    let place = |path: &str| format!(".workshop/{WORKTREES}/{agent}/{FILES}/{path}");
+    match done {
+        FileDone::Written { path, version, chars, is_new, .. } => {
+            FileDone::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
+        }
+        FileDone::Deleted { path } => FileDone::Deleted { path: place(path) },
+        FileDone::Renamed { from, to, .. } => FileDone::Renamed { from: place(from), to: place(to), content: None },
     }
 }
 

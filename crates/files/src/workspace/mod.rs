@@ -36,10 +36,12 @@ mod settings_range;
 pub mod starter;
 pub mod task_files;
 pub mod text_merge;
+pub mod undo;
 mod unsaved;
 mod unsaved_copies;
 pub mod vfs;
 pub mod workflow_templates;
+mod worktrees_known;
 pub mod yaml;
 mod yaml_value;
 
@@ -54,6 +56,7 @@ pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
 pub use vfs::{SaveReport, has_news};
+pub use worktrees_known::WorktreesKnown;
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -74,6 +77,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<vfs::FileBridge>()
         .init_resource::<vfs::FilesUnderWay>()
         .init_resource::<vfs::FilesTold>()
+        .init_resource::<WorktreesKnown>()
         .init_resource::<room_writes::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
@@ -105,5 +109,6 @@ pub fn plugin(app: &mut App) {
         );
     sections::register::<saved::WorkspaceSaved>(app);
     sections::register::<vfs::FilesSaved>(app);
+    sections::register::<WorktreesKnown>(app);
     sections::register::<room_writes::FailedWrites>(app);
 }

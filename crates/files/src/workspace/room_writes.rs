@@ -194,6 +194,7 @@ mod tests {
             operation,
             rights: FileRights::default(),
             cause: Seq(0),
+            worktree: None,
         }
     }
 

@@ -102,6 +102,23 @@ pub fn merge_keeping_both(base: &str, mine: &str, theirs: &str) -> String {
     text
 }
 
+/// Joins two files that grew from the same one, where each may also be gone. None where both changed the same lines, where
+/// one deleted what the other changed, or where both made the file anew.
+pub fn merge_files<'a>(
+    base: Option<&'a str>,
+    mine: Option<&'a str>,
+    theirs: Option<&'a str>,
+) -> Option<Option<Cow<'a, str>>> {
+    if mine == theirs || mine == base {
+        return Some(theirs.map(Cow::Borrowed));
+    }
+    if theirs == base {
+        return Some(mine.map(Cow::Borrowed));
+    }
+    let (base, mine, theirs) = (base?, mine?, theirs?);
+    TextMerge::new(base, mine, theirs).text().map(|text| Some(Cow::Owned(text)))
+}
+
 /// What both sides have, once; of what only one has, what is new. A line that one side took out is out.
 fn push_new_lines(text: &mut String, Conflict { base, mine, theirs }: &Conflict) {
     let (base, mine, theirs) = (lines(base), lines(mine), lines(theirs));

@@ -79,6 +79,9 @@ pub struct ProgramOrder {
     pub id: Id,
     /// The program and its arguments.
     pub words: Vec<String>,
+    /// The folder below the workspace that is its whole workspace, outside of which it writes nothing; the workspace
+    /// itself where absent.
+    pub root: Option<String>,
     /// The folder in which it runs, below the workspace; the workspace itself where empty.
     pub folder: String,
     /// Seconds that it may take, where the agent said so.
@@ -194,8 +197,9 @@ pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: Cancel
 type Ran = (HowEnded, String, String);
 
 async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
-    let ProgramOrder { words, folder, timeout_secs, settings, .. } = order;
+    let ProgramOrder { words, root, folder, timeout_secs, settings, .. } = order;
     let workspace = place.workspace.ok_or("there is no workspace to run it in")?;
+    let workspace = root.map_or(workspace.clone(), |root| workspace.join(root));
     let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
     let at = workspace.join(&folder);
     let at = at.canonicalize().map_err(|error| format!("the folder {folder:?} cannot be opened: {error}"))?;

@@ -116,6 +116,22 @@ impl Keys<'_> {
         Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
     }
 
+    /// Whether it works in a copy of its own. What is not understood counts as that: it keeps the agent from more.
+    pub(super) fn worktree(&mut self) -> bool {
+        let Some(entry) = self.known.get("workspace") else { return false };
+        let word = plain(&entry.value).unwrap_or_default().trim().to_lowercase();
+        match word.as_str() {
+            "git" => true,
+            "shared" => false,
+            _ => {
+                let what = format!("there is no workspace {word:?}; the agent works in a copy of its own until then");
+                let remedy = "write git for a copy of its own, or shared for the workspace itself";
+                self.tell("workspace", what, remedy);
+                true
+            }
+        }
+    }
+
     fn tell_empty(&mut self, key: &str, meant: &str) {
         let what = format!("nothing stands behind {key:?}; it counts as {meant}");
         let remedy = format!("write what it allows behind it, or remove {key:?}");

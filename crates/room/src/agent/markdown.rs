@@ -38,6 +38,7 @@ pub(super) const KEYS: &[&str] = &[
     "safety_mode",
     "reads",
     "writes",
+    "workspace",
 ];
 
 /// Reads the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; where that cannot be
@@ -201,6 +202,7 @@ pub(super) fn read_entries(
         safety_mode: keys.safety_mode(),
         reads: keys.list("reads"),
         writes: keys.list("writes"),
+        has_worktree: keys.worktree(),
         limits: Vec::new(),
         lines,
         extra,

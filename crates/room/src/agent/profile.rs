@@ -63,6 +63,9 @@ pub struct AgentProfile {
     pub reads: Option<Vec<String>>,
     /// Globs of what it may write; everything that its safety mode allows where absent.
     pub writes: Option<Vec<String>>,
+    /// Whether it works in a copy of its own, whose changes a person takes over: `workspace: git`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_worktree: bool,
     /// What it may not do beyond that, by keys of other products and by mistyped ones.
     pub limits: Vec<Limit>,
     /// Where its keys stand in its file.
@@ -90,6 +93,7 @@ impl Default for AgentProfile {
             safety_mode: None,
             reads: None,
             writes: None,
+            has_worktree: false,
             limits: Vec::new(),
             lines: KeyLines::default(),
             extra: serde_json::Map::new(),

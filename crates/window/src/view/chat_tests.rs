@@ -41,6 +41,7 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         mail: VecDeque::new(),
         has_signalled: false,
         outputs: Vec::new(),
+        proposed: None,
         told: String::new(),
         is_unwritten: false,
         written_tick: 0,

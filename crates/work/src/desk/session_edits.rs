@@ -64,6 +64,7 @@ pub(super) fn carry_on(
                 operation: FileOperation::KeepRecord { path: place(&sessions, &taken) },
                 rights: FileRights::default(),
                 cause: order.cause,
+                worktree: None,
             })),
         }
     }

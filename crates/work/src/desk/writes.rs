@@ -108,6 +108,7 @@ impl Queued {
             operation,
             rights: self.write.rights.clone(),
             cause: self.write.cause,
+            worktree: None,
         }
     }
 

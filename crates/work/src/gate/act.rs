@@ -197,6 +197,20 @@ impl Act {
         Self { tool: tool.to_owned(), touches: touches.collect() }
     }
 
+    /// The same, where files are changed in the agent's own copy alone: what happens there changes nothing in the room, and
+    /// no file that the room itself reads can be changed there.
+    #[must_use]
+    pub fn in_worktree(mut self) -> Self {
+        let of_copy = |path: &WorkspacePath| Touch::Other { kind: TouchKind::COPY_WRITE, target: path.to_string() };
+        self.touches.retain(|touch| !matches!(touch, Touch::Profile(_) | Touch::UnknownProfile { .. }));
+        for touch in &mut self.touches {
+            if let Touch::Write { path } | Touch::Delete { path } | Touch::Rename { from: path, .. } = touch {
+                *touch = of_copy(path);
+            }
+        }
+        self
+    }
+
     /// An order to files.
     pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn Surroundings, names: &ToolNames) -> Self {
         Self::of(tool, &file_touches(operation), there, names)
@@ -255,7 +269,11 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
             vec![touch(TouchKind::FILE_READ, path), touch(TouchKind::FILE_WRITE, path)]
         }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
-        FileOperation::Save { .. } | FileOperation::Record { .. } | FileOperation::KeepRecord { .. } => Vec::new(),
+        FileOperation::Save { .. }
+        | FileOperation::Record { .. }
+        | FileOperation::KeepRecord { .. }
+        | FileOperation::CommitWorktree { .. }
+        | FileOperation::MergeWorktree { .. } => Vec::new(),
     }
 }
 

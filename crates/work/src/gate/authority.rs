@@ -28,6 +28,9 @@ const COMMAND_KEYS: [&str; 11] = [
     "terminalcommands",
 ];
 
+/// The tool with which an agent proposes what it did in its own copy: a person is asked each time.
+pub const PROPOSE_CHANGES: &str = "propose_changes";
+
 /// What a tool lets an agent do, as far as limits tell tools apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Power {
@@ -230,6 +233,9 @@ pub struct Authority {
     /// more nor less than another, only another bill and another reader.
     #[serde(default)]
     pub model: Option<String>,
+    /// Whether it changes files in a copy of its own alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_worktree: bool,
 }
 
 /// Something that one authority has and another has not.
@@ -340,7 +346,9 @@ impl Authority {
             sees_workspace: profile.share_workspace_info,
             sees_user: profile.share_user_info,
             model: profile.model.clone(),
+            has_worktree: profile.has_worktree,
         };
+        let authority = authority.offering(names);
         (authority.within_limits(place, profile, names, &mut problems), problems)
     }
 
@@ -359,7 +367,18 @@ impl Authority {
             sees_workspace: false,
             sees_user: false,
             model: None,
+            has_worktree: false,
         }
+    }
+
+    /// The same; who works in a copy of its own can also propose what it did there.
+    fn offering(mut self, names: &ToolNames) -> Self {
+        if self.has_worktree && names.0.iter().any(|tool| tool.name == PROPOSE_CHANGES) {
+            self.tools.insert(PROPOSE_CHANGES.to_owned());
+        } else {
+            self.tools.remove(PROPOSE_CHANGES);
+        }
+        self
     }
 
     /// Whether this is the authority that a malformed agent file is given.
@@ -370,7 +389,9 @@ impl Authority {
     /// Whether `other` is never more than this; else everything in which it is, in order.
     pub fn allows(&self, other: &Self) -> Result<(), Vec<Excess>> {
         let mut excess = BTreeSet::new();
-        excess.extend(other.tools.difference(&self.tools).cloned().map(Excess::Tool));
+        // Proposing changes everything only once a person allowed it.
+        let tools = other.tools.difference(&self.tools).filter(|tool| *tool != PROPOSE_CHANGES);
+        excess.extend(tools.cloned().map(Excess::Tool));
         excess.extend(other.unknown_tools.difference(&self.unknown_tools).cloned().map(Excess::Tool));
         excess.extend(globs_beyond(self.reads.as_deref(), other.reads.as_deref()).into_iter().map(Excess::Reads));
         excess.extend(globs_beyond(self.writes.as_deref(), other.writes.as_deref()).into_iter().map(Excess::Writes));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::allowing::AllowRule;
-use super::authority::{Authority, Excess};
+use super::authority::{Authority, Excess, PROPOSE_CHANGES};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::globs;
@@ -65,7 +65,13 @@ impl Bounds {
     pub fn tools(&self) -> BTreeSet<&str> {
         let (own, starters) = self.authorities.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
-        tools.filter(|tool| starters.iter().all(|other| other.tools.contains(*tool))).map(String::as_str).collect()
+        let has = |other: &Authority, tool: &str| other.tools.contains(tool) || tool == PROPOSE_CHANGES;
+        tools.filter(|tool| starters.iter().all(|other| has(other, tool))).map(String::as_str).collect()
+    }
+
+    /// Whether files are changed in a copy alone: whoever is started by an agent that works in a copy does so, too.
+    pub fn has_worktree(&self) -> bool {
+        self.authorities.iter().any(|authority| authority.has_worktree)
     }
 
     /// The name under which the agent is told of a tool: as its file lists it, else the tool's own.

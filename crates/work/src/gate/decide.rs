@@ -159,6 +159,11 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Command { line, judged, is_kept_in } => {
             judge_command((line, judged, *is_kept_in), act, bounds, policy, findings)
         }
+        Touch::Other { kind, target } if *kind == TouchKind::COPY_MERGE => {
+            class(kind, "merging its changes", target);
+            let why = "its changes are to come into the workspace".to_owned();
+            findings.ask_each_time(kind.clone(), target, why);
+        }
         Touch::Other { kind, target } => {
             class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target);
             if *kind == TouchKind::SESSION_EDIT {

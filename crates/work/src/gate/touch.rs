@@ -65,8 +65,15 @@ impl TouchKind {
     /// A tool of an MCP server is called.
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
+    /// A file of the agent's own copy is changed, deleted or renamed.
+    pub const COPY_WRITE: Self = Self(Cow::Borrowed("copy.write"));
+    /// What an agent did in its own copy comes into the workspace.
+    pub const COPY_MERGE: Self = Self(Cow::Borrowed("copy.merge"));
+
     /// The kinds that are known, each once.
-    pub const KNOWN: [Self; 16] = [
+    pub const KNOWN: [Self; 18] = [
+        Self::COPY_WRITE,
+        Self::COPY_MERGE,
         Self::FILE_READ,
         Self::FILE_FIND,
         Self::FILE_WRITE,
@@ -106,6 +113,8 @@ impl TouchKind {
         };
         match self.as_str() {
             "file.read" | "file.find" | "agent.signal" | "message.read" => inside(None, false),
+            "copy.write" => inside(None, true),
+            "copy.merge" => TouchDefaults { why: "it changes the workspace itself", ..outside(SafetyMode::Balanced) },
             "file.write" | "message.send" => inside(Some(SafetyMode::Safe), true),
             "file.delete" | "file.rename" | "profile.write" | "agent.spawn" | "agent.start" => {
                 inside(Some(SafetyMode::Balanced), true)
@@ -136,6 +145,8 @@ impl TouchKind {
     /// What somebody does who touches something in this way.
     pub fn verb(&self) -> &str {
         match self.as_str() {
+            "copy.write" => "changing in its own copy",
+            "copy.merge" => "merging",
             "process.run" => "running",
             "net.fetch" => "fetching",
             "mcp.call" => "calling",

@@ -20,7 +20,7 @@ use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit};
+use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
 /// The most characters of a result or an ending that stand in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
@@ -44,6 +44,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) profiles: Res<'w, Profiles>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
+    pub(super) worktrees: Res<'w, WorktreesKnown>,
     keeps_in: Res<'w, KeepsProgramsIn>,
     date: Res<'w, RoomDate>,
     pub(super) questions: Res<'w, RequestQueue>,

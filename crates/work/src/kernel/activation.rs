@@ -216,6 +216,9 @@ pub struct Activation {
     /// Paths of files that it changed, in the order in which it first did.
     #[serde(default)]
     pub outputs: Vec<String>,
+    /// The changes of its agent's own copy that a person was asked about last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<u64>,
     /// Why it waits, as its agent was told last.
     pub told: String,
     /// Whether its session changed since it was written down.

@@ -347,6 +347,7 @@ impl Kernel {
             mail: VecDeque::new(),
             has_signalled: false,
             outputs: Vec::new(),
+            proposed: None,
             told: String::new(),
             is_unwritten: true,
             written_tick: 0,

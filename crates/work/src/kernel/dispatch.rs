@@ -96,6 +96,7 @@ impl RoomAccess<'_, '_> {
         };
         let decision = plan.as_ref().ok().map(|plan| {
             let act = plan.act(&self.surroundings(), self.tools.names());
+            let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
             decide(&act, &bounds, &self.policy)
         });
         let record = call.record.unwrap_or_else(|| {
@@ -117,6 +118,9 @@ impl RoomAccess<'_, '_> {
         };
         self.explain(&one, plan.doing.to_string(), false, record);
         kernel.keep_plan(at, &plan);
+        if let Work::File { operation: FileOperation::MergeWorktree { hash }, .. } = &plan.work {
+            kernel.note_proposed(key, *hash);
+        }
         let now = self.now_secs();
         kernel.end_grants(now);
         match decision {
@@ -178,7 +182,8 @@ impl RoomAccess<'_, '_> {
     ) {
         match &plan.work {
             Work::File { .. } | Work::Order { .. } => {
-                self.order(kernel, one, at, call, plan, bounds.file_rights(), record)
+                let worktree = bounds.has_worktree().then(|| one.agent.clone());
+                self.order(kernel, (one, worktree), at, call, plan, bounds.file_rights(), record)
             }
             Work::Spawn { path, content, task } => {
                 let child = self.child_of(path, content);
@@ -186,7 +191,9 @@ impl RoomAccess<'_, '_> {
                     Ok(_) => {
                         let rights = bounds.spawn_rights(path);
                         let write = FileOperation::Write { path: path.clone(), content: content.clone() };
-                        self.order(kernel, one, at, call, Planned::files(write, None).of(&plan.tool), rights, record);
+                        // An agent's file belongs to the room, and not to a copy.
+                        let plan = Planned::files(write, None).of(&plan.tool);
+                        self.order(kernel, (one, None), at, call, plan, rights, record);
                     }
                     Err(refusal) => {
                         let text = words::spawned(path, &refused_spawn(&refusal));
@@ -222,6 +229,11 @@ impl RoomAccess<'_, '_> {
     /// id. The error is the result for the model.
     fn plan(&self, one: &Activation, call: &ToolCall, bounds: &Bounds) -> Result<ToolPlan, String> {
         let plan = self.tools.parse(call, self.caller(one), bounds)?;
+        if let Work::File { operation: FileOperation::MergeWorktree { .. }, .. } = &plan.work {
+            let changes = self.worktrees.changes(&one.agent).filter(|_| bounds.has_worktree());
+            let changes = changes.filter(|changes| changes.files.iter().any(|file| file.left_out.is_none()));
+            return changes.map(|changes| Planned::merge(changes).of(&plan.tool)).ok_or_else(words::nothing_to_propose);
+        }
         if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
             let (agent, profile) = self.here(one, name)?;
             let planned = Planned::delegate(profile.to_string(), Some(agent), task.clone(), terms.clone());
@@ -238,7 +250,7 @@ impl RoomAccess<'_, '_> {
     fn order(
         &mut self,
         kernel: &mut Kernel,
-        one: &Activation,
+        (one, worktree): (&Activation, Option<Id>),
         at: CallAt,
         call: &ToolCall,
         plan: ToolPlan,
@@ -255,6 +267,7 @@ impl RoomAccess<'_, '_> {
             plan,
             rights,
             cause,
+            worktree,
         });
     }
 

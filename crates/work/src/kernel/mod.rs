@@ -31,6 +31,7 @@ pub mod ordered;
 mod orders;
 mod outbox;
 pub mod overview;
+mod proposing;
 pub mod question;
 mod recording;
 mod saved;

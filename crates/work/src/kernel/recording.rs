@@ -197,6 +197,7 @@ fn record_order(
         operation: FileOperation::Record { path, content, over },
         rights: FileRights::default(),
         cause,
+        worktree: None,
     }
 }
 

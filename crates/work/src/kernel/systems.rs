@@ -61,7 +61,8 @@ pub(super) fn ingest(
         }
         match &reply.outcome {
             Ok(said) => {
-                kernel.replied(reply.activation, reply.turn, said.clone(), &room.settings);
+                let said = room.with_proposal(&kernel, reply.activation, said.clone());
+                kernel.replied(reply.activation, reply.turn, said, &room.settings);
             }
             Err(failure) => {
                 let failure = no_reply(failure, reply.sent_chars);

@@ -224,6 +224,13 @@ impl Kernel {
         }
     }
 
+    /// A person is asked about these changes of the copy of its agent.
+    pub(super) fn note_proposed(&mut self, key: ActivationKey, hash: u64) {
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.proposed = Some(hash);
+        }
+    }
+
     /// Keeps the name of the order that a call gave: only what is answered under it is its answer.
     pub(super) fn keep_order(&mut self, order: OrderKey) {
         if let Some(call) = self.running_call_mut(order.activation, order.turn, order.call) {

@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::files::object;
-use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Planning, Tool};
+use crate::base::Author;
 use crate::gate::commands::{Command, words};
 use crate::gate::{DeclaredTouch, TouchKind};
 use crate::gateway::{HowEnded, ProgramCalls, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 use crate::schedule::{Door, InputJournal};
-use crate::workspace::vfs::WorkspacePath;
+use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
 
 /// Who runs programs.
 pub const COMMANDS: &str = "commands";
@@ -93,10 +95,52 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
     Ok(Planned::order(COMMANDS, order, touches, ("running", &started)))
 }
 
+/// What the order is called with which the copy of an agent is made ready for a command.
+const OPEN: &str = "before-command/";
+/// The same for keeping what a command left there.
+const KEEP: &str = "after-command/";
+
+/// Has the copies of agents made ready for commands that are to run in them: an order to files like any other, so that it
+/// happens once and is played again.
+pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
+    for order in orders.read().filter(|order| *order.plan.executor == *COMMANDS) {
+        files.write_batch(file_order(order, OPEN, "what lay there before a command".to_owned()));
+    }
+}
+
+/// Keeps what commands left in the copies of agents, in the same way.
+pub(super) fn keep_copies(
+    mut outcomes: MessageReader<ToolOutcome>,
+    under_way: Res<OrdersUnderWay>,
+    mut files: MessageWriter<FileOrder>,
+) {
+    for outcome in outcomes.read().filter(|outcome| !matches!(outcome.news, ToolNews::Progress { .. })) {
+        if let Some(order) = under_way.get(outcome.key).filter(|order| *order.plan.executor == *COMMANDS) {
+            files.write_batch(file_order(order, KEEP, format!("run {}", order.plan.doing.target)));
+        }
+    }
+}
+
+/// The order to commit what lies in the copy in which a command runs, if it runs in one.
+fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> {
+    let worktree = order.worktree.clone()?;
+    Some(FileOrder {
+        key: format!("{lead}{}", order.key).into(),
+        author: Author::agent(&order.agent),
+        activation: Some(order.key.activation.id()),
+        operation: FileOperation::CommitWorktree { what },
+        rights: order.rights.clone(),
+        cause: order.cause,
+        worktree: Some(worktree),
+    })
+}
+
 /// What was begun here, and whether this process has looked for the first time. Nobody's to save.
 #[derive(Default)]
 pub(super) struct Begun {
     orders: BTreeSet<OrderKey>,
+    /// Commands that wait for the copies in which they run.
+    waiting: BTreeSet<OrderKey>,
     has_looked: bool,
 }
 
@@ -104,8 +148,15 @@ pub(super) struct Begun {
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<Door<ToolOutcome>>),
     (under_way, settings, journal): (Res<OrdersUnderWay>, Res<ProgramSettings>, Res<InputJournal>),
+    mut files: MessageReader<FileOutcome>,
     mut begun: Local<Begun>,
 ) {
+    let opened: Vec<(OrderKey, Result<(), String>)> = (files.read())
+        .filter_map(|outcome| {
+            let key = outcome.key.strip_prefix(OPEN)?.parse().ok()?;
+            Some((key, outcome.result.as_ref().map(drop).map_err(|failure| failure.what.clone())))
+        })
+        .collect();
     if journal.is_replaying() {
         return;
     }
@@ -123,6 +174,10 @@ pub(super) fn carry_out(
     }
     let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
     for order in under_way.of(COMMANDS) {
+        let is_opened = opened.iter().find(|(key, _)| *key == order.key).map(|(_, result)| result);
+        if begun.waiting.contains(&order.key) && is_opened.is_none() {
+            continue;
+        }
         if begun.orders.contains(&order.key) || outcomes.waiting().any(|outcome| outcome.key == order.key) {
             continue;
         }
@@ -136,11 +191,21 @@ pub(super) fn carry_out(
             Some(_) if is_first_look => ToolNews::Aborted {
                 why: "the workshop was stopped while the command ran; whether it was done is not known".to_owned(),
             },
+            Some(_) if order.worktree.is_some() && is_opened.is_none() => {
+                begun.waiting.insert(order.key);
+                continue;
+            }
+            Some(_) if matches!(is_opened, Some(Err(_))) => {
+                begun.waiting.remove(&order.key);
+                ToolNews::Failed { why: is_opened.and_then(|opened| opened.clone().err()).unwrap_or_default() }
+            }
             Some(CommandOrder { words, cwd, timeout_secs }) => {
+                begun.waiting.remove(&order.key);
+                let root = order.worktree.as_ref().map(|agent| format!(".workshop/{WORKTREES}/{agent}/{COPY}"));
                 begun.orders.insert(order.key);
                 let timeout_secs = timeout_secs.map(|secs| secs as f64);
                 let (id, settings) = (order.key.id(), settings.clone());
-                let order = ProgramOrder { id, words, folder: cwd, timeout_secs, settings };
+                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings };
                 calls.send(ProgramCommand::Run(Box::new(order)));
                 continue;
             }

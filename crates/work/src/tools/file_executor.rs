@@ -20,6 +20,7 @@ pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWrit
             operation: operation.clone(),
             rights: order.rights.clone(),
             cause: order.cause,
+            worktree: order.worktree.clone(),
         });
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::plan::{Excerpt, Planned};
 use super::tool::{Arguments, Tool};
-use crate::gate::Power;
+use crate::gate::{PROPOSE_CHANGES, Power};
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 /// No path is longer, in characters.
@@ -188,6 +188,18 @@ pub(super) fn search() -> Tool {
     .also_called(&["Grep", "Glob"])
     .also_offered_as("search_files")
     .with_argument_aliases(&[("query", "text")])
+}
+
+/// Proposes what was done in the agent's own copy.
+pub(super) fn propose_changes() -> Tool {
+    Tool::new(
+        PROPOSE_CHANGES,
+        "You work in your own copy of the workspace. Propose what you changed in it: a person sees the difference and \
+                  takes it over or says why not. Do so once you are done; it is done for you if you forget it.",
+        object(json!({}), &[]),
+        |_, _| file(FileOperation::MergeWorktree { hash: 0 }),
+    )
+    .with_power(Power::Write)
 }
 
 /// Takes a file away.

@@ -78,11 +78,13 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (mcp::register, file_executor::answer, order::close, report_profiles)
+            (mcp::register, file_executor::answer, commands::keep_copies, order::close, report_profiles)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
             // The kernel has given its orders by now; the files take theirs up in the last phase.
-            (order::take_up, file_executor::order).chain().in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
+            (order::take_up, file_executor::order, commands::open_copies)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
         ),
     );
     app.add_systems(Tick, (mcp::carry_out, commands::carry_out).chain().in_set(CollectInputs).after(ServersHeard));

@@ -123,6 +123,9 @@ pub struct ToolOrder {
     pub rights: FileRights,
     /// The record of the call.
     pub cause: Seq,
+    /// The agent in whose own copy of the workspace it is carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Id>,
 }
 
 /// What became of an order. An input, where the executor is outside the world.

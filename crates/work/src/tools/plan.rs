@@ -8,7 +8,7 @@ use super::hand_over::Terms;
 use crate::base::{Id, text};
 use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
 use crate::log::events;
-use crate::workspace::vfs::FileOperation;
+use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
 /// Of what a call does so many characters are shown.
 const TARGET_CHARS: usize = 80;
@@ -79,6 +79,25 @@ impl Planned {
         let (verb, target) = doing_files(&operation);
         let (touches, doing) = (file_touches(&operation), Doing::new(verb, target));
         Self { executor: FILES.into(), work: Work::File { operation, excerpt }, touches, doing }
+    }
+
+    /// What an agent did in its own copy, to be taken over into the workspace: exactly this, or nothing.
+    pub fn merge(changes: &WorktreeChanges) -> Self {
+        let merged: Vec<&str> =
+            (changes.files.iter().filter(|file| file.left_out.is_none())).map(|file| file.path.as_str()).collect();
+        let (added, removed) = changes.files.iter().fold((0, 0), |(added, removed), file| {
+            if file.left_out.is_none() { (added + file.added, removed + file.removed) } else { (added, removed) }
+        });
+        let named = text::truncate(&merged.join(", "), TARGET_CHARS);
+        let files = if merged.len() == 1 { "1 file".to_owned() } else { format!("{} files", merged.len()) };
+        let target = format!("{files} (+{added} -{removed}): {named}");
+        let becomes = Becomes::Text { content: patch_of(changes) };
+        Self {
+            executor: FILES.into(),
+            touches: vec![DeclaredTouch::new(TouchKind::COPY_MERGE, &*target).becoming(becomes)],
+            doing: Doing::new("proposing", &target),
+            work: Work::File { operation: FileOperation::MergeWorktree { hash: changes.hash }, excerpt: None },
+        }
     }
 
     /// The start of an agent with a file of its own.
@@ -231,6 +250,20 @@ pub fn started(name: &str, there: &dyn Surroundings) -> Option<String> {
     ids.into_iter().find(|id| there.profile(id).is_some())
 }
 
+/// The difference that a person decides about, with what is not part of it and why.
+fn patch_of(changes: &WorktreeChanges) -> String {
+    let mut patch = changes.diff.clone();
+    if changes.is_cut {
+        patch.push_str("\n[… the rest is too long to be shown here; it lies in the agent's copy]\n");
+    }
+    for file in &changes.files {
+        if let Some(why) = &file.left_out {
+            patch.push_str(&format!("not taken over: {} ({why})\n", file.path));
+        }
+    }
+    patch
+}
+
 fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
     match operation {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => ("reading", path),
@@ -246,6 +279,8 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Rename { from, .. } => ("renaming", from),
         FileOperation::Restore { path, .. } => ("restoring", path),
         FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => ("recording", path),
+        FileOperation::CommitWorktree { what } => ("committing", what),
+        FileOperation::MergeWorktree { .. } => ("proposing", "the changes of its copy"),
     }
 }
 

@@ -9,7 +9,7 @@ use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::spelling::is_unseen;
 use crate::base::text;
-use crate::gate::{DeclaredTouch, Surroundings};
+use crate::gate::{Becomes, DeclaredTouch, Surroundings};
 use crate::workspace::vfs::FileOperation;
 
 /// A sentence says what is touched in so many characters.
@@ -61,6 +61,11 @@ pub enum Preview {
         from: String,
         /// Its path as it would be.
         to: String,
+    },
+    /// Files change as a patch says.
+    Patch {
+        /// The patch, as `diff -u` writes it.
+        text: String,
     },
     /// An agent is made and given a task.
     NewAgent {
@@ -140,6 +145,9 @@ pub enum Mark {
 /// What somebody wants to do who made this call, so that it reads on behind "wants to".
 pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
     let words = match &plan.work {
+        Work::File { operation: FileOperation::MergeWorktree { .. }, .. } if !plan.touches.is_empty() => {
+            wants_of_touches(plan)
+        }
         Work::File { operation, .. } => wants_of_files(operation, there),
         Work::Spawn { path, content, .. } => match agent_name(path, content) {
             Some(name) => format!("create an agent: {name}"),
@@ -198,6 +206,8 @@ fn wants_of_files(operation: &FileOperation, there: &dyn Surroundings) -> String
         FileOperation::Save { path, .. } | FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => {
             format!("write {}", short(path))
         }
+        FileOperation::CommitWorktree { .. } => "keep what lies in its copy".to_owned(),
+        FileOperation::MergeWorktree { .. } => "bring the changes of its copy into the workspace".to_owned(),
     }
 }
 
@@ -219,6 +229,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
             "file.rename" => format!("rename {target}"),
             "process.run" => format!("run `{target}`"),
             "net.fetch" => format!("fetch {target}"),
+            "copy.merge" => format!("bring its changes into the workspace: {target}"),
             "mcp.call" => format!("call {target}"),
             "message.send" => format!("send a message to {target}"),
             "message.read" => format!("listen to {target}"),
@@ -238,6 +249,7 @@ impl Preview {
     /// What a call would do. `arguments` are those that the model gave.
     pub fn of(plan: &ToolPlan, arguments: &Value, there: &dyn Surroundings) -> Self {
         match &plan.work {
+            Work::File { operation: FileOperation::MergeWorktree { .. }, .. } => Self::of_merge(plan, arguments),
             Work::File { operation, .. } => Self::of_files(operation, arguments, there),
             Work::Spawn { path, content, task } => {
                 Self::NewAgent { path: path.clone(), text: shown(content), task: shown(task) }
@@ -268,6 +280,13 @@ impl Preview {
                 Self::Deletion { path: path.clone(), text: there.text(path).map(shown) }
             }
             FileOperation::Rename { from, to } => Self::Rename { from: from.clone(), to: to.clone() },
+            _ => Self::arguments(arguments),
+        }
+    }
+
+    fn of_merge(plan: &ToolPlan, arguments: &Value) -> Self {
+        match plan.touches.as_slice() {
+            [DeclaredTouch { becomes: Becomes::Text { content }, .. }] => Self::Patch { text: shown(content) },
             _ => Self::arguments(arguments),
         }
     }
@@ -337,6 +356,7 @@ impl Preview {
                 put(&mut lines, Mark::Removed, from);
                 put(&mut lines, Mark::Added, to);
             }
+            Self::Patch { text } => patch(&mut lines, text),
             Self::NewAgent { path, text, task } => {
                 heading(&mut lines, "Its task".to_owned());
                 put(&mut lines, Mark::Plain, task);
@@ -378,6 +398,50 @@ fn list(lines: &mut Vec<PreviewLine>, rows: &[(String, String)]) {
         heading(lines, name.clone());
         put(lines, Mark::Plain, value);
     }
+}
+
+/// A patch, with a heading for each file. Which lines are of a file's text is told by their numbers, so that no text looks
+/// like a heading.
+fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
+    let (mut old, mut left) = ("", (0_usize, 0_usize));
+    for line in text.lines() {
+        let sign = line.chars().next();
+        let is_text = left != (0, 0) && matches!(sign, Some(' ' | '+' | '-'));
+        if is_text {
+            left.0 = left.0.saturating_sub(usize::from(sign != Some('+')));
+            left.1 = left.1.saturating_sub(usize::from(sign != Some('-')));
+            let mark = match sign {
+                Some('+') => Mark::Added,
+                Some('-') => Mark::Removed,
+                _ => Mark::Plain,
+            };
+            lines.push(PreviewLine { mark, text: line[1..].trim_end_matches('\r').to_owned() });
+        } else if let Some(path) = line.strip_prefix("--- ") {
+            old = path;
+        } else if let Some(path) = line.strip_prefix("+++ ") {
+            heading(
+                lines,
+                match (old.strip_prefix("a/"), path.strip_prefix("b/")) {
+                    (Some(path), None) => format!("{path} is deleted; its versions stay"),
+                    (None, Some(path)) => format!("{path} is new"),
+                    (_, path) => path.unwrap_or_default().to_owned(),
+                },
+            );
+        } else if let Some(numbers) = line.strip_prefix("@@ -") {
+            left = lines_of_hunk(numbers).unwrap_or_default();
+            lines.push(PreviewLine { mark: Mark::Gap, text: "…".to_owned() });
+        } else {
+            lines.push(PreviewLine { mark: Mark::Gap, text: line.to_owned() });
+        }
+    }
+}
+
+/// How many lines of the old and of the new text follow: `1,3 +1,4 @@`.
+fn lines_of_hunk(numbers: &str) -> Option<(usize, usize)> {
+    let (old, rest) = numbers.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+    Some((count(old)?, count(new)?))
 }
 
 /// The lines in which two texts differ, with some around them.

@@ -55,6 +55,7 @@ fn house() -> Vec<Tool> {
         slack::slack_read(),
         slack::slack_send(),
         commands::execute_command(),
+        files::propose_changes(),
     ]
 }
 

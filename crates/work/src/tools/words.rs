@@ -45,6 +45,8 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
         FileAnswer::Changed { done, .. } => changed(operation, done),
         FileAnswer::Folder { path, is_new: true } => format!("Made the folder {}", quoted(path)),
         FileAnswer::Folder { path, .. } => format!("The folder {} is there already", quoted(path)),
+        FileAnswer::Committed => "Committed.".to_owned(),
+        FileAnswer::Merged { done, crossed, left_out } => merged(done, crossed, left_out),
         FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
     }
 }
@@ -59,6 +61,27 @@ pub fn kept_out(reasons: &[String]) -> String {
     format!(
         "\nThis file belongs to an element of the room, which did not take all of it over: {reasons}. Read it again."
     )
+}
+
+/// What an agent is told that proposes what it did not do.
+pub fn nothing_to_propose() -> String {
+    "Error: your copy has nothing that the workspace has not; there is nothing to propose.".to_owned()
+}
+
+/// What came of a proposal that a person allowed.
+fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
+    let mut words = match done.len() {
+        0 => "The workspace has nothing new from your copy.".to_owned(),
+        1 => "The person took your changes over: 1 file of the workspace changed.".to_owned(),
+        count => format!("The person took your changes over: {count} files of the workspace changed."),
+    };
+    for (head, files) in [("Not merged", crossed), ("Never merged", left_out)] {
+        if !files.is_empty() {
+            let files = text::truncate(&unbroken(&files.join("; ")), REASON_CHARS_AT_MOST);
+            words.push_str(&format!("\n{head}, and still only in your copy: {files}"));
+        }
+    }
+    words
 }
 
 fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {

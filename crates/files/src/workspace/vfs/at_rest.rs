@@ -51,6 +51,26 @@ impl FilesAtRest {
         Ok(placed == Placing::Placed)
     }
 
+    /// Takes a file away, if it still says what was read. Says whether it did.
+    pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, AtRestError> {
+        let beside = beside_name(&format!("command {} {path}", std::process::id()));
+        match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
+            Ok(placing) => Ok(placing == Placing::Placed),
+            Err(Trouble::Missing) => Ok(false),
+            Err(trouble) => Err(AtRestError(trouble.words(path.as_str()))),
+        }
+    }
+
+    /// Gives a file another path, where nothing may be yet.
+    pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), AtRestError> {
+        match self.0.look(to) {
+            Err(Trouble::Missing) => {}
+            Ok(_) => return Err(AtRestError(format!("'{to}' is there already."))),
+            Err(trouble) => return Err(AtRestError(trouble.words(to.as_str()))),
+        }
+        self.0.rename(from, to).map_err(|trouble| AtRestError(trouble.words(from.as_str())))
+    }
+
     /// The files that one of these plain globs names, in order; hidden ones and those behind links are left out.
     pub fn find(&self, globs: &[String]) -> Result<Vec<WorkspacePath>, AtRestError> {
         let mut walk = Walk { globs, found: Vec::new(), seen: 0 };

@@ -149,6 +149,7 @@ impl FileBridge {
                 activation: order.activation.clone(),
                 result: Err(FileFailure { what: what.to_owned(), is_refusal: false }),
                 cause: order.cause,
+                worktree: None,
             });
         }
         (self.sent, self.owed) = (under_way.0.len(), 0);

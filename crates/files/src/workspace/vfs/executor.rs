@@ -196,6 +196,7 @@ impl Executor {
             activation: order.activation.clone(),
             result,
             cause: order.cause,
+            worktree: None,
         }
     }
 
@@ -327,6 +328,10 @@ impl Executor {
                 let path = open(path, Want::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
+            }
+            FileOperation::CommitWorktree { .. } | FileOperation::MergeWorktree { .. } => {
+                let what = "this is done in a copy, and there is none here.".to_owned();
+                Err(FileFailure { what, is_refusal: true })
             }
             FileOperation::Record { path, content, over } => {
                 let path = open(path, Want::Record)?;

@@ -25,6 +25,7 @@ pub(in crate::workspace) fn order(key: &str, author: &str, operation: FileOperat
         operation,
         rights: FileRights::default(),
         cause: Seq(7),
+        worktree: None,
     }
 }
 

@@ -56,6 +56,12 @@ impl FileHistory {
         Ok(files.into_values().collect())
     }
 
+    /// The paths of all files that have versions, be they gone, in order.
+    pub fn known_paths(&self) -> Result<Vec<String>, StoreError> {
+        let heads = self.versions.as_ref().map_or(Ok(Vec::new()), FileVersions::heads)?;
+        Ok(heads.into_iter().map(|head| head.path).collect())
+    }
+
     /// The versions of a file, the newest first; none where it has none.
     pub fn versions(&self, path: &str) -> Result<Vec<FileVersion>, StoreError> {
         self.with_file(path, FileVersions::versions).map(Option::unwrap_or_default)

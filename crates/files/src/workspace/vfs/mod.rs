@@ -37,6 +37,7 @@ mod session_texts;
 mod user_changes;
 mod watcher;
 mod words;
+pub mod worktrees;
 
 pub use super::path;
 pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
@@ -50,7 +51,8 @@ pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
 pub use news::{OutsideChange, RecordChanged, SaveReport};
 pub use order::{
-    FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch, Unsearched,
+    ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch,
+    Unsearched, WorktreeChanges,
 };
 pub(super) use person::give_orders;
 pub use person::{FileCommand, FilesTold};

@@ -103,6 +103,17 @@ pub enum FileOperation {
         /// Which version, by its number.
         version: u64,
     },
+    /// Commit what lies in the copy of an agent that has one: what a command left there, for which nobody gave an order.
+    /// Makes the copy where there is none.
+    CommitWorktree {
+        /// What was done, for the message of the commit.
+        what: String,
+    },
+    /// Bring what an agent's own copy has into the workspace, if it is still what this hash stands for.
+    MergeWorktree {
+        /// Of the changes that a person was shown.
+        hash: u64,
+    },
     /// Keep a record of the program's own (a session): no version, no conflict, not for tools.
     Record {
         /// Where.
@@ -157,6 +168,9 @@ pub struct FileOrder {
     pub rights: FileRights,
     /// The record that it comes from.
     pub cause: Seq,
+    /// The agent in whose own copy of the workspace it is carried out; in the workspace itself where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Id>,
 }
 
 impl FileOrder {
@@ -265,6 +279,17 @@ pub enum FileAnswer {
         /// Whether it was not there before.
         is_new: bool,
     },
+    /// What lay in the copy is committed.
+    Committed,
+    /// What the copy had of its own came into the workspace, as far as that could be.
+    Merged {
+        /// What became of which file of the workspace.
+        done: Vec<FileDone>,
+        /// Files that stay as they are, each with why: others changed the same lines meanwhile.
+        crossed: Vec<String>,
+        /// Files that are never merged, each with why.
+        left_out: Vec<String>,
+    },
     /// The text was there already; no version was made.
     Unchanged {
         /// The normalised path.
@@ -330,6 +355,48 @@ pub struct FileOutcome {
     pub result: Result<FileAnswer, FileFailure>,
     /// The record that the order came from.
     pub cause: Seq,
+    /// What the copy in which it was carried out has of its own now, where that is news.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Box<WorktreeChanges>>,
+}
+
+/// What an agent's own copy has that the workspace has not.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorktreeChanges {
+    /// Stands for exactly these changes; 0 where there are none.
+    pub hash: u64,
+    /// The files, in order of paths.
+    pub files: Vec<ChangedInWorktree>,
+    /// The difference of those that can be merged, as a patch.
+    pub diff: String,
+    /// Whether the patch is longer than this.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// Files that changed in the workspace as well and could not be merged into the copy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crossed: Vec<String>,
+}
+
+/// One of those files.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChangedInWorktree {
+    /// Its path.
+    pub path: String,
+    /// Whether the workspace has no such file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_new: bool,
+    /// Whether the copy has none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_gone: bool,
+    /// Lines that come.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
+    /// Why it is not merged, where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 impl Input for FileOutcome {

@@ -36,6 +36,7 @@ pub(in crate::workspace) fn give_orders(
         operation: operation.clone(),
         rights: FileRights::default(),
         cause: Seq(0),
+        worktree: None,
     }));
 }
 

@@ -199,6 +199,33 @@ impl Root {
         Ok((text, found))
     }
 
+    /// What stands in a file that may be no text, at most so many bytes, and whether it may be run as a program.
+    pub(super) fn read_bytes(&self, path: &WorkspacePath, most: u64) -> Result<(Vec<u8>, bool), Trouble> {
+        let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
+        let is_program = file.metadata().is_ok_and(|metadata| is_program(&metadata));
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(Trouble::TooLarge { most }) } else { Ok((bytes, is_program)) }
+    }
+
+    /// Writes what may be no text under a hidden name in the folder of `path`, and waits until it is on disk.
+    pub(super) fn write_bytes_beside(
+        &self,
+        path: &WorkspacePath,
+        beside: &str,
+        bytes: &[u8],
+        is_program: bool,
+    ) -> Result<(), Trouble> {
+        self.beside_new(path, |folder| {
+            safe_fs::write_beside(folder, beside, bytes, None)?;
+            if is_program {
+                let (file, _) = folder.open_file(beside)?;
+                make_program(&file)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Opens a record of the program's own, with the time when it was last written.
     pub(super) fn open_record(&self, path: &WorkspacePath) -> Result<(File, Option<SystemTime>), Trouble> {
         let (file, _) = self.beside(path, |folder| open_checked(folder, path.name()))?;
@@ -314,6 +341,29 @@ impl Root {
             })
         })
     }
+}
+
+#[cfg(unix)]
+fn is_program(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn make_program(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = file.metadata()?.permissions().mode();
+    file.set_permissions(std::fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
+}
+
+#[cfg(not(unix))]
+fn make_program(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// A hidden name that no path names, for the text of an order.

@@ -174,6 +174,7 @@ impl Executor {
             operation: FileOperation::Save { path: path.into(), base: save.over, content: save.text.clone() },
             rights: FileRights::default(),
             cause: Seq(0),
+            worktree: None,
         };
         match self.try_put(&order, 0, &real, &save.text, now) {
             Ok(Some(_)) => {

@@ -22,6 +22,7 @@ use super::room_files::RoomFiles;
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
+use super::worktrees::Worktrees;
 use crate::base::Problem;
 
 /// Orders that wait in the service; more wait in the world.
@@ -116,12 +117,15 @@ impl FileHandle {
 
     /// Takes a file away that was brought in, if nobody changed it since; says why not.
     pub fn take_back(&self, file: &NewFile) -> Result<(), String> {
+        self.change(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash }).map(drop)
+    }
+
+    /// Does something with a file for the person, and waits until it is done; says why it was not.
+    pub fn change(&self, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
-        let gone = |_| "the workspace was closed".to_owned();
-        let operation = FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash };
-        self.0.send(Command::Change { operation, reply }).map_err(|error| gone(error.to_string()))?;
-        let answer = replied.recv().map_err(|error| gone(error.to_string()))?;
-        answer.map(drop).map_err(|failure| failure.what)
+        let gone = || "the workspace was closed".to_owned();
+        self.0.send(Command::Change { operation, reply }).map_err(|_| gone())?;
+        replied.recv().map_err(|_| gone())?.map_err(|failure| failure.what)
     }
 
     /// Waits until everything that the room ordered is on disk, or says what is not and why.
@@ -166,8 +170,10 @@ impl FileService {
         let orders = saves.orders.clone();
         let now = Instant::now();
         let unheard = Vec::new();
+        let worktrees = Worktrees::new(&options.dir);
+        let (poll_at, answers_at) = (now, now);
         let mut work =
-            Work { files, watcher, persons, saves, answer, unheard, poll_at: now, polls: 0, answers_at: now };
+            Work { files, worktrees, watcher, persons, saves, answer, unheard, poll_at, polls: 0, answers_at };
         let thread = std::thread::Builder::new().name("files".into()).spawn(move || work.run(&taken, events))?;
         Ok(Self { commands: Some(commands), answers, saves: orders, news, feed, problems, thread: Some(thread) })
     }
@@ -303,6 +309,8 @@ impl Drop for FileService {
 
 struct Work {
     files: Executor,
+    /// Agents' own copies of the workspace.
+    worktrees: Worktrees,
     watcher: Option<Watcher>,
     /// Looks for answers of persons.
     persons: Option<AnswerLook>,
@@ -387,7 +395,10 @@ impl Work {
     fn handle(&mut self, command: Command) {
         match command {
             Command::Order(order) => {
-                let outcome = self.files.carry_out(&order);
+                let outcome = match &order.worktree {
+                    Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
+                    None => self.files.carry_out(&order),
+                };
                 // Nobody may listen any more; what was done is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)

@@ -91,6 +91,7 @@ impl Executor {
             operation,
             rights: FileRights::default(),
             cause: Seq(0),
+            worktree: None,
         };
         let answer = self.carry_out(&order).result?;
         if let FileAnswer::Changed { done, .. } = &answer {

@@ -19,6 +19,7 @@ use crate::ui::state::{Dialog, DropPlace, FrontPanel, ImportQuestion, Light, Nam
 use crate::view::dates::DateLanguage;
 use crate::view::model::DecorView;
 use crate::view::pick::Thing;
+use crate::workspace::undo::UndoPlan;
 use crate::workspace::vfs::FileCommand;
 use crate::workspace::{Relationship, SettingsEdit};
 
@@ -298,6 +299,15 @@ pub enum Command {
         /// Into which folder of the workspace; by what each is where absent.
         folder: Option<String>,
     },
+    /// Shows what an agent did to files, and what undoing it from a moment on would change.
+    LookBack {
+        /// Whose work, by id.
+        agent: Id,
+        /// From which moment on, in milliseconds since 1970.
+        since_ms: Option<u64>,
+    },
+    /// Puts files back as the person has seen it.
+    UndoWork(UndoPlan),
     /// Imports what the person has seen a summary of.
     ImportSeen(ImportQuestion),
     /// Writes the log of this run as JSON into this file, or into the workspace's exports where none is named.

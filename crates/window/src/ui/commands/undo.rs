@@ -17,6 +17,8 @@ pub struct Step {
     pub nudged: Vec<crate::base::Id>,
     /// Files that came into the workspace with it, and go when it is taken back.
     pub files: Vec<NewFile>,
+    /// The record of an agent's work that was undone with it.
+    pub undone: Option<u64>,
 }
 
 /// What takes a step back, or does it again.
@@ -26,6 +28,8 @@ pub struct Reversal {
     pub acts: Vec<RoomAct>,
     /// Files to be taken out of the workspace, or put back into it.
     pub files: Vec<NewFile>,
+    /// The record of an agent's work that is to be taken back, or undone again.
+    pub undone: Option<u64>,
 }
 
 /// The changes of this window, oldest first. Each entry is undone as one.
@@ -38,7 +42,7 @@ pub struct History {
 impl History {
     /// Notes what was done. What had been taken back before cannot be done again any more.
     pub fn note(&mut self, step: Step) {
-        if step.back.is_empty() && step.files.is_empty() {
+        if step.back.is_empty() && step.files.is_empty() && step.undone.is_none() {
             return;
         }
         self.undone.clear();
@@ -56,7 +60,7 @@ impl History {
         let Some(mut step) = self.done.pop() else { return Reversal::default() };
         // A move that was taken back and made again is complete.
         step.nudged.clear();
-        let reversal = Reversal { acts: step.back.clone(), files: step.files.clone() };
+        let reversal = Reversal { acts: step.back.clone(), files: step.files.clone(), undone: step.undone };
         self.undone.push(step);
         reversal
     }
@@ -64,7 +68,7 @@ impl History {
     /// What to do to do it again.
     pub fn redo(&mut self) -> Reversal {
         let Some(step) = self.undone.pop() else { return Reversal::default() };
-        let reversal = Reversal { acts: step.forth.clone(), files: step.files.clone() };
+        let reversal = Reversal { acts: step.forth.clone(), files: step.files.clone(), undone: step.undone };
         self.done.push(step);
         reversal
     }
@@ -114,8 +118,8 @@ mod tests {
         let mut history = History::default();
         let files = vec![NewFile { path: "agents/zoe.md".into(), version: Some(1), hash: 7 }];
         history.note(Step { files: files.clone(), ..Step::default() });
-        assert_eq!(history.undo(), Reversal { acts: Vec::new(), files: files.clone() });
-        assert_eq!(history.redo(), Reversal { acts: Vec::new(), files });
+        assert_eq!(history.undo(), Reversal { files: files.clone(), ..Reversal::default() });
+        assert_eq!(history.redo(), Reversal { files, ..Reversal::default() });
     }
 
     #[test]

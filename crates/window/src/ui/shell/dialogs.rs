@@ -2,6 +2,7 @@
 
 use egui::{Response, RichText, Ui};
 
+use super::undo_dialog;
 use crate::base::text;
 use crate::ui::commands::WindowCommand;
 use crate::ui::state::{Dialog, ImportQuestion};
@@ -9,7 +10,7 @@ use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::widgets::{self, words};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
-use crate::view::theme::{SPACE, Theme};
+use crate::view::theme::{DIALOG, SPACE, Theme};
 
 /// No scene has a longer name: file systems allow 255 bytes, and some room is needed beside the name.
 pub const LONGEST_STEM_BYTES: usize = 120;
@@ -44,15 +45,24 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::OpenLink(_) => "Open this link?".to_owned(),
         Dialog::CloseFile(_) => "Close without saving?".to_owned(),
         Dialog::Import(_) => "Import this?".to_owned(),
+        Dialog::UndoWork(question) => {
+            let name = cx.room.agent(&question.agent).map_or(&*question.agent, |agent| &*agent.name);
+            format!("Undo the work of {name}?")
+        }
         Dialog::Close => "Close the window?".to_owned(),
     };
-    let shown = DialogFrame::question(&title).show(ui.ctx(), cx.theme, |ui| match dialog {
+    let frame = match dialog {
+        Dialog::UndoWork(_) => DialogFrame { width: DIALOG[2], ..DialogFrame::question(&title) },
+        _ => DialogFrame::question(&title),
+    };
+    let shown = frame.show(ui.ctx(), cx.theme, |ui| match dialog {
         Dialog::NewScene => scene_name(ui, cx, &mut own.scene_name, true),
         Dialog::SaveSceneAs => scene_name(ui, cx, &mut own.scene_name, false),
         Dialog::ResetScene => reset(ui, cx.theme),
         Dialog::OpenLink(url) => open_link(ui, url, cx.theme),
         Dialog::CloseFile(path) => close_file(ui, path, cx.theme),
         Dialog::Import(question) => import(ui, question, cx.theme),
+        Dialog::UndoWork(question) => undo_dialog::undo_work(ui, question, cx.theme),
         Dialog::Close => close(ui, cx),
     });
     let is_done = shown.is_closed || shown.inner.is_some();

@@ -16,6 +16,7 @@ pub mod run_bar;
 pub mod server_settings;
 pub mod settings;
 pub mod top_bar;
+mod undo_dialog;
 mod waiting_step;
 pub mod window_commands;
 

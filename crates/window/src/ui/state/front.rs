@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 
 use crate::base::Id;
+use crate::workspace::undo::{Point, UndoPlan};
 
 /// A panel that can be opened in front of the panes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -113,6 +114,8 @@ pub enum Dialog {
     OpenLink(String),
     /// Import what was found there?
     Import(ImportQuestion),
+    /// Which of an agent's work is to be undone?
+    UndoWork(Box<UndoQuestion>),
 }
 
 /// What a file or folder is asked for.
@@ -150,4 +153,15 @@ pub struct ImportQuestion {
     pub place: Option<DropPlace>,
     /// What would come in and what not, a line each.
     pub summary: Vec<String>,
+}
+
+/// What an agent did to files, for the person who chooses what is undone of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UndoQuestion {
+    /// Whose work, by id.
+    pub agent: Id,
+    /// Its pieces of work that changed files, the newest first.
+    pub points: Vec<Point>,
+    /// The moment that was chosen, in milliseconds since 1970, and what going back behind it comes to.
+    pub plan: Option<(u64, UndoPlan)>,
 }

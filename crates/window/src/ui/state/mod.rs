@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 pub use self::appearance::{Appearance, Light, Look};
-pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose};
+pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
 pub use self::notices::{Notices, Outcome, Place};
 pub use self::questions::Questions;
 pub use self::room_view::{Departure, RoomView};

@@ -157,6 +157,7 @@ fn kind_of(preview: &Preview, approval: &Approval) -> &'static str {
     }
     match preview {
         Preview::Write { .. } | Preview::Change { .. } | Preview::Addition { .. } => "file_write",
+        Preview::Patch { .. } => "merge_changes",
         Preview::Deletion { .. } => "file_delete",
         Preview::Rename { .. } => "file_rename",
         Preview::NewAgent { .. } => "agent_create",

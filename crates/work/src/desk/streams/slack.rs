@@ -90,6 +90,7 @@ pub(in crate::desk) fn carry_on(
                 operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: line },
                 rights: FileRights::default(),
                 cause: order.cause,
+                worktree: None,
             });
         }
     }

@@ -156,6 +156,7 @@ impl RunsAccess<'_> {
                     operation: FileOperation::Read { path },
                     rights: FileRights { records_of: Some(String::new()), ..FileRights::default() },
                     cause,
+                    worktree: None,
                 });
             }
         }
@@ -205,12 +206,21 @@ impl RunsAccess<'_> {
             operation: FileOperation::Save { path: path.to_owned(), base: Some(base), content },
             rights: FileRights::default(),
             cause: Seq(0),
+            worktree: None,
         });
     }
 
     fn order(&mut self, key: String, operation: FileOperation, run: &Run) {
         let (author, rights) = (Author(ROOM.into()), FileRights::default());
-        self.files.write(FileOrder { key: key.into(), author, activation: None, operation, rights, cause: run.cause });
+        self.files.write(FileOrder {
+            key: key.into(),
+            author,
+            activation: None,
+            operation,
+            rights,
+            cause: run.cause,
+            worktree: None,
+        });
     }
 }
 
@@ -224,6 +234,7 @@ fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
         operation: FileOperation::Record { path, content, over: None },
         rights: FileRights::default(),
         cause: run.cause,
+        worktree: None,
     }
 }
 

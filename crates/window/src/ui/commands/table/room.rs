@@ -159,6 +159,12 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     .menus(&[(Menu::Agent, "Resume")])
     .only(paused_agent)
     .undone(Undone::ByItsOpposite),
+    of("agent.undo_work", "Undo the agent's work", |cx| {
+        agents(cx).take(1).map(|agent| Command::LookBack { agent: agent.id.clone(), since_ms: None }).collect()
+    })
+    .menus(&[(Menu::Agent, "Undo its work…")])
+    .only(agent_selected)
+    .undone(Undone::ByUndo),
     of("agent.stay", "When idle: stay in place", |cx| behave(cx, Behaviour::Stationary))
         .menus(&[(Menu::WhenIdle, "Stay in place")])
         .only(agent_selected)

@@ -1,0 +1,284 @@
+//! What undoing some of the changes of a file comes to. Pure: a story and texts in, an outcome out.
+//!
+//! A change is taken back by merging: what stood there after it is the common text, what stood there before it is one
+//! side, and what stands there now is the other. So everything that others changed meanwhile stays, and where both
+//! touched the same lines the whole file stays as it is.
+
+use std::borrow::Cow;
+
+use super::super::text_merge::merge_files;
+
+/// What was done to a file once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Deed {
+    /// It got a new text.
+    Wrote {
+        /// The number of the version that holds the text.
+        version: u64,
+        /// Whether there was no such file before.
+        is_new: bool,
+    },
+    /// It was deleted.
+    Gone,
+    /// It got another path.
+    Renamed {
+        /// The path that it had.
+        from: String,
+        /// The path that it got.
+        to: String,
+    },
+}
+
+/// One change of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Act {
+    /// When, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// Who did it: an agent's id, `user`, `outside` or `room`.
+    pub by: String,
+    /// As part of which piece of work.
+    pub activation: Option<String>,
+    /// What.
+    pub deed: Deed,
+}
+
+/// Everything that is known to have happened to one file, oldest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Story {
+    /// Where the file is, or was when it went.
+    pub path: String,
+    /// What was done to it.
+    pub acts: Vec<Act>,
+}
+
+/// What undoing comes to for a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It gets this text, and this path where it had another before.
+    Put {
+        /// The text.
+        text: String,
+        /// The path that it gets back.
+        to: Option<String>,
+    },
+    /// It is taken away: the agent made it, and nobody changed it since.
+    TakeAway,
+    /// It stays as it is, for this reason.
+    Stays {
+        /// A whole sentence.
+        why: String,
+    },
+}
+
+/// What undoing does to one file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FilePlan {
+    /// Where it is now.
+    pub path: String,
+    /// What stands in it now; none where there is no file.
+    pub now: Option<String>,
+    /// What becomes of it.
+    pub outcome: Outcome,
+}
+
+impl FilePlan {
+    /// What stands there afterwards; none where there is no file then.
+    pub fn after(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Put { text, .. } => Some(text),
+            Outcome::TakeAway => None,
+            Outcome::Stays { .. } => self.now.as_deref(),
+        }
+    }
+
+    /// Where the file is afterwards.
+    pub fn path_after(&self) -> &str {
+        match &self.outcome {
+            Outcome::Put { to: Some(to), .. } => to,
+            _ => &self.path,
+        }
+    }
+
+    /// Whether the file becomes another.
+    pub fn changes(&self) -> bool {
+        !matches!(self.outcome, Outcome::Stays { .. })
+    }
+}
+
+/// What undoing does to all files, in order of paths. Files that it does not touch are left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UndoPlan {
+    /// Whose work is undone.
+    pub agent: String,
+    /// The files.
+    pub files: Vec<FilePlan>,
+}
+
+impl UndoPlan {
+    /// Whether no file becomes another.
+    pub fn is_nothing(&self) -> bool {
+        !self.files.iter().any(FilePlan::changes)
+    }
+}
+
+/// Why a text cannot be gone back to.
+enum Hindrance {
+    NotKept,
+    Conflict,
+    ChangedSince,
+    GoneSince,
+    ThereAgain,
+}
+
+impl Hindrance {
+    fn words(&self, path: &str) -> String {
+        match self {
+            Self::NotKept => format!("'{path}' stays: the text that stood there before is not kept any more."),
+            Self::Conflict => {
+                format!(
+                    "'{path}' stays: others changed the same lines since, and both cannot be had; change it by hand."
+                )
+            }
+            Self::ChangedSince => format!("'{path}' stays: others changed it since it was made."),
+            Self::GoneSince => format!("'{path}' stays away: somebody else deleted it since."),
+            Self::ThereAgain => format!("'{path}' stays: somebody else wrote it anew after it was deleted."),
+        }
+    }
+}
+
+/// Takes a change back: from `after` to `before`, in what stands there `now`. None where both changed the same lines,
+/// where one deleted what the other changed, or where both made the file.
+pub fn reverted<'a>(
+    after: Option<&'a str>,
+    before: Option<&'a str>,
+    now: Option<&'a str>,
+) -> Option<Option<Cow<'a, str>>> {
+    merge_files(after, before, now)
+}
+
+/// What undoing the acts for which `is_undone` holds does to a file; none where it does nothing. `now` is what stands
+/// there, `text` gives the text of a version, if it is kept, and `is_taken` says whether another file has a path.
+pub fn plan_file(
+    story: &Story,
+    now: Option<&str>,
+    is_undone: impl Fn(&Act) -> bool,
+    text: impl Fn(u64) -> Option<String>,
+    is_taken: impl Fn(&str) -> bool,
+) -> Option<FilePlan> {
+    if !story.acts.iter().any(&is_undone) {
+        return None;
+    }
+    let done = |outcome| {
+        let (path, now) = (story.path.clone(), now.map(str::to_owned));
+        Some(FilePlan { path, now, outcome })
+    };
+    let stays = |hindrance: Hindrance| done(Outcome::Stays { why: hindrance.words(&story.path) });
+    let goal = match gone_back(story, now, &is_undone, &text) {
+        Ok(goal) => goal,
+        Err(hindrance) => return stays(hindrance),
+    };
+    let to = path_back(story, &is_undone).filter(|to| *to != story.path);
+    match (now, goal) {
+        (None, None) => None,
+        (Some(_), None) => done(Outcome::TakeAway),
+        (now, Some(text)) => {
+            if let Some(to) = &to
+                && is_taken(to)
+            {
+                let path = &story.path;
+                return done(Outcome::Stays {
+                    why: format!("'{path}' stays: it would have to be called '{to}' again, and another file is there."),
+                });
+            }
+            if to.is_none() && now == Some(text.as_str()) {
+                return None;
+            }
+            done(Outcome::Put { text, to })
+        }
+    }
+}
+
+/// The text that the file has without those acts; none where there is no file then.
+fn gone_back(
+    story: &Story,
+    now: Option<&str>,
+    is_undone: &impl Fn(&Act) -> bool,
+    text: &impl Fn(u64) -> Option<String>,
+) -> Result<Option<String>, Hindrance> {
+    let acts = &story.acts;
+    let mut goal = now.map(str::to_owned);
+    let mut end = acts.len();
+    while let Some(last) = acts[..end].iter().rposition(is_undone) {
+        let first = acts[..last].iter().rposition(|act| !is_undone(act)).map_or(0, |other| other + 1);
+        end = first;
+        let (after, before) = (state_after(acts, last, text), state_before(acts, first, text));
+        let (State::Known(after), State::Known(before)) = (after, before) else {
+            return Err(Hindrance::NotKept);
+        };
+        let reverted = reverted(after.as_deref(), before.as_deref(), goal.as_deref());
+        goal = match reverted {
+            Some(text) => text.map(Cow::into_owned),
+            None => {
+                return Err(match (&after, &goal) {
+                    // The agent made it or changed it, and it is gone anyhow.
+                    (_, None) if before.is_none() => continue,
+                    (_, None) => Hindrance::GoneSince,
+                    (None, Some(_)) => Hindrance::ThereAgain,
+                    (Some(_), Some(_)) if before.is_none() => Hindrance::ChangedSince,
+                    (Some(_), Some(_)) => Hindrance::Conflict,
+                });
+            }
+        };
+    }
+    Ok(goal)
+}
+
+enum State {
+    Known(Option<String>),
+    NotKept,
+}
+
+fn kept(text: Option<String>) -> State {
+    text.map_or(State::NotKept, |text| State::Known(Some(text)))
+}
+
+/// What stood in the file after the act at this place.
+fn state_after(acts: &[Act], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
+    match &acts[at].deed {
+        Deed::Wrote { version, .. } => kept(text(*version)),
+        Deed::Gone => State::Known(None),
+        Deed::Renamed { .. } => state_before(acts, at, text),
+    }
+}
+
+/// What stood in it before that.
+fn state_before(acts: &[Act], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
+    match acts[at].deed {
+        Deed::Wrote { is_new: true, .. } | Deed::Wrote { version: 1, .. } => State::Known(None),
+        Deed::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
+        _ if at > 0 => state_after(acts, at - 1, text),
+        // Its history is not known so far back.
+        _ => State::NotKept,
+    }
+}
+
+/// The number of the version before the act at this place, as far as the story has it.
+fn newest_before(acts: &[Act], at: usize) -> Option<u64> {
+    acts[..at].iter().rev().find_map(|act| match act.deed {
+        Deed::Wrote { version, .. } => Some(version),
+        _ => None,
+    })
+}
+
+/// The path that the file has without those acts.
+fn path_back(story: &Story, is_undone: &impl Fn(&Act) -> bool) -> Option<String> {
+    let mut path = story.path.as_str();
+    for act in story.acts.iter().rev().filter(|act| is_undone(act)) {
+        if let Deed::Renamed { from, to } = &act.deed
+            && to == path
+        {
+            path = from;
+        }
+    }
+    Some(path.to_owned())
+}

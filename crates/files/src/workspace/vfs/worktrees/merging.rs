@@ -1,0 +1,169 @@
+//! What a copy has of its own, shown as a difference, and how that comes into the workspace once a person allowed it: file
+//! by file as orders of the agent's, so that versions, rights, and the edits of others meanwhile count as always.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::super::super::layout;
+use super::super::super::text_merge::merge_files;
+use super::super::executor::{Executor, unfit};
+use super::super::order::{
+    ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges,
+};
+use super::super::path::{Reach, WorkspacePath};
+use super::scan;
+use super::tree::{TreeFile, differing};
+use super::worktree::{ROOM_NAME, Worktree, WorktreeError, message};
+use crate::base::hash::content_hash;
+use crate::base::text::truncate;
+
+/// A difference is shown up to this length, in characters; what is behind it is only counted.
+const DIFF_CHARS_AT_MOST: usize = 60_000;
+/// Lines that stay, shown beside a change.
+const LINES_AROUND: usize = 3;
+
+/// What the copy has of its own.
+pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, WorktreeError> {
+    let mut changes = WorktreeChanges::default();
+    let mut key: Vec<u8> = Vec::new();
+    let mut chars = 0;
+    for path in differing(&worktree.base, &worktree.head) {
+        let (before, after) = (worktree.base.get(path), worktree.head.get(path));
+        for file in [before, after] {
+            key.extend_from_slice(path.as_bytes());
+            key.push(0);
+            key.extend(file.map(|file| file.blob.0).into_iter().flatten());
+            key.push(0);
+        }
+        let mut changed = ChangedInWorktree { path: path.to_owned(), ..ChangedInWorktree::default() };
+        changed.is_new = before.is_none();
+        changed.is_gone = after.is_none();
+        changed.left_out = left_out(worktree, path, before, after)?;
+        let (old, new) = (worktree.text(before)?.unwrap_or_default(), worktree.text(after)?.unwrap_or_default());
+        let diff = TextDiff::from_lines(&old, &new);
+        for change in diff.iter_all_changes() {
+            match change.tag() {
+                ChangeTag::Insert => changed.added += 1,
+                ChangeTag::Delete => changed.removed += 1,
+                ChangeTag::Equal => {}
+            }
+        }
+        let side = |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
+        let header = (side("a", before.is_some()), side("b", after.is_some()));
+        let text = diff.unified_diff().context_radius(LINES_AROUND).header(&header.0, &header.1).to_string();
+        if changed.left_out.is_none() && chars < DIFF_CHARS_AT_MOST {
+            let text = truncate(&text, DIFF_CHARS_AT_MOST - chars);
+            chars += text.chars().count();
+            changes.diff.push_str(&text);
+            changes.is_cut |= chars >= DIFF_CHARS_AT_MOST;
+        }
+        changes.files.push(changed);
+    }
+    changes.hash = if changes.files.is_empty() { 0 } else { content_hash(&key).max(1) };
+    Ok(changes)
+}
+
+/// Why a change cannot come into the workspace, if it cannot.
+fn left_out(
+    worktree: &Worktree,
+    path: &str,
+    before: Option<&TreeFile>,
+    after: Option<&TreeFile>,
+) -> Result<Option<String>, WorktreeError> {
+    let is_open = WorkspacePath::new(path).is_ok_and(|path| path.reach() == Reach::Open);
+    if !is_open || layout::matters(path) {
+        return Ok(Some("it belongs to the room or to the person".to_owned()));
+    }
+    for file in [before, after].into_iter().flatten() {
+        if worktree.text(Some(file))?.is_none() {
+            return Ok(Some("it is no text".to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Brings what the copy has of its own into the workspace, if it is what a person was shown.
+pub(super) fn merge(
+    worktree: &mut Worktree,
+    hash: u64,
+    order: &FileOrder,
+    workspace: &mut Executor,
+) -> Result<Result<FileAnswer, FileFailure>, WorktreeError> {
+    worktree.commit_everything(&order.author.0, &message("what a command left", order))?;
+    let changes = changes_of(worktree)?;
+    if changes.files.is_empty() {
+        let (done, crossed, left_out) = (Vec::new(), Vec::new(), Vec::new());
+        return Ok(Ok(FileAnswer::Merged { done, crossed, left_out }));
+    }
+    if changes.hash != hash {
+        worktree.tell_again();
+        return Ok(Err(unfit("the copy changed since this was asked; propose its changes again.".to_owned())));
+    }
+    let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
+    let mut base = Vec::new();
+    for (number, changed) in changes.files.iter().enumerate() {
+        let path = &changed.path;
+        if let Some(why) = &changed.left_out {
+            left_out.push(format!("'{path}': {why}"));
+            continue;
+        }
+        let (before, after) = (worktree.base.get(path).copied(), worktree.head.get(path).copied());
+        let (old, new) = (worktree.text(before.as_ref())?, worktree.text(after.as_ref())?);
+        let now = match WorkspacePath::new(path).map(|path| workspace.present(&path)) {
+            Ok(Ok(now)) => now.map(|(text, _)| text.to_string()),
+            Ok(Err(failure)) => {
+                crossed.push(failure.what);
+                continue;
+            }
+            Err(refusal) => {
+                crossed.push(refusal.to_string());
+                continue;
+            }
+        };
+        let merged = merge_files(old.as_deref(), new.as_deref(), now.as_deref());
+        let Some(wanted) = merged.map(|text| text.map(std::borrow::Cow::into_owned)) else {
+            crossed.push(format!("'{path}': the same lines were changed in the workspace meanwhile"));
+            continue;
+        };
+        if wanted != now {
+            match put(order, number, path, now.as_deref(), wanted.as_deref(), workspace) {
+                Ok(FileAnswer::Changed { done: one, .. }) => done.push(one),
+                Ok(_) => {}
+                Err(failure) => {
+                    crossed.push(failure.what);
+                    continue;
+                }
+            }
+        }
+        let is_program = after.or(before).is_some_and(|file| file.is_program);
+        let bytes = wanted.as_ref().map(|text| (text.as_bytes(), is_program));
+        scan::put(&worktree.files.root, path, bytes)?;
+        let file = match &wanted {
+            Some(text) => Some(TreeFile { blob: worktree.repository.keep(text.as_bytes())?, is_program }),
+            None => None,
+        };
+        base.push((path.clone(), file));
+    }
+    worktree.commit_everything(ROOM_NAME, &message("merge with the workspace", order))?;
+    worktree.set_base(base, false)?;
+    worktree.tell_again();
+    Ok(Ok(FileAnswer::Merged { done, crossed, left_out }))
+}
+
+/// One file of the workspace, as an order of the agent's within its rights.
+fn put(
+    order: &FileOrder,
+    number: usize,
+    path: &str,
+    now: Option<&str>,
+    wanted: Option<&str>,
+    workspace: &mut Executor,
+) -> Result<FileAnswer, FileFailure> {
+    let hash = now.map(|text| content_hash(text.as_bytes()));
+    let operation = match (wanted, hash) {
+        (Some(text), base) => FileOperation::Save { path: path.to_owned(), base, content: text.to_owned() },
+        (None, Some(hash)) => FileOperation::DeleteUnchanged { path: path.to_owned(), hash },
+        (None, None) => return Ok(FileAnswer::Committed),
+    };
+    let key = format!("{}/merge/{number}", order.key).into();
+    workspace.carry_out(&FileOrder { key, operation, worktree: None, ..order.clone() }).result
+}

@@ -1,0 +1,94 @@
+//! Agents that work in copies of their own. Each such agent has a folder in `.workshop/worktrees/`: `files/` with its copy
+//! of the workspace, `history.git/` with a commit for each of its acts, and `state/` with what makes its orders happen
+//! exactly once. The history is a bare repository of the agent's own: that of the person, if there is one, is never
+//! opened, so that no hook, filter, attribute or setting of it counts for anything here, and nothing in it changes.
+//!
+//! Reading order: `repository` (git, and nothing else knows it), `tree` (which files there are, and taking over changes:
+//! pure), `scan` (reading and writing whole trees on disk), `worktree` (one agent's copy), `merging` (what it proposes and
+//! how that comes into the workspace).
+
+mod merging;
+mod repository;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod worktree;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
+
+use super::executor::{Executor, unfit};
+use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, WorktreeChanges};
+use crate::base::Id;
+use worktree::{Worktree, WorktreeError};
+
+/// The folder of the copies, in the folder of the workspace's state.
+pub const WORKTREES: &str = "worktrees";
+/// The folder of an agent's copy in its own.
+pub const FILES: &str = "files";
+
+/// Where an agent's own folder is, in the folder of the workspace's state; none where no folder can have its name.
+pub fn place_of(dir: &Path, agent: &str) -> Option<PathBuf> {
+    let path = super::path::WorkspacePath::new(agent).ok()?;
+    let is_plain = path.as_str() == agent && !agent.contains('/') && !agent.starts_with('.');
+    is_plain.then(|| dir.join(WORKTREES).join(agent))
+}
+
+/// The copies that were used in this run.
+#[derive(Default)]
+pub(super) struct Worktrees {
+    dir: PathBuf,
+    open: BTreeMap<Id, Worktree>,
+}
+
+impl Worktrees {
+    /// Those of the workspace whose state lies here. Nothing is opened before it is used.
+    pub(super) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), open: BTreeMap::new() }
+    }
+
+    /// Carries out an order in the copy of an agent.
+    pub(super) fn carry_out(&mut self, agent: &Id, order: &FileOrder, workspace: &mut Executor) -> FileOutcome {
+        let unusable =
+            |error: WorktreeError| unfit(format!("{agent}'s own copy of the workspace cannot be used: {error}."));
+        let (result, worktree) = match self.try_carry_out(agent, order, workspace) {
+            Ok((result, changes)) => (result, changes.map(Box::new)),
+            Err(error) => (Err(unusable(error)), None),
+        };
+        FileOutcome {
+            key: order.key.clone(),
+            author: order.author.clone(),
+            activation: order.activation.clone(),
+            result,
+            cause: order.cause,
+            worktree,
+        }
+    }
+
+    fn try_carry_out(
+        &mut self,
+        agent: &Id,
+        order: &FileOrder,
+        workspace: &mut Executor,
+    ) -> Result<(Result<FileAnswer, FileFailure>, Option<WorktreeChanges>), WorktreeError> {
+        let worktree = match self.open.entry(agent.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let place = place_of(&self.dir, agent).ok_or(WorktreeError::Name)?;
+                entry.insert(Worktree::open(&place, workspace)?)
+            }
+        };
+        let result = match order.operation {
+            // What a person was shown is merged, and nothing that came to it since.
+            FileOperation::MergeWorktree { hash } => merging::merge(worktree, hash, order, workspace)?,
+            _ => {
+                worktree.begin(order, workspace)?;
+                worktree.act(order)?
+            }
+        };
+        let changes = merging::changes_of(worktree)?;
+        Ok((result, worktree.tell(changes)))
+    }
+}

@@ -1,0 +1,161 @@
+//! The history of an agent's copy: a bare git repository that this program made, and the one place that knows libgit2.
+//! Nothing is ever checked out or added by git itself: blobs and trees are made from bytes that were read here, so that
+//! there are no filters, attributes, hooks, external programs or network.
+
+use std::path::Path;
+
+use git2::build::TreeUpdateBuilder;
+use git2::{FileMode, ObjectType, Oid, RepositoryInitOptions, Signature, TreeWalkMode, TreeWalkResult};
+
+use super::tree::{Blob, TreeFile, TreeFiles};
+
+/// The branch with the agent's acts.
+const ACTS: &str = "refs/heads/main";
+/// The workspace as the copy knows it: what its changes are compared with.
+const BASE: &str = "refs/workshop/base";
+/// What a kill may leave behind, for which everybody would wait for ever.
+const LOCKS: [&str; 5] =
+    ["HEAD.lock", "config.lock", "packed-refs.lock", "refs/heads/main.lock", "refs/workshop/base.lock"];
+
+/// Why the history cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("its history cannot be used: {}", .0.message())]
+pub(super) struct GitError(#[from] git2::Error);
+
+fn blob_of(id: Oid) -> Result<Blob, GitError> {
+    let bytes = id.as_bytes().try_into();
+    Ok(Blob(bytes.map_err(|_| git2::Error::from_str("it has hashes of another kind"))?))
+}
+
+fn id_of(blob: Blob) -> Result<Oid, GitError> {
+    Ok(Oid::from_bytes(&blob.0)?)
+}
+
+/// One of the two lines of the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Line {
+    /// What the agent did.
+    Acts,
+    /// What it is compared with.
+    Base,
+}
+
+impl Line {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Acts => ACTS,
+            Self::Base => BASE,
+        }
+    }
+}
+
+/// An open history.
+pub(super) struct Repository(git2::Repository);
+
+impl Repository {
+    /// Opens the history at a place; makes it where there is none. `files` is the folder whose `.gitignore` files count.
+    pub(super) fn open(place: &Path, files: &Path) -> Result<Self, GitError> {
+        for lock in LOCKS {
+            // Only whoever holds the workspace comes here: what is locked was left behind.
+            let _ = std::fs::remove_file(place.join(lock));
+        }
+        let git = match git2::Repository::open_bare(place) {
+            Ok(git) => git,
+            Err(error) if error.code() == git2::ErrorCode::NotFound => {
+                let mut options = RepositoryInitOptions::new();
+                options.bare(true).external_template(false).initial_head("main");
+                git2::Repository::init_opts(place, &options)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        git.set_workdir(files, false)?;
+        Ok(Self(git))
+    }
+
+    /// The files of the newest commit of a line; none where there is no commit.
+    pub(super) fn files(&self, line: Line) -> Result<Option<TreeFiles>, GitError> {
+        let Some(commit) = self.newest(line)? else { return Ok(None) };
+        let mut files = TreeFiles::new();
+        commit.tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {
+            if entry.kind() == Some(ObjectType::Blob)
+                && let Ok(name) = std::str::from_utf8(entry.name_bytes())
+                && let Ok(blob) = blob_of(entry.id())
+            {
+                let is_program = entry.filemode() == i32::from(FileMode::BlobExecutable);
+                files.insert(format!("{folder}{name}"), TreeFile { blob, is_program });
+            }
+            TreeWalkResult::Ok
+        })?;
+        Ok(Some(files))
+    }
+
+    fn newest(&self, line: Line) -> Result<Option<git2::Commit<'_>>, GitError> {
+        match self.0.find_reference(line.name()) {
+            Ok(reference) => Ok(Some(reference.peel_to_commit()?)),
+            Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Keeps what stands in a file.
+    pub(super) fn keep(&self, bytes: &[u8]) -> Result<Blob, GitError> {
+        blob_of(self.0.blob(bytes)?)
+    }
+
+    /// What was kept.
+    pub(super) fn bytes(&self, blob: Blob) -> Result<Vec<u8>, GitError> {
+        Ok(self.0.find_blob(id_of(blob)?)?.content().to_vec())
+    }
+
+    /// Adds a commit to a line, in which these files are others than in the one before it.
+    pub(super) fn commit(
+        &self,
+        line: Line,
+        changed: &[(String, Option<TreeFile>)],
+        author: &str,
+        message: &str,
+    ) -> Result<(), GitError> {
+        let parent = self.newest(line)?;
+        let before = match &parent {
+            Some(parent) => parent.tree()?,
+            None => self.0.find_tree(self.0.treebuilder(None)?.write()?)?,
+        };
+        let mut update = TreeUpdateBuilder::new();
+        for (path, file) in changed {
+            match file {
+                Some(TreeFile { blob, is_program }) => {
+                    let mode = if *is_program { FileMode::BlobExecutable } else { FileMode::Blob };
+                    update.upsert(path.as_str(), id_of(*blob)?, mode);
+                }
+                None => {
+                    update.remove(path.as_str());
+                }
+            }
+        }
+        let tree = self.0.find_tree(update.create_updated(&self.0, &before)?)?;
+        // Signs that separate names from addresses cannot stand in a name.
+        let name: String = author.chars().map(|c| if "<>\n\r".contains(c) { ' ' } else { c }).collect();
+        let author = Signature::now(&name, &format!("{}@agents.invalid", name.replace(' ', "-")))?;
+        let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
+        self.0.commit(Some(line.name()), &author, &author, message, &tree, &parents)?;
+        Ok(())
+    }
+
+    /// Whether the `.gitignore` files of the folder leave a path out.
+    pub(super) fn is_ignored(&self, path: &str) -> bool {
+        self.0.is_path_ignored(path).unwrap_or(false)
+    }
+
+    /// The first line of each commit of the agent's acts, with its author, the newest first: for tests.
+    #[cfg(test)]
+    pub(super) fn log(&self) -> Vec<(String, String)> {
+        let mut commit = self.newest(Line::Acts).expect("the history can be read");
+        let mut log = Vec::new();
+        while let Some(one) = commit {
+            let message = String::from_utf8_lossy(one.message_bytes()).into_owned();
+            log.push((String::from_utf8_lossy(one.author().name_bytes()).into_owned(), message));
+            commit = one.parent(0).ok();
+        }
+        log
+    }
+}

@@ -1,0 +1,183 @@
+//! Whole trees of files on disk: which there are, and putting a file in its place without following a link.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::super::super::layout::MCP_FILE;
+use super::super::path::{Reach, WorkspacePath};
+use super::super::resolve::{Root, Trouble, beside_name};
+use super::repository::{GitError, Repository};
+use super::tree::{TreeFile, TreeFiles};
+use crate::base::hash::content_hash;
+use crate::safe_fs::{self, Folder, FoundKind, Placing};
+
+/// No file is copied that is larger, in bytes.
+const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+/// A copy has no more files.
+const FILES_AT_MOST: usize = 20_000;
+/// No more entries of folders are looked at.
+const ENTRIES_AT_MOST: usize = 200_000;
+/// A file that changed within this time before it was looked at may change again unseen.
+const CLOCK_COARSE_NS: i64 = 2_000_000_000;
+
+/// Why a tree cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ScanError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error("{0}")]
+    Disk(String),
+    #[error(
+        "there are more than {FILES_AT_MOST} files to copy; name what is not to be copied in a .gitignore file of the workspace"
+    )]
+    TooMany,
+}
+
+/// What a file looked like when it was read last, so that it is not read again for nothing.
+#[derive(Default)]
+pub(super) struct Stamps(BTreeMap<String, Stamp>);
+
+/// A file as it was read.
+#[derive(Clone, Copy)]
+struct Stamp {
+    looks: (u64, i64, u64),
+    file: TreeFile,
+    /// Whether it was old enough then that any later change shows: clocks of file systems are coarse.
+    is_settled: bool,
+}
+
+/// Whether a file belongs into copies: records of the program, what comes in and goes out, secrets and the person's
+/// settings do not.
+pub(super) fn is_copied(path: &WorkspacePath) -> bool {
+    match path.reach() {
+        Reach::Open => true,
+        Reach::Closed | Reach::Records => false,
+        Reach::ReadOnly => path.parts().any(|part| part.starts_with('.')) && path.as_str() != MCP_FILE,
+    }
+}
+
+/// The files below a folder that belong into copies. What `.gitignore` files leave out is left out here as well, unless
+/// it is among those that are `known`. What stands in them is kept in the history.
+pub(super) fn scan(
+    root: &Root,
+    repository: &Repository,
+    known: &TreeFiles,
+    stamps: &mut Stamps,
+) -> Result<TreeFiles, ScanError> {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let settled_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX).saturating_sub(CLOCK_COARSE_NS);
+    let mut scan = Scan { root, repository, known, stamps, settled_ns, found: TreeFiles::new(), entries: 0 };
+    scan.folder(root.folder(), "")?;
+    // What is known is looked at even in folders that are left out.
+    let missing: Vec<String> = known.keys().filter(|path| !scan.found.contains_key(*path)).cloned().collect();
+    for path in missing {
+        if let Ok(path) = WorkspacePath::new(&path)
+            && is_copied(&path)
+        {
+            scan.file(&path)?;
+        }
+    }
+    let found = scan.found;
+    stamps.0.retain(|path, _| found.contains_key(path));
+    Ok(found)
+}
+
+struct Scan<'a> {
+    root: &'a Root,
+    repository: &'a Repository,
+    known: &'a TreeFiles,
+    stamps: &'a mut Stamps,
+    settled_ns: i64,
+    found: TreeFiles,
+    entries: usize,
+}
+
+impl Scan<'_> {
+    fn folder(&mut self, folder: &Folder, lead: &str) -> Result<(), ScanError> {
+        let entries =
+            folder.entries().map_err(|error| ScanError::Disk(format!("'{lead}' cannot be listed: {error}")))?;
+        for (name, kind) in entries {
+            self.entries += 1;
+            if self.entries > ENTRIES_AT_MOST {
+                return Err(ScanError::TooMany);
+            }
+            let path = format!("{lead}{name}");
+            let Ok(path) = WorkspacePath::new(&path) else { continue };
+            if safe_fs::is_left_over(&name) || safe_fs::is_placing(&name).is_some() {
+                continue;
+            }
+            match kind {
+                FoundKind::Folder => {
+                    let below = WorkspacePath::new(&format!("{lead}{name}/x"));
+                    let is_left_out = !below.is_ok_and(|below| is_copied(&below));
+                    if is_left_out || self.repository.is_ignored(&format!("{}/", path.as_str())) {
+                        continue;
+                    }
+                    // One that goes at this moment has no files.
+                    if let Ok(below) = folder.child(&name) {
+                        self.folder(&below, &format!("{}/", path.as_str()))?;
+                    }
+                }
+                FoundKind::File if is_copied(&path) => {
+                    if self.known.contains_key(path.as_str()) || !self.repository.is_ignored(path.as_str()) {
+                        self.file(&path)?;
+                    }
+                }
+                FoundKind::File | FoundKind::Link | FoundKind::Other => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &WorkspacePath) -> Result<(), ScanError> {
+        // Links, files with other names, what is too large: none of it is copied.
+        let Ok(found) = self.root.look(path) else { return Ok(()) };
+        if found.size > BYTES_AT_MOST {
+            return Ok(());
+        }
+        if self.found.len() >= FILES_AT_MOST {
+            return Err(ScanError::TooMany);
+        }
+        let looks = (found.size, found.modified_ns, found.number);
+        let before = self.stamps.0.get(path.as_str()).filter(|stamp| stamp.is_settled && stamp.looks == looks);
+        let file = match before {
+            Some(stamp) => stamp.file,
+            None => {
+                let Ok((bytes, is_program)) = self.root.read_bytes(path, BYTES_AT_MOST) else { return Ok(()) };
+                TreeFile { blob: self.repository.keep(&bytes)?, is_program }
+            }
+        };
+        let is_settled = found.modified_ns < self.settled_ns;
+        self.stamps.0.insert(path.as_str().to_owned(), Stamp { looks, file, is_settled });
+        self.found.insert(path.as_str().to_owned(), file);
+        Ok(())
+    }
+}
+
+/// What stands in a file and whether it may be run; none where there is none that is copied.
+pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
+    root.read_bytes(&WorkspacePath::new(path).ok()?, BYTES_AT_MOST).ok()
+}
+
+/// Makes a file of the copy what these bytes are, or takes it away, over whatever stands there.
+pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Result<(), ScanError> {
+    let told = |trouble: Trouble| ScanError::Disk(trouble.words(path));
+    let path = WorkspacePath::new(path).map_err(|why| ScanError::Disk(why.to_string()))?;
+    let now = match root.read_bytes(&path, u64::MAX - 1) {
+        Ok((bytes, _)) => Some(content_hash(&bytes)),
+        Err(Trouble::Missing | Trouble::NotAFolder) => None,
+        Err(trouble) => return Err(told(trouble)),
+    };
+    let beside = beside_name(&format!("copy {path}"));
+    match (bytes, now) {
+        (None, None) => Ok(()),
+        (None, Some(now)) => root.take_away(&path, &beside, now).map(drop).map_err(told),
+        (Some((bytes, is_program)), now) => {
+            root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(told)?;
+            match root.put_in_place(&path, &beside, now).map_err(told)? {
+                Placing::Placed => Ok(()),
+                Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was changed at this moment"))),
+            }
+        }
+    }
+}

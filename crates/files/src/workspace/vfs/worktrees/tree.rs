@@ -1,0 +1,51 @@
+//! Which files a copy has, and what taking over others' changes comes to. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What stands in a file, by its hash in the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Blob(pub(super) [u8; 20]);
+
+/// One file of a tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TreeFile {
+    /// What stands in it.
+    pub(super) blob: Blob,
+    /// Whether it may be run as a program.
+    pub(super) is_program: bool,
+}
+
+/// All files, by path.
+pub(super) type TreeFiles = BTreeMap<String, TreeFile>;
+
+/// What becomes of a file of the copy, because it changed in the workspace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Taken {
+    /// It becomes what it is there; it goes where it is gone there.
+    Over(Option<TreeFile>),
+    /// Both have made the same of it.
+    Same,
+    /// Both changed it: the texts are to be merged.
+    Both,
+}
+
+/// Every path in which two trees differ, in order.
+pub(super) fn differing<'a>(one: &'a TreeFiles, other: &'a TreeFiles) -> Vec<&'a str> {
+    let paths: BTreeSet<&str> = one.keys().chain(other.keys()).map(String::as_str).collect();
+    paths.into_iter().filter(|path| one.get(*path) != other.get(*path)).collect()
+}
+
+/// What the changes of the workspace since `base` come to in the copy `ours`, by path.
+pub(super) fn take_over(base: &TreeFiles, ours: &TreeFiles, workspace: &TreeFiles) -> Vec<(String, Taken)> {
+    let taken = |path: &str| {
+        let (base, ours, theirs) = (base.get(path), ours.get(path), workspace.get(path));
+        if ours == base {
+            Taken::Over(theirs.copied())
+        } else if ours == theirs {
+            Taken::Same
+        } else {
+            Taken::Both
+        }
+    };
+    differing(base, workspace).into_iter().map(|path| (path.to_owned(), taken(path))).collect()
+}

@@ -1,0 +1,305 @@
+//! One agent's copy of the workspace. Its orders are carried out as everywhere, by an executor of its own over the copy;
+//! each change becomes a commit with its cause, and what changes in the workspace is merged into the copy when the agent
+//! begins another piece of work.
+//!
+//! What lies in the copy is the truth: a commit that a kill prevented is made up for at the next start, with what lies
+//! there, and says so. Orders happen exactly once as everywhere, for the executor records them in `state/`.
+
+use std::path::{Path, PathBuf};
+
+use super::super::super::layout;
+use super::super::super::text_merge::TextMerge;
+use super::super::executor::{Executor, FileServiceError};
+use super::super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges};
+use super::FILES;
+use super::repository::{GitError, Line, Repository};
+use super::scan::{self, ScanError, Stamps};
+use super::tree::{Taken, TreeFile, TreeFiles, differing, take_over};
+use crate::base::{Author, Id};
+
+/// The folder of the history, in the agent's own.
+const HISTORY: &str = "history.git";
+/// The folder of what makes orders happen once.
+const STATE: &str = "state";
+/// The file that says for which piece of work the workspace was taken over last.
+const ACTIVATION: &str = "activation";
+/// Who does what no agent does.
+pub(super) const ROOM_NAME: &str = "workshop";
+
+/// Why a copy cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WorktreeError {
+    #[error("no folder can have its name")]
+    Name,
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    #[error(transparent)]
+    Files(#[from] FileServiceError),
+    #[error("{0}")]
+    Disk(#[from] std::io::Error),
+}
+
+/// An open copy.
+pub(super) struct Worktree {
+    place: PathBuf,
+    pub(super) files: Executor,
+    /// The history, where what the copy leaves out counts.
+    pub(super) repository: Repository,
+    /// The same, where what the workspace leaves out counts.
+    of_workspace: Repository,
+    /// What the newest commit has.
+    pub(super) head: TreeFiles,
+    /// The workspace as it was last taken over, but for files whose changes could not be merged.
+    pub(super) base: TreeFiles,
+    stamps: Stamps,
+    workspace_stamps: Stamps,
+    /// The work for which the workspace was taken over last.
+    activation: Option<Id>,
+    /// Files that changed in the workspace and here so that no merge is possible; told once.
+    crossed: Vec<String>,
+    /// What was said last of what the copy has of its own.
+    told: Option<u64>,
+    #[cfg(test)]
+    pub(super) is_killed_before_commit: bool,
+}
+
+impl Worktree {
+    /// Opens the copy at a place, and makes it where there is none: every file of the workspace as it is now.
+    pub(super) fn open(place: &Path, workspace: &mut Executor) -> Result<Self, WorktreeError> {
+        let (copy, history, state) = (place.join(FILES), place.join(HISTORY), place.join(STATE));
+        std::fs::create_dir_all(&copy)?;
+        let repository = Repository::open(&history, &copy)?;
+        let of_workspace = Repository::open(&history, workspace.root.path())?;
+        let files = Executor::open(&copy, &state, workspace.limits.clone())?;
+        let (base, head) = (repository.files(Line::Base)?, repository.files(Line::Acts)?);
+        let is_new = base.is_none();
+        let mut worktree = Self {
+            place: place.to_owned(),
+            files,
+            repository,
+            of_workspace,
+            head: head.unwrap_or_default(),
+            base: base.unwrap_or_default(),
+            stamps: Stamps::default(),
+            workspace_stamps: Stamps::default(),
+            activation: crate::safe_fs::read_text(&place.join(ACTIVATION), 200).ok().flatten().map(Id::from),
+            crossed: Vec::new(),
+            told: None,
+            #[cfg(test)]
+            is_killed_before_commit: false,
+        };
+        if is_new {
+            // A copy that was cut off while it was made is taken over like any: each file is there or is not.
+            worktree.head.clear();
+            worktree.take_over(workspace)?;
+        } else {
+            let words = "recovered: what was written before the program was stopped";
+            worktree.commit_everything(ROOM_NAME, words)?;
+        }
+        Ok(worktree)
+    }
+
+    /// Makes the copy ready for an order: with another piece of work, what changed in the workspace is taken over.
+    pub(super) fn begin(&mut self, order: &FileOrder, workspace: &mut Executor) -> Result<(), WorktreeError> {
+        if order.activation.is_some() && order.activation == self.activation {
+            return Ok(());
+        }
+        self.commit_everything(ROOM_NAME, "recovered: what was written by nobody's order")?;
+        self.take_over(workspace)?;
+        self.activation.clone_from(&order.activation);
+        let words = self.activation.as_deref().unwrap_or_default();
+        Ok(crate::safe_fs::replace_text(&self.place.join(ACTIVATION), words)?)
+    }
+
+    /// Carries out an order in the copy.
+    pub(super) fn act(&mut self, order: &FileOrder) -> Result<Result<FileAnswer, FileFailure>, WorktreeError> {
+        if let FileOperation::CommitWorktree { what } = &order.operation {
+            let message = message(what, order);
+            self.commit_everything(&order.author.0, &message)?;
+            return Ok(Ok(FileAnswer::Committed));
+        }
+        if let Some(path) = written(&order.operation).into_iter().find(|path| layout::matters(path)) {
+            let what = format!(
+                "'{path}' belongs to the room itself and is not changed in a copy; only a person, or an agent that works \
+                 in the workspace itself, changes it."
+            );
+            return Ok(Err(FileFailure { what, is_refusal: true }));
+        }
+        let outcome = self.files.carry_out(order);
+        #[cfg(test)]
+        assert!(!self.is_killed_before_commit, "stopped as if killed");
+        if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result {
+            let (paths, what) = done_words(done);
+            self.commit_paths(&paths, &order.author, &message(&what, order))?;
+        }
+        Ok(outcome.result)
+    }
+
+    /// Whether these changes are news; those that are told are none afterwards. What could not be merged is told once.
+    pub(super) fn tell(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
+        changes.crossed = std::mem::take(&mut self.crossed);
+        let is_news = self.told != Some(changes.hash) || !changes.crossed.is_empty();
+        self.told = Some(changes.hash);
+        is_news.then_some(changes)
+    }
+
+    /// Commits what became of some files.
+    fn commit_paths(&mut self, paths: &[&str], author: &Author, message: &str) -> Result<(), WorktreeError> {
+        let mut changed = Vec::new();
+        for path in paths {
+            let file = match scan::read(&self.files.root, path) {
+                Some((bytes, is_program)) => Some(TreeFile { blob: self.repository.keep(&bytes)?, is_program }),
+                None => None,
+            };
+            if self.head.get(*path) != file.as_ref() {
+                changed.push(((*path).to_owned(), file));
+            }
+        }
+        self.commit(changed, &author.0, message)
+    }
+
+    /// Commits everything that differs from the newest commit.
+    pub(super) fn commit_everything(&mut self, author: &str, message: &str) -> Result<(), WorktreeError> {
+        let now = scan::scan(&self.files.root, &self.repository, &self.head, &mut self.stamps)?;
+        let changed = differing(&self.head, &now).into_iter().map(|path| (path.to_owned(), now.get(path).copied()));
+        let changed = changed.collect();
+        self.commit(changed, author, message)
+    }
+
+    fn commit(
+        &mut self,
+        changed: Vec<(String, Option<TreeFile>)>,
+        author: &str,
+        message: &str,
+    ) -> Result<(), WorktreeError> {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.repository.commit(Line::Acts, &changed, author, message)?;
+        apply(&mut self.head, changed);
+        Ok(())
+    }
+
+    /// The workspace is known like this from now on.
+    pub(super) fn set_base(
+        &mut self,
+        changed: Vec<(String, Option<TreeFile>)>,
+        is_first: bool,
+    ) -> Result<(), WorktreeError> {
+        if changed.is_empty() && !is_first {
+            return Ok(());
+        }
+        self.repository.commit(Line::Base, &changed, ROOM_NAME, "the workspace as it was taken over")?;
+        apply(&mut self.base, changed);
+        Ok(())
+    }
+
+    /// Merges what changed in the workspace into the copy. Where both changed the same lines, the copy stays as it is and
+    /// the file counts as not taken over.
+    fn take_over(&mut self, workspace: &mut Executor) -> Result<(), WorktreeError> {
+        let is_first = self.repository.files(Line::Base)?.is_none();
+        let now = scan::scan(&workspace.root, &self.of_workspace, &self.base, &mut self.workspace_stamps)?;
+        let mut base = Vec::new();
+        let mut taken_paths: Vec<String> = Vec::new();
+        for (path, taken) in take_over(&self.base, &self.head, &now) {
+            let theirs = now.get(&path).copied();
+            match taken {
+                Taken::Same => {}
+                Taken::Over(file) => {
+                    let bytes = file.map(|file| self.repository.bytes(file.blob)).transpose()?;
+                    let bytes = bytes.as_deref().zip(file.map(|file| file.is_program));
+                    scan::put(&self.files.root, &path, bytes)?;
+                    taken_paths.push(path.clone());
+                }
+                Taken::Both => match self.merged(&path, theirs)? {
+                    Some(text) => {
+                        let is_program = theirs.is_some_and(|file| file.is_program);
+                        scan::put(&self.files.root, &path, Some((text.as_bytes(), is_program)))?;
+                        taken_paths.push(path.clone());
+                    }
+                    None => {
+                        self.crossed.push(path);
+                        continue;
+                    }
+                },
+            }
+            base.push((path, theirs));
+        }
+        let paths: Vec<&str> = taken_paths.iter().map(String::as_str).collect();
+        self.commit_paths(&paths, &Author(ROOM_NAME.into()), "take over what changed in the workspace")?;
+        self.set_base(base, is_first)
+    }
+
+    /// The text of a file that both changed, if it can be had.
+    fn merged(&self, path: &str, theirs: Option<TreeFile>) -> Result<Option<String>, WorktreeError> {
+        let (Some(base), Some(ours), Some(theirs)) =
+            (self.text(self.base.get(path))?, self.text(self.head.get(path))?, self.text(theirs.as_ref())?)
+        else {
+            return Ok(None);
+        };
+        Ok(TextMerge::new(&base, &ours, &theirs).text())
+    }
+
+    /// What stands in a file of a tree; none where there is none, or no text.
+    pub(super) fn text(&self, file: Option<&TreeFile>) -> Result<Option<String>, WorktreeError> {
+        let Some(file) = file else { return Ok(None) };
+        Ok(String::from_utf8(self.repository.bytes(file.blob)?).ok())
+    }
+
+    /// What the copy has of its own now, told again even if it was told before.
+    pub(super) fn tell_again(&mut self) {
+        self.told = None;
+    }
+}
+
+fn apply(files: &mut TreeFiles, changed: Vec<(String, Option<TreeFile>)>) {
+    for (path, file) in changed {
+        match file {
+            Some(file) => files.insert(path, file),
+            None => files.remove(&path),
+        };
+    }
+}
+
+/// The message of a commit: what was done, and by what it was caused.
+pub(super) fn message(what: &str, order: &FileOrder) -> String {
+    let mut message = format!("{what}\n\nOrder: {}\nRecord: {}\n", order.key, order.cause);
+    if let Some(activation) = &order.activation {
+        message.push_str(&format!("Work: {activation}\n"));
+    }
+    message
+}
+
+/// The files that an operation would change.
+fn written(operation: &FileOperation) -> Vec<&str> {
+    use FileOperation as Do;
+    match operation {
+        Do::Write { path, .. }
+        | Do::Save { path, .. }
+        | Do::Edit { path, .. }
+        | Do::Append { path, .. }
+        | Do::CreateFolder { path }
+        | Do::Delete { path }
+        | Do::DeleteUnchanged { path, .. }
+        | Do::Restore { path, .. }
+        | Do::Record { path, .. } => vec![path],
+        Do::Rename { from, to } => vec![from, to],
+        Do::Read { .. }
+        | Do::ReadLines { .. }
+        | Do::List { .. }
+        | Do::Search { .. }
+        | Do::CommitWorktree { .. }
+        | Do::MergeWorktree { .. } => Vec::new(),
+    }
+}
+
+fn done_words(done: &FileDone) -> (Vec<&str>, String) {
+    match done {
+        FileDone::Written { path, is_new: true, .. } => (vec![path], format!("create {path}")),
+        FileDone::Written { path, .. } => (vec![path], format!("write {path}")),
+        FileDone::Deleted { path } => (vec![path], format!("delete {path}")),
+        FileDone::Renamed { from, to, .. } => (vec![from, to], format!("rename {from} to {to}")),
+    }
+}

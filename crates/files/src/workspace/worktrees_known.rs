@@ -1,0 +1,47 @@
+//! What the room knows of agents' own copies of the workspace: the changes in each that are not in the workspace yet.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::vfs::WorktreeChanges;
+use crate::base::Id;
+use crate::schedule::Section;
+
+/// The changes of each agent's copy, by the agent's id, as the file service told them last. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorktreesKnown(BTreeMap<Id, WorktreeChanges>);
+
+impl WorktreesKnown {
+    /// What an agent's copy has of its own; none where that is nothing, or where it has no copy.
+    pub fn changes(&self, agent: &str) -> Option<&WorktreeChanges> {
+        self.0.get(agent)
+    }
+
+    /// Those of all agents whose copies have something of their own.
+    pub fn all(&self) -> impl Iterator<Item = (&Id, &WorktreeChanges)> {
+        self.0.iter()
+    }
+
+    pub(super) fn note(&mut self, agent: &Id, changes: &WorktreeChanges) {
+        if changes.files.is_empty() {
+            self.0.remove(agent);
+        } else {
+            self.0.insert(agent.clone(), changes.clone());
+        }
+    }
+}
+
+impl Section for WorktreesKnown {
+    const NAME: &'static str = "worktrees";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}

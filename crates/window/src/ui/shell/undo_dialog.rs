@@ -1,0 +1,147 @@
+//! The question which of an agent's work is to be undone: its pieces of work, what going back behind the chosen one changes
+//! in each file, and the button that does it.
+
+use egui::{CollapsingHeader, Label, ScrollArea, Ui};
+
+use crate::ui::Command;
+use crate::ui::panes::diff::{DiffLook, diff_ui};
+use crate::ui::state::UndoQuestion;
+use crate::ui::widgets::{self, dialog, words};
+use crate::view::theme::{SPACE, Theme};
+use crate::workspace::undo::{FilePlan, Outcome, Point, UndoPlan};
+
+/// Points are scrolled where they are higher.
+const POINTS_HEIGHT: f32 = 160.0;
+/// Of a task so many characters are shown.
+const TASK_CHARS: usize = 60;
+
+/// Draws the question; what it came to, once it is answered.
+pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
+    let mut answer = None;
+    dialog::scrolled(ui, |ui| {
+        let about = "Choose how far to go back. What others wrote to the same files stays.";
+        ui.add(Label::new(widgets::soft(about, theme)).wrap());
+        ui.add_space(SPACE[1]);
+        ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
+            for (index, point) in question.points.iter().enumerate() {
+                let is_chosen = question.plan.as_ref().is_some_and(|(since_ms, _)| *since_ms == point.first_ms);
+                if ui.selectable_label(is_chosen, point_words(index, point)).clicked() {
+                    let (agent, since_ms) = (question.agent.clone(), Some(point.first_ms));
+                    answer = Some(vec![Command::LookBack { agent, since_ms }]);
+                }
+            }
+        });
+        if let Some((_, plan)) = &question.plan {
+            ui.add_space(SPACE[2]);
+            plan_ui(ui, plan, theme);
+        }
+    });
+    ui.add_space(SPACE[2]);
+    ui.horizontal_wrapped(|ui| {
+        let plan = question.plan.as_ref().map(|(_, plan)| plan).filter(|plan| !plan.is_nothing());
+        if widgets::primary(ui, plan.is_some(), "Put these files back", theme).clicked()
+            && let Some(plan) = plan
+        {
+            answer = Some(vec![Command::UndoWork(plan.clone())]);
+        }
+        if ui.button("Cancel").clicked() {
+            answer = Some(Vec::new());
+        }
+    });
+    answer
+}
+
+fn point_words(index: usize, point: &Point) -> String {
+    let task = point.task.as_deref().and_then(|task| task.lines().next());
+    let task = crate::base::text::truncate(task.unwrap_or("Outside of any piece of work"), TASK_CHARS);
+    let files = words::count(point.files.len(), "file", "files");
+    format!("{}. {task} ({files})", index + 1)
+}
+
+fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
+    if plan.files.is_empty() {
+        ui.label(widgets::soft("All of it was undone or replaced already.", theme));
+    }
+    for (index, file) in plan.files.iter().enumerate() {
+        if let Outcome::Stays { why } = &file.outcome {
+            ui.add(Label::new(widgets::soft(why.as_str(), theme)).wrap());
+            continue;
+        }
+        CollapsingHeader::new(file_words(file)).id_salt(("undo", index)).default_open(index == 0).show(ui, |ui| {
+            let (old, new) = (file.now.as_deref().unwrap_or_default(), file.after().unwrap_or_default());
+            diff_ui(ui, &format!("undo {}", file.path), old, new, DiffLook::Unified, theme);
+        });
+    }
+}
+
+fn file_words(file: &FilePlan) -> String {
+    let path = &file.path;
+    match &file.outcome {
+        Outcome::TakeAway => format!("{path} is removed"),
+        Outcome::Put { .. } if file.now.is_none() => format!("{} is brought back", file.path_after()),
+        Outcome::Put { to: Some(to), .. } => format!("{path} is called {to} again"),
+        Outcome::Put { .. } | Outcome::Stays { .. } => path.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::ui::UiState;
+    use crate::ui::shell::dialogs::dialogs_ui;
+    use crate::ui::state::Dialog;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+
+    fn question(plan: Option<(u64, UndoPlan)>) -> UndoQuestion {
+        let point = |task: &str, first_ms| Point {
+            activation: None,
+            task: Some(task.into()),
+            first_ms,
+            last_ms: first_ms,
+            files: [("notes/plan.md".to_owned(), 1)].into(),
+        };
+        UndoQuestion { agent: "ada-1".into(), points: vec![point("Second", 9), point("First", 5)], plan }
+    }
+
+    fn plan() -> UndoPlan {
+        let put = Outcome::Put { text: "two\n".into(), to: None };
+        let stays = Outcome::Stays { why: "'notes/b.md' stays: others changed the same lines since.".into() };
+        let file = |path: &str, outcome| FilePlan { path: path.into(), now: Some("2\n".into()), outcome };
+        UndoPlan { agent: "ada-1".into(), files: vec![file("notes/plan.md", put), file("notes/b.md", stays)] }
+    }
+
+    fn asking(question: UndoQuestion) -> egui_kittest::Harness<'static, Stage> {
+        let mut state = UiState::default();
+        state.front.ask(Dialog::UndoWork(Box::new(question)));
+        let stage = Stage::new(sample_room(), state);
+        let mut window = pane_of(stage, |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
+        window.run_steps(4);
+        window
+    }
+
+    #[test]
+    fn a_point_is_chosen_first_and_then_its_difference_is_put_back() {
+        let mut window = asking(question(None));
+        window.get_by_label("2. First (1 file)").click();
+        window.run_steps(4);
+        let look = Command::LookBack { agent: "ada-1".into(), since_ms: Some(5) };
+        assert_eq!(window.state().commands, [look]);
+        let mut window = asking(question(Some((5, plan()))));
+        assert!(window.query_by_label_contains("others changed the same lines").is_some());
+        assert!(window.query_by_label_contains("notes/plan.md").is_some());
+        window.get_by_label("Put these files back").click();
+        window.run_steps(4);
+        assert_eq!(window.state().commands, [Command::UndoWork(plan())]);
+        assert_eq!(window.state().state.front.dialog(), None);
+    }
+
+    #[test]
+    fn nothing_is_put_back_before_a_point_is_chosen() {
+        let mut window = asking(question(None));
+        window.get_by_label("Put these files back").click();
+        window.run_steps(4);
+        assert!(window.state().commands.is_empty());
+    }
+}

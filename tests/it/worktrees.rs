@@ -1,0 +1,216 @@
+//! Agents with `workspace: git`: they work in a copy of their own, a person is asked once about all of it, and what was
+//! allowed comes into the workspace.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+
+use crate::cases;
+use crate::program::{json_lines, output, succeed};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed,
+        what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word,
+        two_agents_work_at_once_in_copies_of_their_own,
+        a_command_runs_in_the_copy_and_writes_nowhere_else,
+        a_run_with_copies_replays,
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: other, position: [300, 0] }\n";
+const SCRIPT: &str = r#"
+agents:
+  lead:
+    - when: { contains: "a person refused" }
+      text: "I leave it."
+      repeat: true
+    - when: { contains: "took your changes over" }
+      text: "It is in."
+      repeat: true
+    - when: { contains: "your task" }
+      tools:
+        - { name: vfs_edit, arguments: { path: notes/plan.md, old: "two", new: "2" } }
+        - { name: vfs_write, arguments: { path: artifacts/new.md, content: "new\n" } }
+        - { name: vfs_delete, arguments: { path: notes/old.md } }
+        - { name: vfs_read, arguments: { path: notes/plan.md } }
+      repeat: true
+    - when: { kind: task }
+      text: "It is written."
+      repeat: true
+  other:
+    - when: { contains: "took your changes over" }
+      text: "It is in."
+      repeat: true
+    - when: { contains: "your task" }
+      tools:
+        - { name: vfs_edit, arguments: { path: notes/plan.md, old: "five", new: "5" } }
+      repeat: true
+    - when: { kind: task }
+      text: "It is written."
+      repeat: true
+"#;
+const RUN: [&str; 5] = ["--speed", "max", "--provider", "scripted:script.yaml", "--quiet"];
+
+fn room(script: &str, tools: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    // Safe: everything that changes the workspace is asked about, and nothing that stays in a copy.
+    let agent = |name: &str| {
+        format!("---\nname: {name}\nsafety_mode: safe\nworkspace: git\nbehaviour: stationary\n{tools}---\nYou work.\n")
+    };
+    let files = [
+        ("settings.yaml", String::new()),
+        ("scenes/test.yaml", SCENE.to_owned()),
+        ("agents/lead.md", agent("Lead")),
+        ("agents/other.md", agent("Other")),
+        ("script.yaml", script.to_owned()),
+        ("notes/plan.md", "one\ntwo\nthree\nfour\nfive\n".to_owned()),
+        ("notes/old.md", "old\n".to_owned()),
+    ];
+    for (path, text) in files {
+        write(folder.path(), path, &text);
+    }
+    folder
+}
+
+fn write(room: &Path, path: &str, text: &str) {
+    let path = room.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn text(room: &TempDir, path: &str) -> Option<String> {
+    fs::read_to_string(room.path().join(path)).ok()
+}
+
+/// Gives an agent its task; the exit code.
+fn give(room: &TempDir, agent: &str, more: &[&str]) -> (Option<i32>, String) {
+    let ended = output(room.path(), &[&["run", "--agent", agent, "--task", "Do it"], &RUN[..], more].concat());
+    (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+}
+
+fn asked(room: &TempDir) -> Vec<Value> {
+    let listed: Value = serde_json::from_str(&succeed(room.path(), &["approvals", "list", "--json"])).unwrap();
+    listed["approvals"].as_array().unwrap().clone()
+}
+
+fn go_on(room: &TempDir) {
+    succeed(room.path(), &[&["run", "--until", "idle"], &RUN[..]].concat());
+}
+
+fn the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed() {
+    let room = room(SCRIPT, "");
+    let (code, told) = give(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{told}");
+    let questions = asked(&room);
+    assert_eq!(questions.len(), 1, "{questions:?}");
+    assert_eq!(questions[0]["tool"], "propose_changes");
+    let id = questions[0]["id"].as_str().unwrap();
+    let shown = succeed(room.path(), &["approvals", "show", id]);
+    for part in ["3 files (+2 -2)", "artifacts/new.md is new", "notes/old.md is deleted", "- two", "+ 2"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    let file = text(&room, "tasks/approvals.task.md").unwrap();
+    assert!(file.contains("merge_changes") && file.contains("artifacts/new.md is new"), "{file}");
+    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
+    assert!(text(&room, "artifacts/new.md").is_none() && text(&room, "notes/old.md").is_some());
+    let copy = ".workshop/worktrees/lead/files";
+    assert_eq!(text(&room, &format!("{copy}/artifacts/new.md")).as_deref(), Some("new\n"));
+
+    write(room.path(), "notes/plan.md", "one\ntwo\nthree\nfour\nmine\n");
+    succeed(room.path(), &["approvals", "allow", id]);
+    go_on(&room);
+    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nfour\nmine\n"));
+    assert_eq!(text(&room, "artifacts/new.md").as_deref(), Some("new\n"));
+    assert_eq!(text(&room, "notes/old.md"), None);
+    assert!(asked(&room).is_empty(), "nothing is asked twice");
+
+    succeed(room.path(), &["undo", "lead", "--to", "1", "--yes"]);
+    assert_eq!(
+        text(&room, "notes/plan.md").as_deref(),
+        Some("one\ntwo\nthree\nfour\nmine\n"),
+        "it is undone as any work"
+    );
+    assert_eq!((text(&room, "artifacts/new.md"), text(&room, "notes/old.md").as_deref()), (None, Some("old\n")));
+}
+
+fn what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word() {
+    let room = room(SCRIPT, "");
+    give(&room, "lead", &[]);
+    let id = asked(&room)[0]["id"].as_str().unwrap().to_owned();
+    succeed(room.path(), &["approvals", "refuse", &id, "--because", "not today"]);
+    go_on(&room);
+    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
+    assert_eq!(text(&room, ".workshop/worktrees/lead/files/artifacts/new.md").as_deref(), Some("new\n"));
+    assert!(asked(&room).is_empty(), "it is not asked again about the same");
+    let session = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
+    assert!(fs::read_to_string(session).unwrap().contains("not today"));
+}
+
+fn two_agents_work_at_once_in_copies_of_their_own() {
+    let room = room(SCRIPT, "");
+    let (code, told) = give(&room, "lead", &[]);
+    assert_eq!(code, Some(4), "{told}");
+    give(&room, "other", &[]);
+    assert_eq!(asked(&room).len(), 2);
+    for question in asked(&room) {
+        succeed(room.path(), &["approvals", "allow", question["id"].as_str().unwrap()]);
+    }
+    go_on(&room);
+    assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\n2\nthree\nfour\n5\n"));
+}
+
+const COMMAND: &str = r#"
+agents:
+  lead:
+    - when: { contains: "took your changes over" }
+      text: "It is in."
+      repeat: true
+    - when: { contains: "your task" }
+      tools: [ { name: execute_command, arguments: { command: "python3 check.py" } } ]
+      repeat: true
+    - when: { kind: task }
+      text: "Done."
+      repeat: true
+"#;
+
+fn a_command_runs_in_the_copy_and_writes_nowhere_else() {
+    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    let room = room(COMMAND, "tools: [execute_command]\n");
+    let workspace = room.path().display().to_string();
+    let script = format!(
+        "import os\nfor path in ['made.md', {:?}, {:?}]:\n    try:\n        open(path, 'a').write('x')\n    except OSError:\n        print('kept from', path)\nprint(os.getcwd())\n",
+        format!("{workspace}/outside.md"),
+        format!("{workspace}/notes/plan.md"),
+    );
+    write(room.path(), "check.py", &script);
+    let (code, told) = give(&room, "lead", &["--on-ask", "allow"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(text(&room, "made.md").as_deref(), Some("x"), "what the command made was proposed and allowed");
+    let log = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
+    let session = fs::read_to_string(log).unwrap();
+    assert!(session.contains(".workshop/worktrees/lead/files"), "{session}");
+    if Confinement::of_this_computer().level() != Level::None {
+        assert_eq!(text(&room, "outside.md"), None, "{session}");
+        assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
+    }
+}
+
+fn a_run_with_copies_replays() {
+    let room = room(SCRIPT, "");
+    let arguments = ["run", "--agent", "lead", "--task", "Do it", "--on-ask", "allow", "--events", "-"];
+    let ended = output(room.path(), &[&arguments[..], &RUN[..]].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let events = json_lines(&String::from_utf8_lossy(&ended.stdout));
+    let changed =
+        |path: &str| events.iter().any(|event| event["type"] == "file_change" && event["data"]["path"] == path);
+    assert!(changed(".workshop/worktrees/lead/files/artifacts/new.md") && changed("artifacts/new.md"), "{events:?}");
+    let before = fs::read_to_string(room.path().join("notes/plan.md")).unwrap();
+    succeed(room.path(), &["replay", "last", "--verify"]);
+    assert_eq!(fs::read_to_string(room.path().join("notes/plan.md")).unwrap(), before);
+}
