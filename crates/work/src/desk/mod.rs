@@ -20,6 +20,8 @@ mod writes;
 pub use duties::{Duties, Duty, DutyStage};
 pub use settings::TaskSettings;
 pub use streams::settings::InboxSettings;
+pub use streams::slack_arrivals::SlackChannels;
+pub use streams::slack_sending::SlackSending;
 pub use streams::taking::Streams;
 
 use bevy::app::App;
@@ -40,7 +42,9 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Duties>()
         .init_resource::<writes::TaskWrites>()
         .init_resource::<sessions::Hops>()
-        .init_resource::<Streams>();
+        .init_resource::<Streams>()
+        .init_resource::<SlackSending>()
+        .init_resource::<SlackChannels>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
@@ -55,7 +59,14 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (answering::answer, writes::carry_on, streams::slack::carry_on)
+            (
+                answering::answer,
+                writes::carry_on,
+                streams::slack_sending::carry_on,
+                streams::slack_sending::send_out,
+                streams::slack_arrivals::bring,
+                streams::slack_arrivals::look,
+            )
                 .chain()
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::duties::Duties;
 use super::sessions::Hops;
+use super::streams::slack_arrivals::SlackChannels;
+use super::streams::slack_sending::SlackSending;
 use super::streams::taking::Streams;
 use super::writes::TaskWrites;
 use crate::schedule::Section;
@@ -18,6 +20,8 @@ pub(super) struct DeskSaved {
     writes: TaskWrites,
     hops: Hops,
     streams: Streams,
+    slack_sending: SlackSending,
+    slack_channels: SlackChannels,
 }
 
 impl Section for DeskSaved {
@@ -29,6 +33,8 @@ impl Section for DeskSaved {
             writes: world.resource::<TaskWrites>().clone(),
             hops: world.resource::<Hops>().clone(),
             streams: world.resource::<Streams>().clone(),
+            slack_sending: world.resource::<SlackSending>().clone(),
+            slack_channels: world.resource::<SlackChannels>().clone(),
         }
     }
 
@@ -37,5 +43,7 @@ impl Section for DeskSaved {
         world.insert_resource(self.writes);
         world.insert_resource(self.hops);
         world.insert_resource(self.streams);
+        world.insert_resource(self.slack_sending);
+        world.insert_resource(self.slack_channels);
     }
 }
