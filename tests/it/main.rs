@@ -41,9 +41,12 @@ mod renaming;
 mod screen;
 #[cfg(feature = "window")]
 mod seeing;
+mod server_calls;
 mod server_peers;
 mod servers;
 mod settings_reference;
+mod slack;
+mod slack_server;
 mod slack_walk;
 mod standing_still;
 #[cfg(feature = "window")]
@@ -97,6 +100,7 @@ fn main() {
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
         servers::trials,
+        server_calls::trials,
         server_peers::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
@@ -104,6 +108,7 @@ fn main() {
         cli::trials,
         commands::trials,
         daemon::trials,
+        slack::trials,
         slack_walk::trials,
         damage::trials,
         approving::trials,
