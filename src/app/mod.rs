@@ -1,6 +1,7 @@
 //! Assembles the floors into a world, opens workspaces in it, and drives its clock.
 
 pub mod approvals;
+pub mod beside;
 pub mod drive;
 pub mod importing;
 pub mod naming;

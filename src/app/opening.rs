@@ -53,6 +53,15 @@ impl OpenError {
         }
     }
 
+    /// Whether somebody else has the room open.
+    pub fn is_in_use(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(StoreError::InUse { .. })
+                | Self::FileService(FileServiceError::Store(StoreError::InUse { .. }))
+        )
+    }
+
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         match self {

@@ -106,15 +106,18 @@ pub(super) fn look_at_each(workspace: &Path, mut each: impl FnMut(&str, &World))
     let scenes: BTreeSet<String> = reader.runs()?.into_iter().map(|run| run.scene).collect();
     drop(reader);
     for scene in scenes {
-        if let Some(app) = look(&state_folder, &scene)? {
+        if let Some(app) = look_at(workspace, &scene)? {
             each(&scene, app.world());
         }
     }
     Ok(())
 }
 
-fn look(state_folder: &Path, scene: &str) -> Result<Option<App>, OpenError> {
-    let Some(SavedRoom { sections, files }) = recover(state_folder, None, scene)?.0 else { return Ok(None) };
+/// The world of a scene as it was last acknowledged, if there is any: nothing is written and nothing goes on in it.
+pub(super) fn look_at(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
+    let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
+        return Ok(None);
+    };
     let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried: Some(sections) };
     Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))
 }

@@ -14,6 +14,8 @@ use crate::gateway::aliases::unknown_models;
 use crate::gateway::confine::{Confinement, Level};
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{Consent, consent_of};
+use crate::gateway::slack::trial::try_slack;
+use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::schedule;
 use crate::store::{HISTORY_FILE, Reader, StoreError};
@@ -24,6 +26,9 @@ use crate::workspace::{Problems, RoomStart};
 pub(super) struct Arguments {
     /// The workspace, if not the current folder
     workspace: Option<PathBuf>,
+    /// Ask Slack whether its keys work and the channels can be read; nothing is sent
+    #[arg(long)]
+    slack: bool,
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
@@ -86,12 +91,12 @@ impl Finding {
 
 pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
-    let mut settings = GatewaySettings::default();
+    let (mut settings, mut slack_settings) = (GatewaySettings::default(), SlackSettings::default());
     let named = arguments.workspace.as_deref();
     let folder = place::meant(named)?;
     if is_workspace(&folder) {
         findings.push(Finding::good("workspace", folder.display().to_string()));
-        let problems = examine(&folder, &mut findings, &mut settings);
+        let problems = examine(&folder, &mut findings, (&mut settings, &mut slack_settings));
         findings.extend(problems.into_iter().map(Finding::of));
     } else if named.is_some() {
         place::workspace(named, Absent::Refuse)?;
@@ -104,6 +109,10 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     findings.extend(key_problems(&environment).into_iter().map(Finding::of));
     findings.push(Finding::good("prices", price_source().to_string()));
     findings.extend(providers(&settings, &environment));
+    findings.push(slack(&slack_settings, &environment));
+    if arguments.slack {
+        findings.extend(slack_tried(&settings, &slack_settings, &environment));
+    }
     findings.push(confinement());
     if is_workspace(&folder) {
         findings.extend(servers(&folder, &environment));
@@ -126,6 +135,49 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
         }
     });
     chosen.err().map(Finding::of).into_iter().chain(status).collect()
+}
+
+/// How messages go to Slack and come from there.
+fn slack(settings: &SlackSettings, environment: &Environment) -> Finding {
+    let access = SlackAccess::of(environment);
+    let channels = settings.read_channels();
+    let read = match (access.reads, channels.as_slice()) {
+        (false, []) => String::new(),
+        (false, _) => "; the channels of the settings are not read, as there is no SLACK_BOT_TOKEN".to_owned(),
+        (true, []) => "; no channel is read: name some in slack.channels".to_owned(),
+        (true, channels) => format!("; read: {}", channels.join(", ")),
+    };
+    let remedy = "to join it, set SLACK_BOT_TOKEN (or SLACK_WEBHOOK_URL) in the environment or in keys.env";
+    match access.sends {
+        SlackSends::Files => {
+            let state = if channels.is_empty() { State::NotSetUp } else { State::Note };
+            Finding::bad(state, "Slack", format!("messages come and go over files{read}"), remedy)
+        }
+        SlackSends::Webhook => match &settings.webhook_channel {
+            Some(channel) => Finding::good("Slack", format!("messages to {channel} leave over a webhook{read}")),
+            None => {
+                let remedy = "name the channel of the webhook: slack: { webhook_channel: \"#NAME\" }";
+                Finding::bad(
+                    State::Note,
+                    "Slack",
+                    "there is a webhook, and nobody said to which channel it posts",
+                    remedy,
+                )
+            }
+        },
+        SlackSends::WebApi => Finding::good("Slack", format!("messages leave over the Web API{read}")),
+    }
+}
+
+/// What Slack says of the keys and the channels.
+fn slack_tried(gateway: &GatewaySettings, settings: &SlackSettings, environment: &Environment) -> Vec<Finding> {
+    let tried = try_slack(environment, gateway, settings).into_iter();
+    tried
+        .map(|(what, outcome)| match outcome {
+            Ok(detail) => Finding::good(&what, detail),
+            Err(problem) => Finding::of(problem),
+        })
+        .collect()
 }
 
 /// What keeps commands and MCP servers in.
@@ -159,7 +211,11 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
 }
 
 /// Opens the workspace's scenes one after the other in a world that touches nothing, and collects what is wrong.
-fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySettings) -> Vec<Problem> {
+fn examine(
+    folder: &Path,
+    findings: &mut Vec<Finding>,
+    (settings, slack): (&mut GatewaySettings, &mut SlackSettings),
+) -> Vec<Problem> {
     let (files, mut problems) = read_folder(folder);
     let agents = files.keys().filter(|path| format_of(path).is_some()).count();
     let scenes = files.keys().filter(|path| path.starts_with("scenes/")).count();
@@ -170,6 +226,7 @@ fn examine(folder: &Path, findings: &mut Vec<Finding>, settings: &mut GatewaySet
             Ok(mut app) => {
                 schedule::advance(app.world_mut());
                 *settings = app.world().resource::<GatewaySettings>().clone();
+                *slack = app.world().resource::<SlackSettings>().clone();
                 let found = app.world().resource::<Problems>().iter().cloned();
                 let found = found.chain(unknown_models(app.world())).collect::<Vec<_>>();
                 problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());

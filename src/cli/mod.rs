@@ -1,9 +1,11 @@
 //! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
 
+mod acts;
 mod allow;
 mod answers;
 mod approvals;
 mod asking;
+mod beside;
 mod clean;
 mod commands;
 mod daemon;

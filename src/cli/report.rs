@@ -6,18 +6,23 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::acts::Acts;
 use super::{Complaint, Ending, output};
 use crate::base::ids::USER;
+use crate::base::text::{one_line, truncate};
 use crate::base::{Id, Problem};
 use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
-use crate::kernel::Approval;
+use crate::kernel::{Approval, Kernel};
 use crate::log::EventRecord;
 use crate::log::events::FileChange;
+use crate::orchestration::workflow::PersonQuestion;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OUTSIDE;
 
+/// So many characters of a task are named.
+const TASK_CHARS: usize = 80;
 /// So many changed files are listed.
 const FILES_AT_MOST: usize = 10_000;
 
@@ -105,8 +110,25 @@ pub(super) struct Report {
     pub(super) provider_faults: Vec<ProviderFault>,
     /// What a person is asked.
     pub(super) approvals: Vec<Approval>,
+    /// What workflows ask a person.
+    pub(super) steps: Vec<PersonQuestion>,
     /// The work that goes on when the room is opened again, in words.
     pub(super) unfinished: Option<String>,
+    /// What was done, where it was one step.
+    pub(super) acts: Option<Acts>,
+    /// Who has the room, where somebody else has it.
+    pub(super) owner: Option<String>,
+}
+
+/// The work that waits or goes on, in words.
+pub(super) fn unfinished_words(kernel: &Kernel) -> Option<String> {
+    let mut work = kernel.activations();
+    let first = work.next()?;
+    let words = format!("{}: “{}”", first.agent, truncate(&one_line(&first.input), TASK_CHARS));
+    Some(match work.count() {
+        0 => words,
+        more => format!("{words}, and {more} more"),
+    })
 }
 
 impl Report {
@@ -129,7 +151,10 @@ impl Report {
             problems: Vec::new(),
             provider_faults: Vec::new(),
             approvals: Vec::new(),
+            steps: Vec::new(),
             unfinished: None,
+            acts: None,
+            owner: None,
         }
     }
 
@@ -158,7 +183,7 @@ impl Report {
         if let Some(hint) = &verdict.hint {
             output::note(&format!("hint: {hint}"));
         }
-        if let Some(unfinished) = self.unfinished.as_ref().filter(|_| !is_quiet) {
+        if let Some(unfinished) = self.unfinished.as_ref().filter(|_| !is_quiet && self.owner.is_none()) {
             output::note(&format!("note: unfinished work goes on when this workspace is opened again: {unfinished}"));
         }
         Ok(())
@@ -180,7 +205,7 @@ impl Report {
 
     /// All of it for programs.
     pub(super) fn to_json(&self) -> Value {
-        json!({
+        let mut all = json!({
             "run": self.run,
             "ended": self.verdict.ending.word(),
             "reason": self.verdict.reason,
@@ -201,6 +226,16 @@ impl Report {
             "provider_faults": self.provider_faults,
             "approvals": self.approvals,
             "unfinished": self.unfinished,
-        })
+        });
+        if let Some(acts) = &self.acts {
+            all["acts"] = acts.list().into();
+            let waits = |approval: &Approval| json!({ "for": "person", "id": approval.id, "agent": approval.agent, "tool": approval.tool });
+            let step = |step: &PersonQuestion| json!({ "for": "person", "id": step.id, "workflow": step.run, "step": step.step });
+            all["waits_for"] = self.approvals.iter().map(waits).chain(self.steps.iter().map(step)).collect();
+        }
+        if let Some(owner) = &self.owner {
+            all["owner"] = owner.as_str().into();
+        }
+        all
     }
 }

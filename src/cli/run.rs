@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::acts::Acts;
 use super::asking::{Asking, OnAsk};
+use super::beside::{self, Beside, Overview};
 use super::commands::Commands;
 use super::feed::Feed;
 use super::output::{self, Sink};
 use super::place::{self, Absent};
 use super::problems::Reporter;
-use super::report::{FilesChanged, Report, Verdict};
+use super::report::{FilesChanged, Report, Verdict, unfinished_words};
 use super::stop::Stop;
 use super::task::{Task, Unfinished, is_over};
 use super::{Complaint, Ending, Outcome, given, resuming, status};
@@ -21,17 +23,14 @@ use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
-use crate::base::text::{one_line, truncate};
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::{ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
+use crate::orchestration::workflow::WorkflowRuns;
 use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::SetRest;
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
-
-/// So many characters of a task are named.
-const TASK_CHARS: usize = 80;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -100,7 +99,8 @@ pub(super) struct Arguments {
     /// Whether all work goes on by one turn, and the run ends then.
     #[arg(skip)]
     pub(super) one_turn_each: bool,
-    /// Whether it runs beside a person who answers elsewhere: nothing is asked on the terminal.
+    /// Whether it runs beside a person who answers elsewhere: nothing is asked on the terminal, and where somebody else
+    /// has the room open, it hands over or waits.
     #[arg(skip)]
     pub(super) is_daemon: bool,
 }
@@ -172,7 +172,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// The same for a task that is no agent's, if there is one; `alone` where everybody else rests.
 pub(super) fn run_for(arguments: &Arguments, task: Option<Task>, alone: bool) -> Outcome {
-    let reported = open(arguments, task, alone).and_then(|run| run.run_to_the_end());
+    let reported = open(arguments, task, alone).and_then(|opened| match opened {
+        Opened::Room(run) => run.run_to_the_end(),
+        Opened::HandedOver(report) => Ok(*report),
+    });
     let report = match reported {
         Ok(report) => report,
         Err(complaint) => {
@@ -200,9 +203,29 @@ struct Run<'a> {
     out: Output,
     began: Instant,
     first_tick: u64,
+    /// Set where Ctrl-C is heard already.
+    interrupted: Option<Arc<AtomicBool>>,
 }
 
-fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Run<'_>, Complaint> {
+/// What came of opening a room.
+enum Opened<'a> {
+    /// It is open here.
+    Room(Box<Run<'a>>),
+    /// Somebody else has it and took in what stands in the files.
+    HandedOver(Box<Report>),
+}
+
+fn hear_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
+    Ok(interrupted)
+}
+
+/// How long a daemon waits before it tries again to open a room that somebody else has.
+const TRY_AGAIN: Duration = Duration::from_millis(300);
+
+fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened<'_>, Complaint> {
     if arguments.json && arguments.events.as_deref().is_some_and(output::is_standard_output) {
         return Err(Complaint::usage("--json and --events - both want standard output")
             .hint("write the events to a file: --events FILE"));
@@ -227,8 +250,27 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Run<'_
         writes: arguments.events.iter().chain(&arguments.scene_out).chain(&arguments.out).cloned().collect(),
     };
     let mut out = Output::open(arguments, out_file)?;
-    let opened = Room::open(&options).map_err(|error| Complaint::failed(&error).hint(error.remedy()));
-    let (mut room, problems) = opened?;
+    let began = Instant::now();
+    let mut interrupted = None;
+    let (mut room, problems) = loop {
+        match Room::open(&options) {
+            Ok(opened) => break opened,
+            Err(error) if arguments.is_daemon && error.is_in_use() => {
+                let is_first = interrupted.is_none();
+                let flag = match &interrupted {
+                    Some(flag) => Arc::clone(flag),
+                    None => interrupted.insert(hear_interrupts()?).clone(),
+                };
+                if let Some(report) = beside_owner(arguments, &options.folder, (&flag, is_first), began, &mut out)? {
+                    return Ok(Opened::HandedOver(Box::new(report)));
+                }
+            }
+            Err(error) => return Err(Complaint::failed(&error).hint(error.remedy())),
+        }
+    };
+    if interrupted.is_some() {
+        out.reporter.note("note: the workspace is free now, and this acts".to_owned());
+    }
     out.reporter.problems(&problems);
     let world = room.app.world_mut();
     world.resource_mut::<SimClock>().speed = arguments.speed;
@@ -257,14 +299,64 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Run<'_
         room,
         stop,
         out,
-        began: Instant::now(),
+        began,
         first_tick,
+        interrupted,
     };
     run.tell_unfinished();
     if !alone {
         run.tell_others();
     }
-    Ok(run)
+    Ok(Opened::Room(Box::new(run)))
+}
+
+/// What a daemon does where somebody else has the room: a step hands over to whoever it is, and says how it stands there;
+/// one that watches waits until the room is free. `None` where it is to be opened again.
+fn beside_owner(
+    arguments: &Arguments,
+    folder: &Path,
+    (interrupted, is_first): (&AtomicBool, bool),
+    began: Instant,
+    out: &mut Output,
+) -> Result<Option<Report>, Complaint> {
+    let owner = beside::owner_words(folder);
+    let over = |verdict: Verdict| Report {
+        verdict,
+        took: began.elapsed(),
+        ..Report::on(&Complaint { ending: Ending::Done, what: None, hint: None })
+    };
+    if !arguments.one_turn_each {
+        if is_first {
+            out.reporter.note(format!("note: {owner} has this workspace open and acts; this waits to take over"));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Some(over(Verdict::new(Ending::Interrupted, "interrupted"))));
+        }
+        std::thread::sleep(TRY_AGAIN);
+        return Ok(None);
+    }
+    if is_first {
+        out.reporter.note(format!(
+            "note: {owner} has this workspace open: it takes in what stands in the files, and this does not act"
+        ));
+    }
+    match beside::hand_over(folder, interrupted)? {
+        Beside::Free => {
+            std::thread::sleep(TRY_AGAIN);
+            Ok(None)
+        }
+        Beside::HandedOver(overview) => {
+            for note in &overview.notes {
+                out.reporter.note(format!("note: {note}"));
+            }
+            if overview.verdict.ending == Ending::Done && !overview.verdict.reason.is_empty() {
+                out.reporter.note(format!("note: {}", overview.verdict.reason));
+            }
+            let Overview { verdict, approvals, steps, unfinished, .. } = *overview;
+            let acts = Some(Acts::default());
+            Ok(Some(Report { approvals, steps, unfinished, acts, owner: Some(owner), ..over(verdict) }))
+        }
+    }
 }
 
 /// The task that the command line gives or goes on with, and the scene that it belongs to, if that is known.
@@ -327,9 +419,10 @@ impl Run<'_> {
     }
 
     fn live(&mut self) -> Result<Verdict, Complaint> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = interrupted.clone();
-        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
+        let interrupted = match &self.interrupted {
+            Some(interrupted) => interrupted.clone(),
+            None => hear_interrupts()?,
+        };
         if self.arguments.unpause {
             self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::Resume);
         }
@@ -380,6 +473,7 @@ impl Run<'_> {
             self.out.reporter.note(format!("note: {}", verdict.reason));
         }
         let (approvals, unfinished) = (kernel.approvals().collect(), unfinished_words(kernel));
+        let steps = world.resource::<WorkflowRuns>().questions().collect();
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
         let ledger = world.resource::<RequestQueue>().ledger();
         let (spent, traffic) = (ledger.run(), ledger.providers().clone());
@@ -412,9 +506,12 @@ impl Run<'_> {
             spent,
             traffic,
             files: self.out.files,
+            acts: self.arguments.one_turn_each.then_some(self.out.acts),
+            owner: None,
             problems,
             provider_faults,
             approvals,
+            steps,
             unfinished,
         })
     }
@@ -437,17 +534,6 @@ impl Run<'_> {
     }
 }
 
-/// The work that waits or goes on, in words.
-fn unfinished_words(kernel: &Kernel) -> Option<String> {
-    let mut work = kernel.activations();
-    let first = work.next()?;
-    let words = format!("{}: “{}”", first.agent, truncate(&one_line(&first.input), TASK_CHARS));
-    Some(match work.count() {
-        0 => words,
-        more => format!("{words}, and {more} more"),
-    })
-}
-
 fn write_scene(arguments: &Arguments, text: &str) -> Result<(), Complaint> {
     let Some(file) = &arguments.scene_out else { return Ok(()) };
     std::fs::write(file, text).map_err(|error| Complaint::failed(format!("{}: {error}", file.display())))
@@ -459,6 +545,7 @@ struct Output {
     feed: Feed,
     reporter: Reporter,
     files: FilesChanged,
+    acts: Acts,
     result_file: Option<ResultFile>,
 }
 
@@ -487,12 +574,13 @@ impl Output {
         let events = arguments.events.as_deref().map(Sink::open).transpose()?;
         let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
         let (reporter, files) = (Reporter::new(arguments.quiet), FilesChanged::default());
-        Ok(Self { events, feed, reporter, files, result_file })
+        Ok(Self { events, feed, reporter, files, acts: Acts::default(), result_file })
     }
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), Complaint> {
         self.write(events)?;
         self.files.watch(events);
+        self.acts.watch(events);
         self.feed.show(world, events);
         self.reporter.look(world, events);
         self.feed.status(world);

@@ -9,8 +9,8 @@ use super::task::{Task, WORK_PAUSED, agent_paused, is_paused};
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
 use crate::app::drive::EventTap;
-use crate::desk::{CheckIns, Duties, SessionEdits, Streams};
-use crate::gateway::RequestQueue;
+use crate::desk::{CheckIns, Duties, SessionEdits, SlackChannels, Streams};
+use crate::gateway::{RequestQueue, SlackCalls};
 use crate::kernel::{Hold, Kernel};
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use crate::schedule::{Door, SimClock};
@@ -60,7 +60,7 @@ fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdi
     }
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<Duties>().is_at_work()
-        || world.resource::<Streams>().is_taking(world.resource::<SimClock>().tick())
+        || messages_move(world)
         || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // An answer that is on its way brings them on.
@@ -81,7 +81,7 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
     let (goes_on, is_idle) = (kernel.goes_on_by_itself(|agent| is_paused(world, agent)), kernel.is_idle());
     let has_more = kernel.waits_for_turn();
     let now = world.resource::<SimClock>().tick();
-    let moves = world.resource::<Streams>().is_taking(now)
+    let moves = messages_move(world)
         || world.resource::<CheckIns>().is_asking()
         || world.resource::<SessionEdits>().is_taking(now)
         || world.resource::<Duties>().goes_on_by_itself(now, |thread| kernel.is_over(thread));
@@ -101,6 +101,14 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
 fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
     let questions: Vec<_> = world.resource::<WorkflowRuns>().questions().collect();
     waiting(&questions).filter(|_| asking.ends_when_held())
+}
+
+/// Whether messages from outside are on their way to whom they are for, without anything else happening.
+fn messages_move(world: &World) -> bool {
+    let now = world.resource::<SimClock>().tick();
+    world.resource::<Streams>().is_taking(now)
+        || world.resource::<SlackChannels>().is_bringing(now)
+        || world.resource::<SlackCalls>().looks_first()
 }
 
 fn has_ticked(world: &World) -> bool {

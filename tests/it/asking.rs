@@ -146,7 +146,10 @@ pub fn hear(worker: &Worker) -> Asked {
                 live.push_str(&text);
                 pieces += 1;
             }
-            GatewayEvent::AccessChanged { .. } | GatewayEvent::Mcp(_) | GatewayEvent::Program(_) => {}
+            GatewayEvent::AccessChanged { .. }
+            | GatewayEvent::Mcp(_)
+            | GatewayEvent::Program(_)
+            | GatewayEvent::Slack(_) => {}
             GatewayEvent::Finished { outcome, effort, .. } => return Asked { outcome, live, pieces, calls, effort },
         }
     }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{Running, json_lines, output, succeed};
+use crate::program::{Running, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -17,7 +19,10 @@ pub fn trials() -> Vec<Trial> {
         a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between,
         pumps_of_a_settled_workspace_change_nothing_and_ask_nobody,
         a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted,
-        two_daemons_never_both_act,
+        a_pump_beside_an_owner_hands_over_and_says_how_it_stands,
+        who_watches_beside_an_owner_takes_over_when_that_one_is_killed,
+        of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left,
+        a_step_says_what_was_done_in_its_order,
         what_agents_did_is_put_aside_and_can_be_done_once_more,
     ]
 }
@@ -174,16 +179,137 @@ fn a_daemon_that_watches_takes_up_an_answer_and_ends_when_it_is_interrupted() {
     assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done");
 }
 
-fn two_daemons_never_both_act() {
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A room that somebody watches, with a question that waits for a person.
+fn watched() -> (TempDir, Running) {
     let room = room();
-    let watch = ["daemon", "--watch", "--provider", "scripted:script.yaml", "--events", "-"];
+    output(room.path(), &GIVE);
+    let watch = ["daemon", "--watch", "--speed", "4", "--provider", "scripted:script.yaml", "--events", "-"];
     let mut running = Running::start(room.path(), &watch);
-    running.wait_for("its beginning", |event| event["type"] == "run_start");
-    let second = output(room.path(), &PUMP);
-    let told = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert_eq!(second.status.code(), Some(1), "{told}");
-    assert!(told.contains("open"), "it says who has it: {told}");
-    running.interrupt();
+    running.wait_for("the question", |event| event["type"] == "approval_requested");
+    (room, running)
+}
+
+fn a_pump_beside_an_owner_hands_over_and_says_how_it_stands() {
+    let (room, mut running) = watched();
+    let process = running.child.id().to_string();
+    let beside = output(room.path(), &PUMP);
+    assert_eq!(beside.status.code(), Some(4), "{}", told(&beside));
+    assert!(told(&beside).contains(&format!("process {process} has this workspace open")), "{}", told(&beside));
+    assert!(told(&beside).contains("Lead (lead) wants to write artifacts/a.md"), "{}", told(&beside));
+    let until = Instant::now() + Duration::from_secs(30);
+    while !fs::read_to_string(room.path().join(FILE)).is_ok_and(|text| text.contains("pending"))
+        && Instant::now() < until
+    {
+        std::thread::yield_now();
+    }
+    mark(room.path(), "[x]");
+    // It waits until the owner has taken the mark in, and that one acts.
+    let beside = output(room.path(), &[&PUMP[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&beside.stdout).unwrap();
+    assert_eq!((json["ended"].as_str(), beside.status.code()), (Some("done"), Some(0)), "{json}");
+    assert_eq!(
+        (json["acts"].as_array().map(Vec::len), json["owner"].as_str()),
+        (Some(0), Some(&*format!("process {process}")))
+    );
+    running.wait_for("the end of the work", |event| event["type"] == "complete");
+    let events = running.interrupt().1;
+    assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done");
+    assert_eq!(events.iter().filter(|event| event["type"] == "run_start").count(), 1);
+}
+
+fn who_watches_beside_an_owner_takes_over_when_that_one_is_killed() {
+    let (room, running) = watched();
+    let mut standby =
+        workshop(room.path(), &["daemon", "--watch", "--speed", "4", "--provider", "scripted:script.yaml"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    let mut lines = BufReader::new(standby.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut wait_for = |words: &str| lines.find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}"));
+    assert!(wait_for("waits to take over").contains(&running.child.id().to_string()));
+    let killed = Instant::now();
+    running.kill();
+    wait_for("this acts");
+    assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
+    let until = Instant::now() + Duration::from_secs(30);
+    while !fs::read_to_string(room.path().join(FILE)).is_ok_and(|text| text.contains("pending"))
+        && Instant::now() < until
+    {
+        std::thread::yield_now();
+    }
+    mark(room.path(), "[x]");
+    while !room.path().join("artifacts/a.md").exists() && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done", "it goes on where it was");
+    Command::new("kill").args(["-INT", &standby.id().to_string()]).status().unwrap();
+    assert_eq!(standby.wait().unwrap().code(), Some(130));
+}
+
+fn of_two_pumps_at_once_one_acts_and_the_other_says_what_is_left() {
+    for round in 0..20 {
+        let room = room();
+        output(room.path(), &GIVE);
+        let start = || {
+            let mut command = workshop(room.path(), &[&PUMP[..], &["--json"]].concat());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let ended = [start(), start()].map(|child| child.wait_with_output().unwrap());
+        let json = |output: &Output| -> serde_json::Value { serde_json::from_slice(&output.stdout).unwrap() };
+        let both: Vec<serde_json::Value> = ended.iter().map(json).collect();
+        for (output, json) in ended.iter().zip(&both) {
+            assert_eq!(output.status.code(), Some(0), "round {round}: {json} {}", told(output));
+        }
+        let acted = both.iter().filter(|json| json["acts"].as_array().is_some_and(|acts| !acts.is_empty())).count();
+        let handed_over = both.iter().filter(|json| json["owner"].is_string()).count();
+        // One that comes when the other has ended takes a step of its own.
+        assert_eq!(acted + handed_over, 2, "round {round}: {both:#?}");
+        let calls: Vec<_> = both
+            .iter()
+            .flat_map(|json| json["acts"].as_array().unwrap().clone())
+            .filter(|act| act["act"] == "tool")
+            .collect();
+        assert_eq!(calls.len(), acted, "round {round}: each step is one turn: {calls:#?}");
+        let turns = format!("{acted} of 2");
+        let runs = output(room.path(), &["export", "--events", "log.jsonl"]);
+        assert!(runs.status.success(), "{turns}: {}", told(&runs));
+        let log = fs::read_to_string(room.path().join("log.jsonl")).unwrap();
+        let ids: Vec<String> = json_lines(&log)
+            .iter()
+            .filter(|event| event["type"] == "tool_call")
+            .map(|event| format!("{}/{}", event["activation"], event["data"]["turn"]))
+            .collect();
+        let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
+        assert_eq!((ids.len(), distinct.len()), (acted, acted), "round {round}: nothing twice: {ids:?}");
+    }
+}
+
+fn a_step_says_what_was_done_in_its_order() {
+    let room = room();
+    output(room.path(), &GIVE);
+    (0..3).for_each(|_| drop(pump(room.path())));
+    mark(room.path(), "[x]");
+    fs::create_dir_all(room.path().join("tasks")).unwrap();
+    fs::write(room.path().join("tasks/plan.task.md"), "# Plan\n\n- [ ] @other \"Look around\"\n").unwrap();
+    let ended = output(room.path(), &[&PUMP[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let acts = json["acts"].as_array().unwrap();
+    let at = |what: &str| {
+        let is = |act: &serde_json::Value| act.to_string().contains(what);
+        acts.iter().position(is).unwrap_or_else(|| panic!("no {what} in {acts:#?}"))
+    };
+    let (allowed, begun) = (at("\"allowed\":true"), at("Look around"));
+    let written = acts.iter().position(|act| act["files"] == serde_json::json!(["artifacts/a.md"])).unwrap();
+    assert_eq!((&acts[written]["ok"], &acts[written]["agent"]), (&true.into(), &"lead".into()), "{acts:#?}");
+    assert!(allowed < written, "{acts:#?}");
+    let other = acts.iter().position(|act| act["act"] == "completed" && act["agent"] == "other");
+    assert!(other.is_none_or(|other| begun < other), "{acts:#?}");
+    assert_eq!(json["waits_for"], serde_json::json!([]));
 }
 
 fn what_agents_did_is_put_aside_and_can_be_done_once_more() {

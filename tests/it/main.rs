@@ -42,10 +42,13 @@ mod renaming;
 mod screen;
 #[cfg(feature = "window")]
 mod seeing;
+mod server_calls;
 mod server_peers;
 mod servers;
 mod session_walk;
 mod settings_reference;
+mod slack;
+mod slack_server;
 mod slack_walk;
 mod standing_still;
 #[cfg(feature = "window")]
@@ -102,6 +105,7 @@ fn main() {
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
         servers::trials,
+        server_calls::trials,
         server_peers::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
@@ -110,6 +114,7 @@ fn main() {
         commands::trials,
         daemon::trials,
         session_walk::trials,
+        slack::trials,
         slack_walk::trials,
         damage::trials,
         approving::trials,

@@ -14,7 +14,14 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub fn workshop(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
     command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    for key in ["GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "WORKSHOP_LOG"] {
+    for key in [
+        "GEMINI_API_KEY",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "SLACK_BOT_TOKEN",
+        "SLACK_WEBHOOK_URL",
+        "WORKSHOP_LOG",
+    ] {
         command.env_remove(key);
     }
     command

@@ -36,7 +36,7 @@ pub fn trials() -> Vec<Trial> {
         a_server_that_works_is_tried_again_and_says_so,
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
-        a_server_says_how_far_it_is_and_may_be_stopped,
+        a_server_says_how_far_it_is,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
         an_answer_over_http_without_end_is_cut,
         a_stream_of_events_that_misbehaves_is_told,
@@ -61,7 +61,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// The script of the odd server, where it can be started from.
-fn script() -> &'static Path {
+pub fn script() -> &'static Path {
     static SCRIPT: OnceLock<PathBuf> = OnceLock::new();
     SCRIPT.get_or_init(|| {
         // Confined servers have a folder of their own for passing files.
@@ -72,31 +72,31 @@ fn script() -> &'static Path {
     })
 }
 
-fn odd(mode: &str) -> McpServer {
+pub fn odd(mode: &str) -> McpServer {
     let command = json!({ "odd": { "command": "python3", "args": [script(), mode], "network": true } });
     mcp_server::read(&command).defined().next().expect("a server is defined")
 }
 
-fn terms() -> McpTerms {
+pub fn terms() -> McpTerms {
     McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
 }
 
 /// A workspace, and what a person keeps elsewhere.
-struct Place {
-    folder: tempfile::TempDir,
+pub struct Place {
+    pub folder: tempfile::TempDir,
     config: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { folder: folder(), config: folder() }
     }
 
-    fn environment(&self) -> Environment {
+    pub fn environment(&self) -> Environment {
         Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path())
     }
 
-    fn allow(&self, server: &McpServer) {
+    pub fn allow(&self, server: &McpServer) {
         allow_server(&self.environment(), self.folder.path(), server).expect("it can be kept");
     }
 
@@ -110,13 +110,13 @@ impl Place {
     }
 }
 
-fn tool(name: &str, arguments: Value) -> McpRequest {
+pub fn tool(name: &str, arguments: Value) -> McpRequest {
     let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
     McpRequest::Tool { name: name.to_owned(), arguments }
 }
 
 /// The processes that have this word on their command line, by their numbers.
-fn processes(word: &str) -> Vec<String> {
+pub fn processes(word: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let has_it = |entry: &std::fs::DirEntry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -126,7 +126,7 @@ fn processes(word: &str) -> Vec<String> {
 }
 
 /// Whether no process of the odd server in this mode is left, given a moment.
-fn is_gone(mode: &str) -> bool {
+pub fn is_gone(mode: &str) -> bool {
     let word = format!("{} {mode}", script().display());
     let until = Instant::now() + Duration::from_secs(5);
     while !processes(&word).is_empty() {
@@ -255,7 +255,7 @@ fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-fn a_server_says_how_far_it_is_and_may_be_stopped() {
+fn a_server_says_how_far_it_is() {
     let place = Place::new();
     let (mut client, _) = place.allowed("progress").expect("it greets");
     let mut steps = Vec::new();
@@ -384,7 +384,7 @@ fn script_of_two_calls() -> String {
     script_of_a_call("add", "{ a: 2, b: 3 }")
 }
 
-fn script_of_a_call(tool: &str, arguments: &str) -> String {
+pub fn script_of_a_call(tool: &str, arguments: &str) -> String {
     format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {{ name: mcp__odd__{tool}, arguments: {arguments} }} ]\n    - text: It is five.\n"
     )
@@ -395,7 +395,7 @@ fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
     room_with(place, mode, gate, &script_of_two_calls())
 }
 
-fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
+pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
     place.allow(&odd(mode));
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
@@ -447,7 +447,7 @@ fn a_run_with_calls_of_servers_replays_without_them() {
 }
 
 /// A workspace on disk whose agent has the odd server in this mode, allowed for a person with this config folder.
-fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
+pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (workspace, config) = (folder(), folder());
     let place = workspace.path().join("w");
     std::fs::create_dir(&place).expect("folders can be made");
@@ -466,7 +466,7 @@ fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::Te
 }
 
 /// Runs the program; its exit code, and all that it said.
-fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+pub fn run_in(place: &Path, config: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = crate::program::workshop(place, arguments);
     let output = command.env("WORKSHOP_CONFIG_DIR", config).output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

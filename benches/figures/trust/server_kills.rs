@@ -1,4 +1,4 @@
-//! Kills while an MCP server runs: of the whole room, half the time after the server was killed. Nothing that was started
+//! Kills while an MCP server runs: of the whole room, half the time after the server, what it started or both were killed. Nothing that was started
 //! may be left.
 
 use std::time::{Duration, Instant};
@@ -88,9 +88,13 @@ fn kill_once(case: &mut Case, script: &str, number: u64) {
     let wait = case.chance.up_to(Duration::from_millis(400));
     std::thread::sleep(wait);
     if theirs_first {
-        for pid in processes(script).into_iter().rev().take(1) {
+        // The server itself, what it started, or both.
+        let (server, child) = *case.chance.one_of(&[(true, false), (false, true), (true, true)]);
+        let meant = |kind: Kind| if kind == Kind::Server { server } else { kind == Kind::Child && child };
+        for pid in processes(script).into_iter().filter(|pid| meant(kind_of(*pid, script))) {
             // It may have ended by itself.
             let _ = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+            case.count(if server { "kills of a server" } else { "kills of a child" }, 1);
         }
         let wait = case.chance.up_to(Duration::from_millis(50));
         std::thread::sleep(wait);
@@ -112,6 +116,30 @@ fn kill_once(case: &mut Case, script: &str, number: u64) {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a process of the server's is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The server itself.
+    Server,
+    /// What it started.
+    Child,
+    /// Whoever stands between it and the room.
+    Between,
+}
+
+/// By its command line: an interpreter with the script alone, or with a word behind it.
+fn kind_of(pid: u32, script: &str) -> Kind {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<String> =
+        line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        [program, first] if program.contains("python") && *first == script => Kind::Server,
+        [program, first, _] if program.contains("python") && *first == script => Kind::Child,
+        _ => Kind::Between,
     }
 }
 

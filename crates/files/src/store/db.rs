@@ -192,12 +192,30 @@ fn lock_file(dir: &Path) -> Result<File, StoreError> {
 
 /// Somebody else writes here; which process, where its lock says so.
 fn in_use(dir: &Path) -> StoreError {
+    let holder = holder(dir).map_or_else(|| " in another process".to_owned(), |number| format!(" in process {number}"));
+    StoreError::InUse { lock: lock_in(dir), holder }
+}
+
+/// The process that has the history in this `.workshop` folder open, or had it last. Nothing where that cannot be read:
+/// some systems do not let a locked file be read, and it may be gone.
+pub fn holder(dir: &Path) -> Option<u32> {
     let lock = lock_in(dir);
-    // Some systems do not let a locked file be read, and it may be gone; then the holder stays unknown.
     let text = safe_fs::check_own(&lock).and_then(|()| safe_fs::read_text(&lock, HOLDER_BYTES_AT_MOST));
-    let number = text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok());
-    let holder = number.map_or_else(|| " in another process".to_owned(), |number| format!(" in process {number}"));
-    StoreError::InUse { lock, holder }
+    text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
+}
+
+/// Whether a process of this number runs; `true` where that cannot be known.
+pub fn runs(process: u32) -> bool {
+    #[cfg(unix)]
+    {
+        let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+        number.is_some_and(|number| !matches!(rustix::process::test_kill_process(number), Err(rustix::io::Errno::SRCH)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = process;
+        true
+    }
 }
 
 /// Copies everything that an open connection reads into a new database at the usual place, where there is none.

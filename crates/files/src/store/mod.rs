@@ -28,6 +28,7 @@ pub mod versions;
 mod writer;
 
 pub use damaged::{SetAside, put_away, put_away_whole};
+pub use db::{holder, runs};
 pub use error::StoreError;
 pub use export::{ExportError, export_events};
 pub use handle::Store;

@@ -15,6 +15,7 @@ use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
+use super::slack::{SlackCommand, SlackTraffic};
 use super::worker::{SendError, SimulatedFactories, Worker};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;
@@ -59,6 +60,8 @@ pub struct WorkerBridge {
     servers: ServerTraffic,
     /// Programs that agents run.
     programs: ProgramTraffic,
+    /// What was sent towards Slack and what came back.
+    slack: SlackTraffic,
 }
 
 /// How long a tick lasts where the room lives no faster than the world outside.
@@ -94,6 +97,7 @@ impl WorkerBridge {
             }
             self.servers.lost();
             self.programs.lost();
+            self.slack.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
             Ok(worker) => {
@@ -200,6 +204,7 @@ impl WorkerBridge {
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.hear(event),
             GatewayEvent::Program(ended) => self.programs.hear(ended),
+            GatewayEvent::Slack(event) => self.slack.hear(event),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
@@ -256,11 +261,13 @@ impl WorkerBridge {
             self.is_up()
                 && (self.servers.owes()
                     || self.programs.owes()
+                    || self.slack.owes()
                     || self.at_worker.values().any(|sent| !sent.is_simulated))
         };
         self.arrived.is_empty()
             && self.servers.is_quiet()
             && self.programs.is_quiet()
+            && self.slack.is_quiet()
             && !self.until_next_tick().is_zero()
             && (rests || owes())
     }
@@ -286,6 +293,23 @@ impl WorkerBridge {
         match worker.send(GatewayCommand::Program(command.clone())) {
             Ok(()) => {
                 self.programs.sent(&command);
+                Ok(())
+            }
+            Err(SendError::Full | SendError::Dead) => Err(command),
+        }
+    }
+
+    /// What was sent towards Slack and what came back.
+    pub(super) fn slack(&mut self) -> &mut SlackTraffic {
+        &mut self.slack
+    }
+
+    /// Sends something towards Slack; gives it back if there is no room for it now.
+    pub(super) fn send_to_slack(&mut self, command: SlackCommand) -> Result<(), SlackCommand> {
+        let Some(worker) = &self.worker else { return Err(command) };
+        match worker.send(GatewayCommand::Slack(command.clone())) {
+            Ok(()) => {
+                self.slack.sent(&command);
                 Ok(())
             }
             Err(SendError::Full | SendError::Dead) => Err(command),

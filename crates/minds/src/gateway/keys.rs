@@ -12,6 +12,17 @@ use super::vendor::Vendor;
 use super::vendors::VENDORS;
 use crate::base::Problem;
 
+/// The name of the token of a bot in Slack, which reads and writes over the Web API.
+pub const SLACK_BOT_TOKEN: &str = "SLACK_BOT_TOKEN";
+/// The name of the address of a webhook of Slack's; whoever has it can post, so it is kept as a key is.
+pub const SLACK_WEBHOOK_URL: &str = "SLACK_WEBHOOK_URL";
+/// Keys whose names do not end as those of model providers do.
+const OTHER_KEYS: [&str; 2] = [SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL];
+
+fn is_key(name: &str) -> bool {
+    name.ends_with("_API_KEY") || OTHER_KEYS.contains(&name)
+}
+
 /// Names another folder than the system's for what belongs to the person.
 const CONFIG_FOLDER: &str = "WORKSHOP_CONFIG_DIR";
 
@@ -61,9 +72,9 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// That of this process: variables ending in `_API_KEY` or `_BASE_URL`, and the user's config folder.
+    /// That of this process: the variables of keys and those ending in `_BASE_URL`, and the user's config folder.
     pub fn of_process() -> Self {
-        let wanted = |name: &str| name.ends_with("_API_KEY") || name.ends_with("_BASE_URL");
+        let wanted = |name: &str| is_key(name) || name.ends_with("_BASE_URL");
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| wanted(name) && !value.trim().is_empty())
@@ -85,7 +96,7 @@ impl Environment {
     pub(super) fn read_again(mut self) -> Self {
         let text = self.key_file().and_then(|file| read_small(&file).ok().flatten()).unwrap_or_default();
         let (entries, _) = parse_env(&text, Path::new(""));
-        self.kept = entries.keys().filter(|name| name.ends_with("_API_KEY")).cloned().collect();
+        self.kept = entries.keys().filter(|name| is_key(name)).cloned().collect();
         let addresses = entries.into_iter().filter(|(name, _)| name.ends_with("_BASE_URL"));
         self.addresses = addresses.map(|(name, url)| (name, url.0)).collect();
         let files = self.config_dir.as_deref().zip(self.workspace.as_deref());
@@ -95,8 +106,12 @@ impl Environment {
 
     /// Where the person wants a vendor asked: by a variable, else by `keys.env`.
     pub(super) fn address_of_person(&self, vendor: &Vendor) -> Option<&str> {
-        let of_file = || self.addresses.get(vendor.base_url_name).map(String::as_str);
-        self.var(vendor.base_url_name).or_else(of_file)
+        self.address_named(vendor.base_url_name)
+    }
+
+    /// The address that the person wrote under this name.
+    pub(super) fn address_named(&self, name: &str) -> Option<&str> {
+        self.var(name).or_else(|| self.addresses.get(name).map(String::as_str))
     }
 
     /// Whether the person has a key of this name, in a variable or in `keys.env`.
@@ -182,7 +197,7 @@ impl Keys {
             problems.extend(consent::load(config, workspace).1);
         }
         for (name, value) in &environment.vars {
-            if name.ends_with("_API_KEY") {
+            if is_key(name) {
                 keys.insert(name.clone(), Secret::new(value.trim()));
             }
         }

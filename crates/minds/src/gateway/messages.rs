@@ -8,6 +8,7 @@ use super::mcp::{McpCommand, McpEvent};
 use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
+use super::slack::{SlackCommand, SlackEvent};
 use crate::base::RequestId;
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 
@@ -37,6 +38,8 @@ pub enum GatewayCommand {
     Mcp(McpCommand),
     /// Something about a program that an agent runs.
     Program(ProgramCommand),
+    /// Something about Slack.
+    Slack(SlackCommand),
     /// Stop everything.
     Shutdown,
 }
@@ -74,6 +77,8 @@ pub enum GatewayEvent {
     Mcp(McpEvent),
     /// A program that an agent ran has ended.
     Program(ProgramEnded),
+    /// Something of Slack.
+    Slack(SlackEvent),
     /// A question has its answer.
     Finished {
         /// Which.

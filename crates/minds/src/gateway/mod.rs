@@ -50,6 +50,8 @@ mod server_traffic;
 pub mod server_words;
 pub mod servers;
 pub mod settings;
+pub mod slack;
+mod slack_calls;
 mod staging;
 pub mod steering;
 #[cfg(test)]
@@ -85,6 +87,7 @@ pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, Program
 pub use request_queue::RequestQueue;
 pub use servers::{McpCalls, McpHeard, McpSeen, McpServers, McpStanding, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
+pub use slack_calls::{SlackCalls, SlackNews};
 pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
 pub use watching::AccessChanged;
@@ -105,7 +108,8 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
-    app.add_settings::<programs::ProgramSettings>();
+    app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
+    app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
     app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
@@ -136,7 +140,10 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<Explain>();
     app.add_systems(
         Tick,
-        (dispatch::collect, (servers::collect, program_calls::collect).chain().in_set(ServersHeard))
+        (
+            dispatch::collect,
+            (servers::collect, program_calls::collect, slack_calls::collect).chain().in_set(ServersHeard),
+        )
             .chain()
             .in_set(CollectInputs),
     );
@@ -149,6 +156,7 @@ pub fn plugin(app: &mut App) {
             servers::read,
             servers::hear,
             program_calls::hear_confinement,
+            slack_calls::hear,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
@@ -162,6 +170,7 @@ pub fn plugin(app: &mut App) {
             dispatch::send,
             servers::dispatch,
             program_calls::dispatch,
+            slack_calls::dispatch,
             steering::check_budget,
         )
             .chain()
@@ -170,6 +179,7 @@ pub fn plugin(app: &mut App) {
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
     crate::schedule::saved::register::<McpSeen>(app);
+    crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
 
 /// Adds a provider that computes its answers itself. `make` gets what stands behind its name (`scripted:FILE`),

@@ -2,6 +2,8 @@
 //! who asks them.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -70,6 +72,11 @@ pub(super) fn wait_asked(cause: ErrorCause) -> Option<Option<f64>> {
         }
         _ => None,
     }
+}
+
+/// A number in 0..1 that nobody can foresee, to spread retries. Never reaches the world.
+pub(super) fn chance() -> f64 {
+    (RandomState::new().build_hasher().finish() % 1000) as f64 / 1000.0
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! One question to a vendor on the worker's runtime: tries, waits and tries again, and always ends, with what it took.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +16,7 @@ use super::messages::{GatewayEvent, has_room};
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
 use super::redaction::{RedactedStream, Redactor};
 use super::request_queue::sum;
-use super::rests::{Rests, wait_asked};
+use super::rests::{Rests, chance, wait_asked};
 use super::retry::Tries;
 use super::settings::{Choice, Terms, how_to_allow, why_no_key};
 use super::vendors::vendor;
@@ -303,9 +301,4 @@ impl Pending {
                 has_room(events) && events.try_send(GatewayEvent::Calling { id, position, call: call.clone() }).is_ok();
         }
     }
-}
-
-/// A number in 0..1 that nobody can foresee, to spread retries. Never reaches the world.
-fn chance() -> f64 {
-    (RandomState::new().build_hasher().finish() % 1000) as f64 / 1000.0
 }

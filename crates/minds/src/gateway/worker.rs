@@ -21,6 +21,7 @@ use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswe
 use super::rests::Rests;
 use super::retry::Tries;
 use super::settings::{Choice, Terms};
+use super::slack::{SlackCommand, SlackEvent, SlackLook, SlackPost, SlackWork};
 use super::vendor_call::{Call, answer};
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
@@ -81,6 +82,7 @@ impl Worker {
             simulated: HashMap::new(),
             servers: None,
             programs: RunningPrograms::default(),
+            slack: SlackWork::default(),
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
@@ -151,6 +153,8 @@ struct Desk {
     servers: Option<Pool>,
     /// Programs that run.
     programs: RunningPrograms,
+    /// What is known of Slack.
+    slack: SlackWork,
 }
 
 impl Desk {
@@ -183,6 +187,7 @@ impl Desk {
                 }
                 GatewayCommand::Mcp(command) => self.tell_servers(command),
                 GatewayCommand::Program(command) => self.take_program(command),
+                GatewayCommand::Slack(command) => self.ask_slack(command),
                 GatewayCommand::Shutdown => break,
             }
         }
@@ -294,6 +299,32 @@ impl Desk {
                     id,
                     format!("nothing can be started: {error}"),
                 )));
+            }
+        }
+    }
+
+    /// Sends to Slack, or looks what came in there.
+    fn ask_slack(&mut self, command: SlackCommand) {
+        let keys = self.keys();
+        let work = self.slack.clone();
+        let (environment, cancel, events) = (self.environment.clone(), self.cancel_all.clone(), self.events.clone());
+        match self.runtime() {
+            Ok(runtime) => {
+                runtime.spawn(async move {
+                    let event = work.carry_out(command, environment, keys, cancel).await;
+                    // Nobody listens any more when the world is gone already.
+                    let _ = events.send(GatewayEvent::Slack(event));
+                });
+            }
+            Err(error) => {
+                let what = format!("the network cannot be used: {error}");
+                let remedy = "free some memory or threads and try again".to_owned();
+                self.finish(GatewayEvent::Slack(match command {
+                    SlackCommand::Send { id, .. } => {
+                        SlackEvent::Posted { id, post: SlackPost::NotSent { what, remedy } }
+                    }
+                    SlackCommand::Look { .. } => SlackEvent::Looked(Box::<SlackLook>::default()),
+                }));
             }
         }
     }

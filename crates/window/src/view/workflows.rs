@@ -185,10 +185,32 @@ fn who(doer: &Doer) -> String {
     }
 }
 
+/// What a step is at that is a workflow of its own and not over, by what the steps of that are at.
+fn of_inner_steps(statuses: impl Iterator<Item = StepStatus>) -> StepStatus {
+    let statuses: Vec<StepStatus> = statuses.collect();
+    let has = |status: StepStatus| statuses.contains(&status);
+    match () {
+        () if has(StepStatus::Running) => StepStatus::Running,
+        () if has(StepStatus::Asked) => StepStatus::Asked,
+        // Between two of its steps it goes on all the same.
+        () if has(StepStatus::Done) || has(StepStatus::Failed) => StepStatus::Running,
+        () => StepStatus::Waiting,
+    }
+}
+
 fn run_view(run: &Run) -> RunView {
     let steps = run.plan.steps.iter().zip(&run.steps).map(|(step, state)| {
         let agent = state.parts.iter().filter_map(|part| part.work.as_ref()).next_back().map(|work| work.agent.clone());
-        (step.id.clone(), state.status, state.why.clone(), agent)
+        let status = match state.status {
+            // It stands for the end of a workflow, whose steps stand before it in the same list.
+            StepStatus::Waiting if step.doer == Doer::Join => {
+                let prefix = format!("{}/", step.id);
+                let all = run.plan.steps.iter().zip(&run.steps);
+                of_inner_steps(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
+            }
+            status => status,
+        };
+        (step.id.clone(), status, state.why.clone(), agent)
     });
     let asked = run.questions().map(|question| AskedView {
         fields: question.fields.iter().map(|field| field.name.clone()).collect(),
@@ -203,5 +225,27 @@ fn run_view(run: &Run) -> RunView {
         result: run.result.clone(),
         steps: steps.collect(),
         asked: asked.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workflow_within_another_is_at_what_its_steps_are_at() {
+        use StepStatus::{Asked, Done, Failed, Running, Skipped, Waiting};
+        for (steps, expected) in [
+            (vec![], Waiting),
+            (vec![Waiting, Waiting], Waiting),
+            (vec![Running, Waiting], Running),
+            (vec![Done, Waiting], Running),
+            (vec![Done, Asked], Asked),
+            (vec![Asked, Running], Running),
+            (vec![Skipped, Waiting], Waiting),
+            (vec![Failed, Waiting], Running),
+        ] {
+            assert_eq!(of_inner_steps(steps.iter().copied()), expected, "{steps:?}");
+        }
     }
 }

@@ -27,6 +27,8 @@ pub use duties::{Duties, Duty, DutyStage};
 pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::settings::InboxSettings;
+pub use streams::slack_arrivals::SlackChannels;
+pub use streams::slack_sending::SlackSending;
 pub use streams::taking::Streams;
 
 use bevy::app::App;
@@ -49,7 +51,9 @@ pub fn plugin(app: &mut App) {
         .init_resource::<sessions::Hops>()
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
-        .init_resource::<Streams>();
+        .init_resource::<Streams>()
+        .init_resource::<SlackSending>()
+        .init_resource::<SlackChannels>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
@@ -68,7 +72,15 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (answering::answer, writes::carry_on, streams::slack::carry_on, session_edits::carry_on)
+            (
+                answering::answer,
+                writes::carry_on,
+                streams::slack_sending::carry_on,
+                streams::slack_sending::send_out,
+                streams::slack_arrivals::bring,
+                streams::slack_arrivals::look,
+                session_edits::carry_on,
+            )
                 .chain()
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),

@@ -8,6 +8,8 @@ use super::checking_in::CheckIns;
 use super::duties::Duties;
 use super::session_files::SessionEdits;
 use super::sessions::Hops;
+use super::streams::slack_arrivals::SlackChannels;
+use super::streams::slack_sending::SlackSending;
 use super::streams::taking::Streams;
 use super::writes::TaskWrites;
 use crate::schedule::Section;
@@ -22,6 +24,8 @@ pub(super) struct DeskSaved {
     streams: Streams,
     sessions: SessionEdits,
     checkins: CheckIns,
+    slack_sending: SlackSending,
+    slack_channels: SlackChannels,
 }
 
 impl Section for DeskSaved {
@@ -35,6 +39,8 @@ impl Section for DeskSaved {
             streams: world.resource::<Streams>().clone(),
             sessions: world.resource::<SessionEdits>().clone(),
             checkins: world.resource::<CheckIns>().clone(),
+            slack_sending: world.resource::<SlackSending>().clone(),
+            slack_channels: world.resource::<SlackChannels>().clone(),
         }
     }
 
@@ -45,5 +51,7 @@ impl Section for DeskSaved {
         world.insert_resource(self.streams);
         world.insert_resource(self.sessions);
         world.insert_resource(self.checkins);
+        world.insert_resource(self.slack_sending);
+        world.insert_resource(self.slack_channels);
     }
 }

@@ -334,6 +334,10 @@ fn judge_place(
     if let Some((verdict, why)) = paths::guard(path) {
         findings.add(verdict, &doing, rule(AskSource::EachTime { why: why.to_owned() }));
     }
+    if policy.server_paths.contains(path.as_str()) {
+        let why = "the command of an MCP server names this file, and would run what it says".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    }
     match policy.at_path(path) {
         Some((Verdict::Deny, glob)) => {
             findings.deny(format!("{doing}: the workspace's settings list {glob} under deny"))

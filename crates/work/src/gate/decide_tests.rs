@@ -54,6 +54,25 @@ fn by_default_agents_do_their_work_unasked() {
 }
 
 #[test]
+fn whoever_writes_what_the_command_of_a_server_names_is_asked_about_each_time() {
+    let mut policy = GatePolicy::default();
+    policy.server_paths.insert("tools/server.py".to_owned());
+    let path = || "tools/server.py".to_owned();
+    for (tool, operation) in [
+        ("vfs_write", write("tools/server.py")),
+        ("vfs_delete", FileOperation::Delete { path: path() }),
+        ("vfs_write", FileOperation::Append { path: path(), text: "x".into() }),
+        ("vfs_write", FileOperation::Rename { from: "a.py".into(), to: path() }),
+    ] {
+        let Decision::Ask { rules, .. } = decided("name: x", &policy, tool, &operation) else {
+            panic!("it is not asked: {operation:?}")
+        };
+        assert!(rules.iter().any(|rule| matches!(rule.source, AskSource::EachTime { .. })), "{operation:?}: {rules:?}");
+    }
+    assert_eq!(decided("name: x", &policy, "vfs_write", &write("tools/other.py")), Decision::Allow);
+}
+
+#[test]
 fn a_tool_that_the_profile_does_not_list_is_denied() {
     let decision = decided("tools: [vfs_read]", &GatePolicy::default(), "vfs_write", &write("a.md"));
     assert!(matches!(&decision, Decision::Deny { why } if why.contains("vfs_write")), "{decision:?}");

@@ -50,6 +50,8 @@ pub use verdict::Verdict;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
+use crate::gateway::McpServers;
+use crate::gateway::mcp::named_paths;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 
@@ -58,10 +60,10 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<GatePolicy>();
     // Owned by a floor below; registered here as well, so that this floor runs without its systems.
     app.add_tick_message::<ProblemReport>();
-    app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>();
+    app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>().init_resource::<McpServers>();
     app.add_systems(
         Tick,
-        (report_policy, report_commands).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)),
+        (report_policy, report_commands, note_servers).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)),
     );
 }
 
@@ -78,6 +80,14 @@ fn report_commands(
     }
     let (_, problems) = CommandRules::parse(known.text(commands::ALLOWLIST_FILE).unwrap_or_default());
     reports.write(ProblemReport { source: "rules for commands".to_owned(), problems });
+}
+
+/// Notes which paths the command lines of MCP servers name.
+fn note_servers(servers: Res<McpServers>, mut policy: ResMut<GatePolicy>) {
+    if servers.is_changed() || policy.is_changed() {
+        let paths = servers.written().iter().flat_map(|written| named_paths(&written.server)).collect();
+        policy.bypass_change_detection().server_paths = paths;
+    }
 }
 
 /// Tells what is wrong with the policy when it changes.

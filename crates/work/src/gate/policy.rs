@@ -1,7 +1,7 @@
 //! What the workspace allows, asks about or forbids whoever acts: section `gate` of `settings.yaml`.
 
 use bevy::ecs::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -106,6 +106,9 @@ pub struct GatePolicy {
     /// What is said of everything that changes something, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
     strictness: Strictness,
+    /// Paths that the command lines of MCP servers name: who writes there changes what runs.
+    #[serde(skip)]
+    pub(super) server_paths: BTreeSet<String>,
 }
 
 /// What could not be understood in the settings, and what follows for everything that changes something.
@@ -140,6 +143,7 @@ impl Default for GatePolicy {
             mcp: BTreeMap::new(),
             touches: BTreeMap::new(),
             strictness: Strictness::Unread,
+            server_paths: BTreeSet::new(),
         }
     }
 }

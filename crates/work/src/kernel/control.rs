@@ -23,6 +23,11 @@ impl Kernel {
         self.is_unsettled = true;
     }
 
+    /// Whether work goes on by one turn of each piece.
+    pub fn gives_one_turn_each(&self) -> bool {
+        self.had_turn.is_some()
+    }
+
     /// Whether a piece of work waits for another turn to be given to it.
     pub fn waits_for_turn(&self) -> bool {
         let Some(had) = &self.had_turn else { return false };

@@ -242,6 +242,16 @@ fn listing_and_searching_are_bounded_and_name_lines() {
 }
 
 #[test]
+fn what_the_room_puts_behind_a_text_is_there_once_though_it_is_ordered_again_after_a_crash() {
+    let mut office = Office::new(&[]);
+    let message = order("slack/act-1/1/0/00", ROOM, append("outbox/slack-messages.jsonl", "{}\n"));
+    office.files.carry_out(&message).result.expect("it can be written");
+    let mut office = office.reopen();
+    office.files.carry_out(&message).result.expect("it is answered as before");
+    assert_eq!(office.on_disk("outbox/slack-messages.jsonl").as_deref(), Some("{}\n"));
+}
+
+#[test]
 fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
     let mut office = Office::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));

@@ -177,7 +177,8 @@ impl FileOrder {
     /// Whether the room saves its own: that is never refused for want of room, and ordered once, so that nobody asks
     /// again how it went.
     pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
-        &*self.author.0 == ROOM
+        // What is put behind a text is another text each time: whether that was done must be known for ever.
+        &*self.author.0 == ROOM && !matches!(self.operation, FileOperation::Append { .. })
     }
 }
 

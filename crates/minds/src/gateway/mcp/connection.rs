@@ -7,8 +7,8 @@ use std::time::Duration;
 use reqwest::header::HeaderMap;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequest,
-    GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ResourceContents,
-    ServerResult,
+    GetPromptRequestParams, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
+    ResourceContents, ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -25,7 +25,7 @@ use super::handler::{Asked, Handler, Progress, Tokens};
 use super::limited::LimitedLines;
 use super::messages::McpRequest;
 use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
-use super::process::{Place, Process, start};
+use super::process::{Place, Process, Words, start};
 use super::question::McpReply;
 use super::settings::McpTerms;
 use super::sse::SseTransport;
@@ -232,83 +232,6 @@ fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
 }
 
 impl Connection {
-    /// Asks for all that it offers.
-    pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
-        match timeout(terms.connect, self.lists(terms)).await {
-            Ok(offer) => offer,
-            Err(_) => Err(silent(&self.redactor, terms.connect, &self.last_words())),
-        }
-    }
-
-    async fn lists(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
-        let peer = self.service.peer();
-        let info = peer.peer_info();
-        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
-        let server = server.map(|server| format!("{} {}", plain(&server.name, 80), plain(&server.version, 40)));
-        let has = |which: fn(&rmcp::model::ServerCapabilities) -> bool| {
-            info.as_ref().is_some_and(|info| which(&info.capabilities))
-        };
-        let mut offer = McpOffer { server: server.unwrap_or_default(), ..McpOffer::default() };
-        if has(|capabilities| capabilities.tools.is_some()) {
-            let (listed, count) = self.tools(peer).await?;
-            (offer.tools, offer.left_out) = offer::tools(listed, count, terms.tools_at_most);
-        }
-        if has(|capabilities| capabilities.resources.is_some()) {
-            let result = peer.list_resources(None).await.map_err(|error| self.failure(&error))?;
-            let listed = result.resources.into_iter().take(LISTED_AT_MOST);
-            offer.resources = listed
-                .map(|resource| McpListed {
-                    name: plain(&resource.uri, 400),
-                    description: plain(resource.description.as_deref().unwrap_or(&resource.name), 200),
-                    arguments: Vec::new(),
-                })
-                .collect();
-        }
-        if has(|capabilities| capabilities.prompts.is_some()) {
-            let result = peer.list_prompts(None).await.map_err(|error| self.failure(&error))?;
-            let listed = result.prompts.into_iter().take(LISTED_AT_MOST);
-            offer.prompts = listed
-                .map(|prompt| McpListed {
-                    name: plain(&prompt.name, 128),
-                    description: plain(prompt.description.as_deref().unwrap_or_default(), 200),
-                    arguments: prompt
-                        .arguments
-                        .into_iter()
-                        .flatten()
-                        .take(20)
-                        .map(|argument| {
-                            let mark = if argument.required == Some(true) { "*" } else { "" };
-                            format!("{}{mark}", plain(&argument.name, 64))
-                        })
-                        .collect(),
-                })
-                .collect();
-        }
-        Ok(offer)
-    }
-
-    async fn tools(&self, peer: &Peer<RoleClient>) -> Result<(Vec<ListedTool>, usize), McpFailure> {
-        let mut listed = Vec::new();
-        let mut cursor = None;
-        for _ in 0..PAGES_AT_MOST {
-            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let result = peer.list_tools(Some(page)).await.map_err(|error| self.failure(&error))?;
-            listed.extend(result.tools.into_iter().map(|tool| ListedTool {
-                name: tool.name.to_string(),
-                description: tool.description.as_deref().unwrap_or_default().to_owned(),
-                schema: (*tool.input_schema).clone(),
-                read_only: tool.annotations.as_ref().and_then(|hints| hints.read_only_hint),
-                destructive: tool.annotations.as_ref().and_then(|hints| hints.destructive_hint),
-            }));
-            cursor = result.next_cursor;
-            if cursor.is_none() || listed.len() > TOOLS_LOOKED_AT {
-                break;
-            }
-        }
-        let count = listed.len();
-        Ok((listed, count))
-    }
-
     /// What a call needs, so that many can be under way at once.
     pub(super) fn line(&self) -> Line {
         Line {
@@ -316,6 +239,7 @@ impl Connection {
             tokens: self.tokens.clone(),
             is_over: self.is_over.clone(),
             redactor: self.redactor.clone(),
+            words: self.process.as_ref().map(Process::words).unwrap_or_default(),
         }
     }
 
@@ -333,10 +257,6 @@ impl Connection {
         self.process.as_ref().map(Process::last_words).unwrap_or_default()
     }
 
-    fn failure(&self, error: &ServiceError) -> McpFailure {
-        failure(error, &self.is_over, &self.redactor)
-    }
-
     /// Ends the connection, and the server where it was started here, which has so long to end by itself.
     pub(super) async fn close(mut self, patience: Duration) {
         // What does not close in time is dropped.
@@ -345,6 +265,37 @@ impl Connection {
         if let Some(process) = self.process {
             process.end(patience).await;
         }
+    }
+}
+
+/// A list that comes in pages, and what came of it.
+struct Pages<T> {
+    all: Vec<T>,
+    count: usize,
+    cursor: Option<String>,
+    is_over: bool,
+}
+
+impl<T> Default for Pages<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), count: 0, cursor: None, is_over: false }
+    }
+}
+
+impl<T> Pages<T> {
+    /// Which page to ask for, if any more is read.
+    fn next(&mut self) -> Option<PaginatedRequestParams> {
+        let goes_on = !self.is_over && self.count < PAGES_AT_MOST && self.all.len() < LISTED_AT_MOST;
+        self.count += 1;
+        goes_on.then(|| PaginatedRequestParams::default().with_cursor(self.cursor.clone()))
+    }
+
+    /// A page came, and where the list goes on.
+    fn take(&mut self, listed: Vec<T>, next: Option<String>) {
+        self.all.extend(listed);
+        self.all.truncate(LISTED_AT_MOST);
+        self.is_over = next.is_none() || next == self.cursor;
+        self.cursor = next;
     }
 }
 
@@ -402,16 +353,113 @@ impl UnderWay {
     }
 }
 
-/// The way of one call to its server and back.
+/// The way to a server and back, for calls and for its lists; many can be under way at once.
 #[derive(Clone)]
 pub(super) struct Line {
     peer: Peer<RoleClient>,
     tokens: Tokens,
     is_over: Arc<AtomicBool>,
     redactor: Redactor,
+    /// What the server says beside the protocol.
+    words: Words,
 }
 
 impl Line {
+    /// Asks for all that it offers.
+    pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
+        match timeout(terms.connect, self.lists(terms)).await {
+            Ok(offer) => offer,
+            Err(_) => Err(silent(&self.redactor, terms.connect, &self.words.last())),
+        }
+    }
+
+    async fn lists(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
+        let peer = &self.peer;
+        let info = peer.peer_info();
+        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let server = server.map(|server| format!("{} {}", plain(&server.name, 80), plain(&server.version, 40)));
+        let has = |which: fn(&rmcp::model::ServerCapabilities) -> bool| {
+            info.as_ref().is_some_and(|info| which(&info.capabilities))
+        };
+        let mut offer = McpOffer { server: server.unwrap_or_default(), ..McpOffer::default() };
+        if has(|capabilities| capabilities.tools.is_some()) {
+            let (listed, count) = self.tools(peer).await?;
+            (offer.tools, offer.left_out) = offer::tools(listed, count, terms.tools_at_most);
+        }
+        if has(|capabilities| capabilities.resources.is_some()) {
+            let listed = self.resources().await?.into_iter().map(|resource| McpListed {
+                name: plain(&resource.uri, 400),
+                description: plain(resource.description.as_deref().unwrap_or(&resource.name), 200),
+                arguments: Vec::new(),
+            });
+            offer.resources = listed.collect();
+        }
+        if has(|capabilities| capabilities.prompts.is_some()) {
+            let listed = self.prompts().await?.into_iter().map(|prompt| McpListed {
+                name: plain(&prompt.name, 128),
+                description: plain(prompt.description.as_deref().unwrap_or_default(), 200),
+                arguments: prompt
+                    .arguments
+                    .into_iter()
+                    .flatten()
+                    .take(20)
+                    .map(|argument| {
+                        let mark = if argument.required == Some(true) { "*" } else { "" };
+                        format!("{}{mark}", plain(&argument.name, 64))
+                    })
+                    .collect(),
+            });
+            offer.prompts = listed.collect();
+        }
+        Ok(offer)
+    }
+
+    async fn tools(&self, peer: &Peer<RoleClient>) -> Result<(Vec<ListedTool>, usize), McpFailure> {
+        let mut listed = Vec::new();
+        let mut cursor = None;
+        for _ in 0..PAGES_AT_MOST {
+            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let result = peer.list_tools(Some(page)).await.map_err(|error| self.failure(&error))?;
+            listed.extend(result.tools.into_iter().map(|tool| ListedTool {
+                name: tool.name.to_string(),
+                description: tool.description.as_deref().unwrap_or_default().to_owned(),
+                schema: (*tool.input_schema).clone(),
+                read_only: tool.annotations.as_ref().and_then(|hints| hints.read_only_hint),
+                destructive: tool.annotations.as_ref().and_then(|hints| hints.destructive_hint),
+            }));
+            cursor = result.next_cursor;
+            if cursor.is_none() || listed.len() > TOOLS_LOOKED_AT {
+                break;
+            }
+        }
+        let count = listed.len();
+        Ok((listed, count))
+    }
+
+    /// All pages of the resources, as far as any honest server has some.
+    async fn resources(&self) -> Result<Vec<Resource>, McpFailure> {
+        let mut pages = Pages::default();
+        while let Some(page) = pages.next() {
+            let result = self.peer.list_resources(Some(page)).await.map_err(|error| self.failure(&error))?;
+            pages.take(result.resources, result.next_cursor);
+        }
+        Ok(pages.all)
+    }
+
+    /// All pages of the prompts, likewise.
+    async fn prompts(&self) -> Result<Vec<Prompt>, McpFailure> {
+        let mut pages = Pages::default();
+        while let Some(page) = pages.next() {
+            let result = self.peer.list_prompts(Some(page)).await.map_err(|error| self.failure(&error))?;
+            pages.take(result.prompts, result.next_cursor);
+        }
+        Ok(pages.all)
+    }
+
+    fn failure(&self, error: &ServiceError) -> McpFailure {
+        failure(error, &self.is_over, &self.redactor)
+    }
+
     /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person.
     pub(super) async fn call(
         &self,
@@ -529,5 +577,39 @@ fn client_request(request: McpRequest) -> ClientRequest {
             params.arguments = given(arguments);
             ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_page_by_page_and_never_without_end() {
+        let mut pages = Pages::default();
+        for number in 0..3 {
+            assert!(pages.next().is_some());
+            pages.take(vec![number], (number < 2).then(|| number.to_string()));
+        }
+        assert!(pages.next().is_none());
+        assert_eq!(pages.all, [0, 1, 2]);
+        let mut same: Pages<u8> = Pages::default();
+        let mut asked = 0;
+        while same.next().is_some() {
+            same.take(vec![1], Some("again".to_owned()));
+            asked += 1;
+        }
+        assert_eq!(asked, 2, "the same page is not read again and again");
+        let mut endless: Pages<u8> = Pages::default();
+        let mut asked = 0;
+        while endless.next().is_some() {
+            endless.take(vec![], Some(asked.to_string()));
+            asked += 1;
+        }
+        assert_eq!(asked, PAGES_AT_MOST);
+        let mut long: Pages<u8> = Pages::default();
+        assert!(long.next().is_some());
+        long.take(vec![1; 1_000], Some("more".to_owned()));
+        assert_eq!((long.all.len(), long.next().is_some()), (LISTED_AT_MOST, false));
     }
 }

@@ -1,7 +1,8 @@
 //! Which MCP servers a person allowed a workspace to use: a small file in the config folder, never in the workspace.
 //!
 //! What is allowed is exactly one server as it is written down: its command line, its variables with what they are set
-//! to, its folder, or its address and headers. Anything else is another server, and is asked about again.
+//! to, its folder, or its address and headers; and, where the command line names files of the workspace, what stands in
+//! them. Anything else is another server, and is asked about again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::consent::name_of;
 use super::super::personal_files::{read_small, write_private};
+use super::own_files;
 use crate::agent::McpServer;
 use crate::base::Problem;
 
@@ -46,7 +48,7 @@ pub(super) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server:
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
     let allowed = all.get(&name_of(workspace)).map_or(&[][..], Vec::as_slice);
-    let hash = hash(server);
+    let hash = hash(server, workspace);
     match () {
         () if allowed.iter().any(|one| one.hash == hash) => Consent::Given,
         () if allowed.iter().any(|one| one.name == server.name) => Consent::OfAnother,
@@ -57,7 +59,7 @@ pub(super) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server:
 /// Allows a workspace to use exactly this server, and says where that is kept.
 pub(super) fn allow(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
-        let (name, what, hash) = (server.name.clone(), server.shown(), hash(server));
+        let (name, what, hash) = (server.name.clone(), server.shown(), hash(server, workspace));
         allowed.retain(|one| one.name != name && one.hash != hash);
         allowed.push(Allowed { name, what, hash });
         let more = allowed.len().saturating_sub(SERVERS_AT_MOST);
@@ -100,9 +102,13 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     })
 }
 
-/// A hash that nobody finds a second server for.
-fn hash(server: &McpServer) -> String {
-    blake3::hash(server.canonical().as_bytes()).to_hex().to_string()
+/// A hash that nobody finds a second server for, nor another text of a file of the workspace that it runs.
+fn hash(server: &McpServer, workspace: &Path) -> String {
+    let mut all = server.canonical();
+    for (path, content) in own_files::contents(server, workspace) {
+        all.push_str(&format!("\n{path}\n{}", content.as_deref().unwrap_or("cannot be read")));
+    }
+    blake3::hash(all.as_bytes()).to_hex().to_string()
 }
 
 /// When the file was last written, to see whether a person has changed it.
@@ -146,6 +152,25 @@ mod tests {
         assert_eq!(text.matches("git-server --here").count(), 1);
         forbid(Some(config.path()), &mine, "git").expect("it can be kept");
         assert_eq!(consent(&mine, &git), Consent::None);
+    }
+
+    #[test]
+    fn a_script_of_the_workspace_that_changes_is_another_server() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let mine = config.path().join("mine");
+        std::fs::create_dir(&mine).expect("it can be made");
+        let script = mine.join("server.py");
+        std::fs::write(&script, "print('harmless')").expect("it can be written");
+        let own = server(json!({ "command": "python3", "args": ["server.py"] }));
+        let consent = || of(Some(config.path()), Some(&mine), &own);
+        allow(Some(config.path()), &mine, &own).expect("it can be kept");
+        assert_eq!(consent(), Consent::Given);
+        std::fs::write(&script, "print('something else')").expect("it can be written");
+        assert_eq!(consent(), Consent::OfAnother);
+        std::fs::remove_file(&script).expect("it can be removed");
+        assert_eq!(consent(), Consent::OfAnother);
+        std::fs::write(&script, "print('harmless')").expect("it can be written");
+        assert_eq!(consent(), Consent::Given, "the same text is the same server");
     }
 
     #[test]

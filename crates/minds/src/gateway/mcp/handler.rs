@@ -7,6 +7,7 @@ use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
     FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProtocolVersion,
+    RequestMetaObject, RequestParamsMeta,
 };
 use rmcp::service::{MaybeSendFuture, NotificationContext, RequestContext, RoleClient};
 use serde_json::Value;
@@ -61,6 +62,8 @@ pub(super) struct Handler {
 
 /// A question of a server to a person, as it came.
 pub(super) struct Asked {
+    /// The call for which it asks, where it says so.
+    pub(super) call: Option<Id>,
     /// What it says.
     pub(super) message: String,
     /// The schema of its form; none where it wants something else of the person than to fill in a form.
@@ -83,8 +86,10 @@ impl ClientHandler for Handler {
     fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> impl Future<Output = Result<ElicitResult, rmcp::ErrorData>> + MaybeSendFuture + '_ {
+        let of_request = request.meta().and_then(RequestMetaObject::get_progress_token);
+        let token = of_request.or_else(|| context.meta.get_progress_token());
         let (message, schema) = match request {
             ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                 (message, serde_json::to_value(requested_schema).ok())
@@ -93,7 +98,8 @@ impl ClientHandler for Handler {
             _ => (String::new(), None),
         };
         let (reply, answer) = oneshot::channel();
-        let is_asked = self.asked.try_send(Asked { message, schema, reply }).is_ok();
+        let call = token.and_then(|token| self.tokens.of(&token.0));
+        let is_asked = self.asked.try_send(Asked { call, message, schema, reply }).is_ok();
         async move {
             let action = match answer.await {
                 Ok(McpReply::Given { content }) => {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -14,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::confine::Confinement;
 use super::super::keys::Environment;
-use super::connection::{Connection, UnderWay, connect};
+use super::connection::{Connection, Line, UnderWay, connect};
 use super::consent::{self, Consent};
 use super::failure::{McpFailure, McpFault};
 use super::handler::Asked;
@@ -200,6 +202,20 @@ impl Pool {
     }
 }
 
+/// What a server offers once it has settled.
+async fn offer_soon(line: Line, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
+    sleep(SETTLE).await;
+    line.offer(&terms).await
+}
+
+/// What comes of this; nothing ever where there is none.
+async fn next_of<T>(of: &mut Option<BoxFuture<'_, T>>) -> T {
+    match of {
+        Some(of) => of.await,
+        None => std::future::pending().await,
+    }
+}
+
 /// A call has its end.
 fn done(calls: &Calls, says: &Says, id: Id, outcome: Result<super::answer::McpAnswer, McpFailure>) {
     calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
@@ -269,7 +285,7 @@ impl Keeper {
         let hidden = self.place.config.as_deref();
         let place = Place { folder: &workspace, hidden, confinement, variable: &variable };
         let connection = connect(&self.server, &self.terms, &place).await?;
-        match connection.offer(&self.terms).await {
+        match connection.line().offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),
             Err(failure) => {
                 let failure = if connection.is_closed() { connection.why_gone() } else { failure };
@@ -286,7 +302,9 @@ impl Keeper {
         let what = match consent {
             Consent::Given => return Ok(()),
             Consent::None => format!("{shown} waits for you to allow it"),
-            Consent::OfAnother => format!("it was changed since you allowed it, and waits for you to allow {shown}"),
+            Consent::OfAnother => format!(
+                "it, or a file that it runs, was changed since you allowed it, and waits for you to allow {shown}"
+            ),
         };
         let folder = self
             .place
@@ -317,6 +335,7 @@ impl Keeper {
         let changed = connection.changed.clone();
         let mut look = interval(LOOK);
         let mut stamp = consent::stamp(self.place.config.as_deref());
+        let (mut offering, mut is_changed_again) = (None, false);
         let failure = loop {
             tokio::select! {
                 () = end.cancelled() => break None,
@@ -346,9 +365,18 @@ impl Keeper {
                     self.ask(asked, questions, &under_way);
                 }
                 () = changed.notified() => {
-                    sleep(SETTLE).await;
-                    let terms = self.terms.clone();
-                    match connection.offer(&terms).await {
+                    // One look at a time, beside everything else that the server is asked and says.
+                    match &offering {
+                        None => offering = Some(offer_soon(connection.line(), self.terms.clone()).boxed()),
+                        Some(_) => is_changed_again = true,
+                    }
+                }
+                offer = next_of(&mut offering) => {
+                    offering = None;
+                    if std::mem::take(&mut is_changed_again) {
+                        changed.notify_one();
+                    }
+                    match offer {
                         Ok(offer) => self.tell(McpNews::Ready { offer: Box::new(offer) }),
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
                         Err(failure) if self.told.is_none() => break Some(failure),
@@ -387,16 +415,22 @@ impl Keeper {
         });
     }
 
-    /// Passes a question on to a person, as one about a call that is under way: a server does not say about which.
+    /// Passes a question on to a person, as one about the call that the server names, else about the only one that is under
+    /// way. Of several, it is asked with the first, and says that the server did not tell for which.
     /// What nobody could answer is declined, and that is told.
     fn ask(&self, asked: Asked, number: u64, under_way: &CallsUnderWay) {
-        let Asked { message, schema, reply } = asked;
-        let first = under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .next()
-            .map(|(id, call)| (id.clone(), call.clone()));
+        let Asked { call: named, message, schema, reply } = asked;
+        let (first, count) = {
+            let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_name = named.as_ref().and_then(|id| calls.get_key_value(id));
+            let is_named = of_name.is_some();
+            let first = of_name.or_else(|| calls.iter().next()).map(|(id, call)| (id.clone(), call.clone()));
+            (first, if is_named { 1 } else { calls.len() })
+        };
+        let message = match count {
+            0 | 1 => message,
+            several => format!("(The server does not say for which of {several} calls it asks.) {message}"),
+        };
         let question = match &schema {
             Some(schema) => McpQuestion::of(number, &message, schema),
             None => Err("it wants more than a form".to_owned()),

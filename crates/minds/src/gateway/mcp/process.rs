@@ -37,7 +37,7 @@ pub(super) struct Started {
 pub(super) struct Process {
     child: Child,
     group: Group,
-    said: Arc<Mutex<VecDeque<u8>>>,
+    words: Words,
 }
 
 /// What is to be started, and where.
@@ -93,10 +93,10 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(McpFailure::new(McpFault::Setup, "it has no input and output", ""));
     };
-    let said = Arc::new(Mutex::new(VecDeque::new()));
+    let words = Words::default();
     // Ends with the server: what it says is always read, so that it never waits for somebody to read it.
-    tokio::spawn(drain(stderr, said.clone()));
-    Ok(Started { process: Process { child, group, said }, stdin, stdout, secrets })
+    tokio::spawn(drain(stderr, words.clone()));
+    Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
 }
 
 /// Where the server starts: the workspace, or a folder below it unless it is named as a whole.
@@ -108,26 +108,42 @@ fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, McpFailure>
     })
 }
 
-async fn drain(mut stderr: impl AsyncRead + Unpin, said: Arc<Mutex<VecDeque<u8>>>) {
+async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
     let mut block = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut block).await {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = words.0.lock().unwrap_or_else(PoisonError::into_inner);
         said.extend(&block[..count]);
         let more = said.len().saturating_sub(STDERR_KEPT);
         said.drain(..more);
     }
 }
 
-impl Process {
-    /// The last that the server said beside the protocol, on one line.
-    pub(super) fn last_words(&self) -> String {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+/// What a server says beside the protocol, also for whoever does not hold the server itself.
+#[derive(Clone, Default)]
+pub(super) struct Words(Arc<Mutex<VecDeque<u8>>>);
+
+impl Words {
+    /// The last of it, on one line.
+    pub(super) fn last(&self) -> String {
+        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = said.iter().copied().collect();
         drop(said);
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
         lines.reverse();
         super::offer::plain(&lines.join(" / "), 400)
+    }
+}
+
+impl Process {
+    /// What the server says beside the protocol.
+    pub(super) fn words(&self) -> Words {
+        self.words.clone()
+    }
+
+    /// The last of that, on one line.
+    pub(super) fn last_words(&self) -> String {
+        self.words.last()
     }
 
     /// Ends the server, whose input nobody holds any more: by itself if it does so in time, else by force.

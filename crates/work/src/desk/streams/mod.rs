@@ -4,6 +4,8 @@
 pub mod reading;
 pub mod settings;
 pub mod slack;
+pub mod slack_arrivals;
+pub mod slack_sending;
 pub mod taking;
 
 /// Where streams come in.

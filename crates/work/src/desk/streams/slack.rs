@@ -1,22 +1,10 @@
-//! What agents read of Slack's messages and send there: over files, which whoever is joined to Slack reads and writes.
-
-use std::collections::BTreeSet;
-
-use bevy::ecs::prelude::*;
-use serde_json::json;
+//! What agents read of the messages that came in from Slack.
 
 use super::reading::{self, Arrived};
-use crate::base::Author;
-use crate::base::ids::ROOM;
-use crate::base::text::truncate;
-use crate::tools::{
-    DESK, DeskOrder, OrderKey, OrdersUnderWay, SLACK_INBOX, SLACK_OUTBOX, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
-};
+use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::workspace::vfs::FileRights;
 
-/// What the names of its orders to files begin with.
-const ORDERS: &str = "slack/";
 /// What is read takes at most so many characters.
 const RESULT_CHARS_AT_MOST: usize = 16_000;
 
@@ -53,55 +41,4 @@ fn told(one: &Arrived) -> String {
     let time = one.time.as_ref().map(|time| format!("[{time}] ")).unwrap_or_default();
     let channel = one.channel.as_ref().map(|channel| format!(" in {channel}")).unwrap_or_default();
     format!("{time}{}{channel}: {}", one.from, one.text)
-}
-
-/// Writes what is to be sent, each message once: an order to the files has the name of its call, and no name is carried
-/// out twice.
-pub(in crate::desk) fn carry_on(
-    orders: Res<OrdersUnderWay>,
-    mut outcomes: MessageReader<FileOutcome>,
-    mut files: MessageWriter<FileOrder>,
-    mut answers: MessageWriter<ToolOutcome>,
-    mut sent: Local<BTreeSet<OrderKey>>,
-) {
-    for outcome in outcomes.read() {
-        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
-        sent.remove(&key);
-        let news = match &outcome.result {
-            Ok(_) => {
-                let text = format!("Sent: it stands in {SLACK_OUTBOX}.");
-                ToolNews::Done {
-                    output: ToolOutput { text, changed: vec![SLACK_OUTBOX.to_owned()], ..ToolOutput::default() },
-                }
-            }
-            Err(failure) => ToolNews::Failed { why: format!("it was not sent: {}", failure.what) },
-        };
-        answers.write(ToolOutcome { key, news });
-    }
-    sent.retain(|key| orders.get(*key).is_some());
-    for order in orders.of(DESK) {
-        let Ok(DeskOrder::SlackSend { channel, text, thread }) = DeskOrder::of(order) else { continue };
-        if sent.insert(order.key) {
-            let line = line_of(order, &channel, &text, thread.as_deref());
-            files.write(FileOrder {
-                key: format!("{ORDERS}{}", order.key).into(),
-                author: Author(ROOM.into()),
-                activation: Some(order.key.activation.id()),
-                operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: line },
-                rights: FileRights::default(),
-                cause: order.cause,
-                worktree: None,
-            });
-        }
-    }
-}
-
-/// A message as a line of the outbox. It says nothing that could be otherwise when it is ordered once more.
-fn line_of(order: &ToolOrder, channel: &str, text: &str, thread: Option<&str>) -> String {
-    let mut line =
-        json!({ "id": order.key.to_string(), "channel": truncate(channel, 200), "text": text, "from": order.agent });
-    if let Some(thread) = thread {
-        line["thread_ts"] = thread.into();
-    }
-    format!("{line}\n")
 }

@@ -10,7 +10,7 @@ use super::reading::{Arrived, NewLine, StreamPlace};
 use super::settings::InboxSettings;
 use super::{is_stream, name_of};
 use crate::agent::{Agent, Profiles, Roster};
-use crate::base::ids::OUTSIDE;
+use crate::base::ids::{OUTSIDE, ROOM};
 use crate::base::text::slug;
 use crate::base::{Author, Id, Problem, RunTag, Seq, Severity};
 use crate::element::{Element, ElementEdit, ElementSettings, Elements, Held, MailAct, MailStatus};
@@ -150,7 +150,7 @@ pub(in crate::desk) fn take(
         let streams = streams.bypass_change_detection();
         streams.due.insert(change.path.clone());
         causes.extend(change.cause.map(|cause| (change.path.clone(), cause)));
-        if !change.by.is_user() && &*change.by.0 != OUTSIDE {
+        if !change.by.is_user() && !matches!(&*change.by.0, OUTSIDE | ROOM) {
             streams.pass_over(change);
         }
     }

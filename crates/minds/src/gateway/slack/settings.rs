@@ -1,0 +1,79 @@
+//! Section `slack` of `settings.yaml`: which channels are read, and how often.
+
+use std::time::Duration;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::{Range, SettingsSection};
+
+/// What is read from Slack, and how it is asked. It counts where `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside
+/// the workspace; without them, messages come and go over files alone.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlackSettings {
+    /// The channels whose messages come in, by name (`#ops`) or by Slack's id; none where empty. The bot must be a member
+    /// of them.
+    pub channels: Vec<String>,
+    /// Seconds of real time from one look at the channels to the next.
+    pub interval_secs: f64,
+    /// Messages of a channel that is read for the first time come in where they are not older than so many seconds.
+    pub first_look_back_secs: f64,
+    /// The channel to which the webhook of `SLACK_WEBHOOK_URL` posts, as Slack shows it. A webhook always posts to the
+    /// channel that it was made for, so messages to any other are not sent over it.
+    pub webhook_channel: Option<String>,
+    /// Seconds until Slack must answer.
+    pub timeout_secs: f64,
+}
+
+impl Default for SlackSettings {
+    fn default() -> Self {
+        Self {
+            channels: Vec::new(),
+            interval_secs: 10.0,
+            first_look_back_secs: 3_600.0,
+            webhook_channel: None,
+            timeout_secs: 20.0,
+        }
+    }
+}
+
+impl SettingsSection for SlackSettings {
+    const NAME: &'static str = "slack";
+    const RANGES: &'static [Range] = &[
+        Range::of("interval_secs", 0.1, 86_400.0),
+        Range::of("first_look_back_secs", 0.0, 31_536_000.0),
+        Range::of("timeout_secs", 0.1, 600.0),
+    ];
+}
+
+/// No more channels are read.
+const CHANNELS_AT_MOST: usize = 50;
+
+impl SlackSettings {
+    /// The channels that are read, each once.
+    pub fn read_channels(&self) -> Vec<&str> {
+        let mut channels: Vec<&str> = Vec::new();
+        for channel in self.channels.iter().map(|channel| channel.trim()).filter(|channel| !channel.is_empty()) {
+            if channels.len() < CHANNELS_AT_MOST && !channels.contains(&channel) {
+                channels.push(channel);
+            }
+        }
+        channels
+    }
+
+    /// How long Slack may take to answer.
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_secs.clamp(0.1, 600.0))
+    }
+
+    /// How long it is from one look to the next.
+    pub(super) fn interval(&self) -> Duration {
+        Duration::from_secs_f64(self.interval_secs.clamp(0.1, 86_400.0))
+    }
+
+    /// How far the first look at a channel reaches back.
+    pub(super) fn first_look_back(&self) -> Duration {
+        Duration::from_secs_f64(self.first_look_back_secs.clamp(0.0, 31_536_000.0))
+    }
+}

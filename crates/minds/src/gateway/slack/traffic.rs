@@ -1,0 +1,66 @@
+//! What the world sent towards Slack and has not heard of yet, and what came back and was not let in yet. Nothing of it is
+//! saved.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::messages::{SlackCommand, SlackEvent, SlackLook, SlackPost};
+use crate::base::Id;
+
+/// What goes to and fro.
+#[derive(Default, Debug)]
+pub(in crate::gateway) struct SlackTraffic {
+    sending: BTreeSet<Id>,
+    is_looking: bool,
+    has_looked: bool,
+    heard: VecDeque<SlackEvent>,
+}
+
+impl SlackTraffic {
+    /// This was sent.
+    pub(in crate::gateway) fn sent(&mut self, command: &SlackCommand) {
+        match command {
+            SlackCommand::Send { id, .. } => drop(self.sending.insert(id.clone())),
+            SlackCommand::Look { .. } => self.is_looking = true,
+        }
+    }
+
+    /// This was said.
+    pub(in crate::gateway) fn hear(&mut self, event: SlackEvent) {
+        let is_awaited = match &event {
+            SlackEvent::Posted { id, .. } => self.sending.remove(id),
+            SlackEvent::Looked(_) => {
+                self.has_looked = true;
+                std::mem::take(&mut self.is_looking)
+            }
+        };
+        if is_awaited {
+            self.heard.push_back(event);
+        }
+    }
+
+    /// The worker is gone with all that it had.
+    pub(in crate::gateway) fn lost(&mut self) {
+        for id in std::mem::take(&mut self.sending) {
+            let post = SlackPost::Unknown { what: "the gateway stopped meanwhile".to_owned() };
+            self.heard.push_back(SlackEvent::Posted { id, post });
+        }
+        if std::mem::take(&mut self.is_looking) {
+            self.heard.push_back(SlackEvent::Looked(Box::<SlackLook>::default()));
+        }
+    }
+
+    /// What was said since, in order.
+    pub(in crate::gateway) fn take(&mut self) -> VecDeque<SlackEvent> {
+        std::mem::take(&mut self.heard)
+    }
+
+    /// Whether something is to come that a room without a window waits for: what became of messages, and the first look.
+    pub(in crate::gateway) fn owes(&self) -> bool {
+        !self.sending.is_empty() || (self.is_looking && !self.has_looked)
+    }
+
+    /// Whether nothing waits to be let in.
+    pub(in crate::gateway) fn is_quiet(&self) -> bool {
+        self.heard.is_empty()
+    }
+}

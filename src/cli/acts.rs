@@ -1,0 +1,170 @@
+//! What was done in one step of a daemon, for programs: who called which tool or ended its work, with what result, and
+//! which files changed by it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::base::text::{one_line, truncate};
+use crate::base::{Id, Seq};
+use crate::log::EventRecord;
+use crate::log::events::{Abort, Activation, ApprovalDecided, Complete, FileChange, Gate, ToolCall, ToolResult, word};
+
+/// So many acts are listed.
+const ACTS_AT_MOST: usize = 1_000;
+/// So many characters of a result are shown.
+const RESULT_CHARS: usize = 400;
+
+/// One act.
+#[derive(Clone, PartialEq, Debug)]
+struct Act {
+    json: Value,
+    /// The record of the call, where it is one.
+    call: Option<Seq>,
+    /// The call as its provider names it, with the work that it belongs to.
+    name: Option<(Option<Id>, String)>,
+    files: Vec<String>,
+}
+
+/// The acts of a step, in the order in which they began.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Acts {
+    all: Vec<Act>,
+    /// Files that changed by a call of an earlier step, whose result is still to come, by the record of the call.
+    changed: BTreeMap<Seq, Vec<String>>,
+}
+
+impl Acts {
+    /// Notes what these events say.
+    pub(super) fn watch(&mut self, events: &[EventRecord]) {
+        for event in events {
+            self.note(event);
+        }
+    }
+
+    fn note(&mut self, event: &EventRecord) {
+        if let Some(call) = event.read::<ToolCall>() {
+            let act = json!({
+                "act": "tool", "agent": event.draft.agent, "tool": call.tool, "target": call.target,
+                "gate": call.gate.map(word),
+            });
+            let name = Some((event.draft.activation.clone(), call.id));
+            self.push(Act { json: act, call: Some(event.seq), name, files: Vec::new() });
+        } else if let Some(result) = event.read::<ToolResult>() {
+            let name = (event.draft.activation.clone(), result.id);
+            let at = self.all.iter().rposition(|act| act.name.as_ref() == Some(&name));
+            let at = at.or_else(|| {
+                // It was called in an earlier step and waited, for a person or for its end.
+                let act = json!({ "act": "tool", "agent": event.draft.agent, "tool": result.tool });
+                let call = event.draft.cause;
+                let files = call.and_then(|call| self.changed.remove(&call)).unwrap_or_default();
+                let is_new = self.push(Act { json: act, call, name: Some(name), files });
+                is_new.then(|| self.all.len() - 1)
+            });
+            let Some(act) = at.and_then(|at| self.all.get_mut(at)) else { return };
+            act.json["ok"] = result.ok.into();
+            act.json["result"] = truncate(&one_line(&result.text), RESULT_CHARS).into();
+        } else if let Some(change) = event.read::<FileChange>() {
+            let Some(cause) = event.draft.cause else { return };
+            let path = change.path.to_string();
+            let files = match self.all.iter_mut().rev().find(|act| act.call == Some(cause)) {
+                Some(act) => &mut act.files,
+                None if self.changed.len() < ACTS_AT_MOST => self.changed.entry(cause).or_default(),
+                None => return,
+            };
+            if !files.contains(&path) {
+                files.push(path);
+            }
+        } else if let Some(decided) = event.read::<ApprovalDecided>() {
+            let is_allowed = decided.decision == Some(Gate::Allow);
+            self.of_agent(
+                event,
+                json!({ "act": "decided", "tool": decided.tool, "by": decided.by, "allowed": is_allowed }),
+            );
+        } else if let Some(begun) = event.read::<Activation>() {
+            let task = truncate(&one_line(&begun.task), RESULT_CHARS);
+            self.of_agent(event, json!({ "act": "began", "task": task, "by": begun.by }));
+        } else if let Some(done) = event.read::<Complete>() {
+            let said = truncate(&one_line(&done.text), RESULT_CHARS);
+            self.of_agent(event, json!({ "act": "completed", "ok": true, "result": said }));
+        } else if let Some(ended) = event.read::<Abort>() {
+            self.of_agent(event, json!({ "act": "aborted", "ok": false, "result": ended.what }));
+        }
+    }
+
+    fn of_agent(&mut self, event: &EventRecord, mut json: Value) {
+        json["agent"] = event.draft.agent.as_deref().into();
+        self.push(Act { json, call: None, name: None, files: Vec::new() });
+    }
+
+    /// Whether there is room for one more, which is in the list then.
+    fn push(&mut self, act: Act) -> bool {
+        let has_room = self.all.len() < ACTS_AT_MOST;
+        if has_room {
+            self.all.push(act);
+        }
+        has_room
+    }
+
+    /// As JSON.
+    pub(super) fn list(&self) -> Vec<Value> {
+        let shown = |act: &Act| {
+            let mut json = act.json.clone();
+            if act.name.is_some() {
+                json["files"] = act.files.clone().into();
+            }
+            json
+        };
+        self.all.iter().map(shown).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::EventDraft;
+    use crate::log::events::EventData;
+
+    fn record(seq: u64, event: &impl EventData, cause: Option<u64>) -> EventRecord {
+        let draft = EventDraft::of(event).agent(&"lead".into()).activation(&"act-1".into());
+        let draft = match cause {
+            Some(cause) => draft.cause(Seq(cause)),
+            None => draft,
+        };
+        EventRecord { seq: Seq(seq), tick: 1, time_ms: 0, run: "r-1".into(), draft }
+    }
+
+    #[test]
+    fn a_call_has_its_result_and_the_files_that_changed_by_it() {
+        let call =
+            ToolCall { tool: "vfs_write".into(), id: "c1".into(), target: Some("a.md".into()), ..ToolCall::default() };
+        let result = ToolResult { tool: "vfs_write".into(), id: "c1".into(), ok: true, text: "Written.\nYes.".into() };
+        let mut acts = Acts::default();
+        acts.watch(&[
+            record(4, &call, None),
+            record(5, &FileChange::new("a.md", "lead"), Some(4)),
+            record(6, &FileChange::new("b.md", "other"), Some(3)),
+            record(7, &result, Some(4)),
+        ]);
+        let list = acts.list();
+        assert_eq!(list.len(), 1);
+        assert_eq!(list[0]["files"], json!(["a.md"]));
+        assert_eq!(
+            (&list[0]["agent"], &list[0]["ok"], &list[0]["result"]),
+            (&json!("lead"), &json!(true), &json!("Written. Yes."))
+        );
+    }
+
+    #[test]
+    fn a_call_of_an_earlier_step_is_an_act_of_the_step_in_which_it_was_carried_out() {
+        let result = ToolResult { tool: "vfs_write".into(), id: "c1".into(), ok: true, text: "Written.".into() };
+        let mut acts = Acts::default();
+        acts.watch(&[
+            record(6, &FileChange::new("a.md", "lead"), Some(4)),
+            record(7, &result, Some(4)),
+            record(8, &Complete { text: "Done.".into(), ..Complete::default() }, None),
+        ]);
+        let kinds: Vec<Value> = acts.list().iter().map(|act| act["act"].clone()).collect();
+        assert_eq!(kinds, ["tool", "completed"]);
+    }
+}

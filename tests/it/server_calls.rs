@@ -1,0 +1,249 @@
+//! Calls of MCP servers beside each other: stopped, asked about, and made while the server does something else.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use agent_workshop::gateway::mcp::{McpCommand, McpEvent, McpFault, McpNews, McpReply};
+use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
+use agent_workshop::gateway::worker::Worker;
+use agent_workshop::kernel::KernelCommand;
+use libtest_mimic::Trial;
+use serde_json::{Map, Value, json};
+
+use crate::cases;
+use crate::peers::is_ignored;
+use crate::program::PATIENCE;
+use crate::servers::{
+    Place, is_gone, odd, processes, room_with, run_in, script, script_of_a_call, terms, tool, workspace_on_disk,
+};
+
+pub fn trials() -> Vec<Trial> {
+    let cases = cases![
+        a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it,
+        calls_go_on_while_a_server_is_asked_again_what_it_offers,
+        a_question_is_about_the_call_that_the_server_names,
+        a_question_about_no_call_says_so_where_there_are_several,
+        a_server_that_was_killed_is_connected_again_and_its_call_is_told,
+        all_who_need_a_server_share_one_process,
+        what_a_person_stops_is_stopped_in_the_middle_of_a_call,
+        a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again,
+    ];
+    let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
+    let ignored = is_ignored("the cases of calls of MCP servers", missing);
+    cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
+}
+
+/// A worker with one server, connected.
+struct Office {
+    worker: Worker,
+    mode: &'static str,
+    place: Place,
+}
+
+impl Office {
+    fn new(mode: &'static str) -> Self {
+        let place = Place::new();
+        place.allow(&odd(mode));
+        let office = Self { worker: Worker::start(place.environment(), BTreeMap::new()).unwrap(), mode, place };
+        office.connect();
+        office.ready();
+        office
+    }
+
+    fn send(&self, command: McpCommand) {
+        self.worker.send(GatewayCommand::Mcp(command)).unwrap();
+    }
+
+    fn connect(&self) {
+        self.send(McpCommand::Connect { server: Box::new(odd(self.mode)), terms: Box::new(terms()) });
+    }
+
+    fn ready(&self) {
+        self.until("it is there", |event| {
+            matches!(event, McpEvent::Standing { news: McpNews::Ready { .. }, .. }).then_some(())
+        });
+    }
+
+    fn call(&self, id: &str, name: &str) {
+        let request = Box::new(tool(name, json!({ "a": 1, "b": 2 })));
+        self.send(McpCommand::Call { id: id.into(), key: odd(self.mode).key(), request });
+    }
+
+    fn until<T>(&self, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if let Some(GatewayEvent::Mcp(event)) = self.worker.next(Duration::from_millis(50))
+                && let Some(found) = is_it(event)
+            {
+                return found;
+            }
+        }
+        panic!("{what}: it did not happen");
+    }
+
+    /// Waits until the server has written so many lines of what it was asked.
+    fn noted(&self, lines: usize) {
+        let file = self.place.folder.path().join("called.txt");
+        let until = Instant::now() + PATIENCE;
+        while std::fs::read_to_string(&file).unwrap_or_default().lines().count() < lines {
+            assert!(Instant::now() < until, "the server was never asked");
+            std::thread::yield_now();
+        }
+    }
+
+    /// How a call ended: what it said, or how it failed.
+    fn done(&self, id: &str) -> Result<String, McpFault> {
+        self.until("the call ended", |event| match event {
+            McpEvent::Done { id: done, outcome } if *done == *id => {
+                Some(outcome.map(|answer| answer.text).map_err(|failure| failure.fault))
+            }
+            _ => None,
+        })
+    }
+}
+
+fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
+    let office = Office::new("patient-stopped");
+    office.call("one", "slow");
+    office.call("two", "slow");
+    office.noted(2);
+    office.send(McpCommand::Cancel { id: "one".into() });
+    let begun = Instant::now();
+    assert_eq!(office.done("one"), Err(McpFault::Stopped));
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    let noted = office.place.folder.path().join("noted.txt");
+    let until = Instant::now() + PATIENCE;
+    while !noted.exists() && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    assert_eq!(std::fs::read_to_string(&noted).unwrap(), "cancelled\n", "it hears of that one, and of it once");
+    office.send(McpCommand::Cancel { id: "two".into() });
+    assert_eq!(office.done("two"), Err(McpFault::Stopped));
+    // A call that is over, and one that never was, can be stopped without harm.
+    for id in ["two", "nobody's"] {
+        office.send(McpCommand::Cancel { id: id.into() });
+    }
+    drop(office);
+    assert!(is_gone("patient-stopped"));
+}
+
+fn calls_go_on_while_a_server_is_asked_again_what_it_offers() {
+    let office = Office::new("relisting");
+    office.call("one", "add");
+    assert_eq!(office.done("one"), Ok("The sum is 3.".to_owned()));
+    // It is asked for its tools again, which it never answers.
+    office.noted(1);
+    let begun = Instant::now();
+    office.call("two", "add");
+    assert_eq!(office.done("two"), Ok("The sum is 3.".to_owned()));
+    assert!(begun.elapsed() < Duration::from_millis(1_500), "{:?}", begun.elapsed());
+}
+
+/// Two calls at once; for which the server is said to ask, and with which words.
+fn asked(mode: &'static str) -> (String, String) {
+    let office = Office::new(mode);
+    office.call("one", "ask");
+    // In this order.
+    office.noted(1);
+    office.call("two", "ask");
+    let (id, question) = office.until("it asks", |event| match event {
+        McpEvent::Asks { id, question } => Some((id, question)),
+        _ => None,
+    });
+    let content: Map<String, Value> = json!({ "branch": "main" }).as_object().cloned().unwrap();
+    let (key, number) = (odd(mode).key(), question.number);
+    office.send(McpCommand::Answer { id: id.clone(), key, number, reply: McpReply::Given { content } });
+    // In whichever order they end.
+    let mut ended = BTreeMap::new();
+    office.until("both ended", |event| {
+        if let McpEvent::Done { id, outcome } = event {
+            ended.insert(id.to_string(), outcome.map(|answer| answer.text).map_err(|failure| failure.fault));
+        }
+        (ended.len() == 2).then_some(())
+    });
+    assert!(ended.values().all(|outcome| *outcome == Ok("accept".to_owned())), "{ended:?}");
+    (id.to_string(), question.message.clone())
+}
+
+fn a_question_is_about_the_call_that_the_server_names() {
+    assert_eq!(asked("asks-for-second"), ("two".to_owned(), "Which branch?".to_owned()));
+}
+
+fn a_question_about_no_call_says_so_where_there_are_several() {
+    let (id, message) = asked("asks-for-nobody");
+    assert_eq!(id, "one");
+    assert!(message.contains("does not say for which of 2 calls") && message.contains("Which branch?"), "{message}");
+}
+
+fn a_server_that_was_killed_is_connected_again_and_its_call_is_told() {
+    let office = Office::new("patient-killed");
+    office.call("one", "slow");
+    office.noted(1);
+    for process in processes(&format!("{} patient-killed", script().display())) {
+        Command::new("kill").args(["-KILL", &process]).status().unwrap();
+    }
+    assert_eq!(office.done("one"), Err(McpFault::Gone), "nothing is made twice, and nobody waits for ever");
+    let begun = Instant::now();
+    office.ready();
+    assert!(begun.elapsed() < Duration::from_secs(10), "it comes again by itself");
+}
+
+fn all_who_need_a_server_share_one_process() {
+    let office = Office::new("shared");
+    for id in ["one", "two", "three"] {
+        office.connect();
+        office.call(id, "add");
+        assert_eq!(office.done(id), Ok("The sum is 3.".to_owned()));
+    }
+    let word = format!("{} shared", script().display());
+    let servers = processes(&word).into_iter().filter(|process| {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        line.starts_with(b"python3")
+            || line.split(|byte| *byte == 0).next().is_some_and(|word| word.ends_with(b"/python3"))
+    });
+    assert_eq!(servers.count(), 1);
+    drop(office);
+    assert!(is_gone("shared"));
+}
+
+const ALLOWED: &str = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
+
+fn what_a_person_stops_is_stopped_in_the_middle_of_a_call() {
+    let place = Place::new();
+    let mut room = room_with(&place, "patient-room", ALLOWED, &script_of_a_call("slow", "{}"));
+    room.until(60.0, "tool_call", |_| true);
+    let until = Instant::now() + PATIENCE;
+    while !place.folder.path().join("called.txt").exists() && Instant::now() < until {
+        room.tick();
+    }
+    room.push(KernelCommand::KillAll);
+    room.until(60.0, "abort", |_| true);
+    let noted = place.folder.path().join("noted.txt");
+    while !noted.exists() && Instant::now() < until {
+        room.tick();
+    }
+    assert_eq!(std::fs::read_to_string(&noted).unwrap(), "cancelled\n");
+    drop(room);
+    assert!(is_gone("patient-room"));
+}
+
+fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
+    let (_workspace, config, place) = workspace_on_disk("patient-again", ALLOWED);
+    let model = crate::workshop::script_file(&script_of_a_call("slow", "{}"));
+    let provider = format!("scripted:{}", model.display());
+    let task = ["run", "--agent", "lead", "--task", "Take your time.", "--provider", &provider, "--speed", "4"];
+    let mut running = crate::program::workshop(&place, &task);
+    let mut running = running.env("WORKSHOP_CONFIG_DIR", config.path()).spawn().unwrap();
+    let called = place.join("called.txt");
+    let until = Instant::now() + PATIENCE;
+    while !called.exists() && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let again = ["run", "--until", "idle", "--speed", "max", "--provider", &provider, "--events", "-"];
+    let (_, told) = run_in(&place, config.path(), &again);
+    assert!(told.contains("whether it was done is not known"), "{told}");
+    assert_eq!(std::fs::read_to_string(&called).unwrap(), "called\n", "it is not made a second time");
+}

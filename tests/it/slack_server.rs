@@ -1,0 +1,194 @@
+//! A server of ours that speaks as much of Slack's Web API and of an incoming webhook as the program asks for, and that
+//! does what a test wants wrong with a call before it does what is right.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+
+use crate::hostile_server::{Server, status};
+
+/// What it does with a call instead of answering it.
+#[derive(Clone, Debug)]
+pub enum Wrong {
+    /// Says these bytes.
+    Says(Vec<u8>),
+    /// Takes the message, and hangs up without a word.
+    TakesAndHangsUp,
+    /// Takes nothing, and hangs up without a word.
+    HangsUp,
+    /// Takes the message, and says nothing until whoever asks is gone.
+    TakesAndIsSilent,
+}
+
+/// What it has and saw.
+#[derive(Default)]
+pub struct State {
+    /// Messages of the channel `C0000OPS1`, oldest first.
+    pub messages: Vec<Value>,
+    /// What was posted, by the Web API and by the webhook.
+    pub posted: Vec<Value>,
+    /// Calls, as method and body.
+    pub calls: Vec<(String, String)>,
+    /// The tokens that came along.
+    pub tokens: Vec<String>,
+    /// By method, what is done wrong first.
+    pub wrong: VecDeque<(&'static str, Wrong)>,
+    /// No page has more messages.
+    pub page: usize,
+}
+
+pub struct FakeSlack {
+    server: Server,
+    state: Arc<Mutex<State>>,
+}
+
+impl FakeSlack {
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(State { page: 2, ..State::default() }));
+        let known = state.clone();
+        let server = Server::start(move |stream, request, _| answer(&known, stream, request));
+        Self { server, state }
+    }
+
+    /// Where its Web API is.
+    pub fn api(&self) -> String {
+        self.server.url.clone()
+    }
+
+    /// Where its webhook is.
+    pub fn webhook(&self) -> String {
+        format!("{}services/T0/B0/verysecret", self.server.url)
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// How many messages it has that were posted.
+    pub fn posts(&self) -> usize {
+        self.state().posted.len()
+    }
+
+    /// How often it was asked anything.
+    pub fn asked(&self) -> usize {
+        self.state().calls.len()
+    }
+
+    /// Somebody writes in the channel.
+    pub fn say(&self, ts: &str, user: &str, text: &str) {
+        self.state().messages.push(json!({ "type": "message", "ts": ts, "user": user, "text": text }));
+    }
+
+    /// Does this wrong with the next call of a method.
+    pub fn wrong(&self, method: &'static str, wrong: Wrong) {
+        self.state().wrong.push_back((method, wrong));
+    }
+
+    /// How often a method was called.
+    pub fn count(&self, method: &str) -> usize {
+        self.state().calls.iter().filter(|(called, _)| called == method).count()
+    }
+}
+
+fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
+    let line = request.lines().next().unwrap_or_default();
+    let path = line.split(' ').nth(1).unwrap_or_default();
+    let method = path.rsplit('/').next().unwrap_or_default().to_owned();
+    // The head that is handed over has no empty line at its end: a body begins behind the last header.
+    let body = request.rsplit("\r\n").next().unwrap_or_default().to_owned();
+    let bearer = request
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("authorization: bearer ").map(str::to_owned));
+    let mut state = state.lock().unwrap();
+    state.calls.push((method.clone(), body.clone()));
+    state.tokens.extend(bearer);
+    let at = state.wrong.iter().position(|(wrong, _)| *wrong == method);
+    let wrong = at.and_then(|at| state.wrong.remove(at)).map(|(_, wrong)| wrong);
+    match wrong {
+        Some(Wrong::Says(bytes)) => return drop(stream.write_all(&bytes)),
+        Some(Wrong::HangsUp) => return,
+        Some(Wrong::TakesAndHangsUp) => return drop(right(&mut state, &method, &body)),
+        Some(Wrong::TakesAndIsSilent) => {
+            drop(right(&mut state, &method, &body));
+            drop(state);
+            let mut byte = [0];
+            // Ends when the other side does.
+            let _ = std::io::Read::read(stream, &mut byte);
+            return;
+        }
+        None => {}
+    }
+    let said = right(&mut state, &method, &body);
+    drop(state);
+    // Nobody may be there any more.
+    let _ = stream.write_all(&said);
+}
+
+fn right(state: &mut State, method: &str, body: &str) -> Vec<u8> {
+    if method == "verysecret" {
+        let Ok(message) = serde_json::from_str::<Value>(body) else {
+            return status("400 Bad Request", "", "invalid_payload");
+        };
+        if message["text"].as_str().unwrap_or_default().is_empty() {
+            return status("400 Bad Request", "", "no_text");
+        }
+        state.posted.push(message);
+        return status("200 OK", "content-type: text/html\r\n", "ok");
+    }
+    let form = |name: &str| {
+        body.split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value.to_owned())
+    };
+    let answer = match method {
+        "auth.test" => {
+            json!({ "ok": true, "team": "Acme", "user": "workshop", "user_id": "U0000BOT1", "bot_id": "B0000BOT1" })
+        }
+        "conversations.list" => {
+            json!({ "ok": true, "channels": [{ "id": "C0000OPS1", "name": "ops" }], "response_metadata": { "next_cursor": "" } })
+        }
+        "users.info" => json!({ "ok": true, "user": { "name": "sarah", "profile": { "display_name": "Sarah" } } }),
+        "users.list" => {
+            json!({ "ok": true, "members": [{ "id": "U0000SAR1", "name": "sarah", "real_name": "Sarah Smith" }] })
+        }
+        "conversations.history" | "conversations.replies" => history(state, &form),
+        "chat.postMessage" => match serde_json::from_str::<Value>(body) {
+            Ok(message) => posted(state, message),
+            Err(_) => json!({ "ok": false, "error": "invalid_arguments" }),
+        },
+        _ => json!({ "ok": false, "error": "unknown_method" }),
+    };
+    status("200 OK", "content-type: application/json; charset=utf-8\r\n", &answer.to_string())
+}
+
+fn history(state: &State, form: &dyn Fn(&str) -> Option<String>) -> Value {
+    if form("channel").as_deref() != Some("C0000OPS1") {
+        return json!({ "ok": false, "error": "channel_not_found" });
+    }
+    let number = |ts: &str| ts.parse::<f64>().unwrap_or_default();
+    let oldest = form("oldest").map_or(0.0, |oldest| number(&oldest));
+    let after = |message: &&Value| number(message["ts"].as_str().unwrap_or_default()) > oldest;
+    let newest_first: Vec<Value> = state.messages.iter().filter(after).rev().cloned().collect();
+    let from = form("cursor").and_then(|cursor| cursor.parse().ok()).unwrap_or(0_usize);
+    let page: Vec<Value> = newest_first.iter().skip(from).take(state.page).cloned().collect();
+    let next = from + page.len();
+    let next = if next < newest_first.len() { next.to_string() } else { String::new() };
+    json!({ "ok": true, "messages": page, "has_more": !next.is_empty(), "response_metadata": { "next_cursor": next } })
+}
+
+fn posted(state: &mut State, message: Value) -> Value {
+    let channel = message["channel"].as_str().unwrap_or_default();
+    if !matches!(channel, "#ops" | "C0000OPS1" | "U0000SAR1") {
+        return json!({ "ok": false, "error": "channel_not_found" });
+    }
+    let ts = format!("9000000000.{:06}", state.posted.len() + 1);
+    state.posted.push(message.clone());
+    state.messages.push(json!({
+        "type": "message", "ts": ts, "user": "U0000BOT1", "bot_id": "B0000BOT1", "text": message["text"], "metadata": message["metadata"],
+    }));
+    json!({ "ok": true, "channel": "C0000OPS1", "ts": ts })
+}
