@@ -17,7 +17,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
 pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
-pub use date::{RoomDate, RoomOpened, secs_of_stamp, stamp_of};
+pub use date::{RoomDate, RoomOpened};
 use door::InputExt;
 pub use door::{Door, Input, InputJournal, RecordedInput, somebody_waits};
 pub use random::{AgentRandom, RoomSeed};

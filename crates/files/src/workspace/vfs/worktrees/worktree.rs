@@ -284,7 +284,8 @@ fn written(operation: &FileOperation) -> Vec<&str> {
         | Do::Delete { path }
         | Do::DeleteUnchanged { path, .. }
         | Do::Restore { path, .. }
-        | Do::Record { path, .. } => vec![path],
+        | Do::Record { path, .. }
+        | Do::KeepRecord { path } => vec![path],
         Do::Rename { from, to } => vec![from, to],
         Do::Read { .. }
         | Do::ReadLines { .. }
