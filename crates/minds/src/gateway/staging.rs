@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::program_access::{WorkspaceEntry, refused};
 
+/// The workshop's own folder of the workspace.
+const STATE_FOLDER: &str = ".workshop";
 /// Where the folders of running programs lie, below the workspace.
 const FOLDER: &str = ".workshop/programs";
 /// A name is tried so many times with a number behind it.
@@ -72,7 +74,9 @@ impl Stage {
         }
         // What could not be moved stays there, as the note says; the next program tries again.
         let _ = fs::remove_dir(&self.folder);
+        // Both stay where something else lies in them; in a copy of the workspace nothing does.
         let _ = fs::remove_dir(self.workspace.join(FOLDER));
+        let _ = fs::remove_dir(self.workspace.join(STATE_FOLDER));
         if notes.len() > NOTES_AT_MOST {
             let more = notes.len() - NOTES_AT_MOST;
             notes.truncate(NOTES_AT_MOST);
@@ -208,11 +212,7 @@ mod tests {
         fs::write(folder.path().join("taken.txt"), "theirs").expect("files can be written");
         fs::write(new.join("taken.txt"), "the program's").expect("files can be written");
         let notes = stage.finish();
-        assert_eq!(
-            names(folder.path()),
-            [".workshop", "README.md", "artifacts", "made.txt", "taken (2).txt", "taken.txt"]
-        );
-        assert_eq!(names(&folder.path().join(".workshop")), [""; 0]);
+        assert_eq!(names(folder.path()), ["README.md", "artifacts", "made.txt", "taken (2).txt", "taken.txt"]);
         assert_eq!(fs::read_to_string(folder.path().join("README.md")).ok().as_deref(), Some("read"));
         assert_eq!(notes.len(), 3, "{notes:?}");
         for part in ["storage was made", "settings.yml was made", "taken (2).txt"] {
@@ -232,6 +232,6 @@ mod tests {
         stage.folder = left;
         drop(stage);
         assert!(make(folder.path()).finish().is_empty());
-        assert_eq!(names(folder.path()), [".workshop", "README.md", "artifacts", "made.txt"]);
+        assert_eq!(names(folder.path()), ["README.md", "artifacts", "made.txt"]);
     }
 }

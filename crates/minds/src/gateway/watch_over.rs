@@ -159,7 +159,9 @@ mod system {
         let status = waitpid(Some(pid), WaitOptions::empty());
         end_all();
         finish_stage(say);
-        temporary.map(Temporary::remove);
+        if let Some(temporary) = temporary {
+            temporary.remove();
+        }
         if let Some(what) = TAKEN_TOO_MUCH.lock().unwrap_or_else(PoisonError::into_inner).take() {
             say(&what);
             return ExitCode::from(TOO_MUCH);
