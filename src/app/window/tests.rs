@@ -36,6 +36,7 @@ use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
 mod opening;
+mod task_board;
 mod workflows;
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
@@ -457,51 +458,6 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     let model = house.model();
     assert_eq!((model.agents.len(), model.elements.len()), (3, 4));
     assert_eq!(house.saved("scenes/test.yaml"), SCENE);
-}
-
-#[test]
-fn what_is_done_on_a_task_board_is_taken_back_and_done_again() {
-    use crate::element::{TaskAct, TaskPlace};
-    use crate::workspace::task_files::Column;
-    let mut house = House::new();
-    let model = house.model();
-    house.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));
-    let file = "tasks/board.task.md";
-    assert_eq!(house.saved(file), "## TODO\n");
-    let change = TaskAct::ChangeTask {
-        id: "count".into(),
-        title: None,
-        priority: Some("b".into()),
-        assignees: Some(vec!["human".into()]),
-        tags: None,
-    };
-    let to = |column, place| TaskAct::MoveTask { id: "count".into(), column, place };
-    let acts = [
-        TaskAct::AddTask { line: "A #shop Count".into(), below: None },
-        TaskAct::AddTask { line: "Sweep".into(), below: None },
-        TaskAct::AddTask { line: "In the hall".into(), below: Some("count".into()) },
-        change,
-        to(Some(Column::Done), None),
-        to(None, Some(TaskPlace::Last)),
-        TaskAct::RemoveTask { id: "count".into() },
-    ];
-    let mut texts = vec![house.saved(file)];
-    for act in acts {
-        house.edit("taskboard-1", act.into());
-        texts.push(house.saved(file));
-    }
-    for text in texts.iter().rev().skip(1) {
-        house.act(Command::Undo);
-        assert_eq!(house.saved(file), *text);
-    }
-    for text in texts.iter().skip(1) {
-        house.act(Command::Redo);
-        assert_eq!(house.saved(file), *text);
-    }
-    // What somebody else did to another task meanwhile stays.
-    house.tell_of(file, &texts[7].replace("\"Sweep\"", "\"Sweep all\""));
-    house.act(Command::Undo);
-    assert_eq!(house.saved(file), texts[6].replace("\"Sweep\"", "\"Sweep all\""));
 }
 
 #[test]

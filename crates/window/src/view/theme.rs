@@ -177,6 +177,8 @@ pub const OWN_NOTE: Color32 = rgb(0xf4_c93c);
 pub const WALL: [Color32; 3] = [rgb(0xb9_a58c), rgb(0x8f_7b64), rgb(0x7a_6855)];
 /// The flag of an inbox.
 pub const FLAG: Color32 = rgb(0xd0_4a3c);
+/// The shadow of a card on a task board.
+pub const CARD_SHADOW: Color32 = Color32::from_black_alpha(36);
 /// Strokes of chalk on a message board that stand for text.
 pub const CHALK: Color32 = rgb(0xdf_e8ee);
 /// Text written with chalk.

@@ -8,7 +8,7 @@ use super::{figure, lettering};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 use crate::view::model::TasksView;
-use crate::view::theme::{LIGHT, word_colour};
+use crate::view::theme::{CARD_SHADOW, LIGHT, word_colour};
 use crate::workspace::task_files::{Column, Priority, Task};
 
 /// The left edge of the first column, how wide each is, and from one to the next, in units of the element.
@@ -78,7 +78,7 @@ pub(super) fn cards(
             let name = task.stakeholders.first().map(|name| name.text.as_str());
             let tint = name.map_or(Color32::WHITE, |name| mixed(word_colour(name), Color32::WHITE, 0.82));
             let fill = if column.is_over() { mixed(tint, LIGHT.line, 0.45) } else { tint };
-            batch.plain(rect.translate(vec2(0.5, 0.8)), place, Color32::from_black_alpha(36));
+            batch.plain(rect.translate(vec2(0.5, 0.8)), place, CARD_SHADOW);
             batch.plain(rect, place, lit(fill, light));
             batch.plain(rect.with_max_x(rect.left() + 1.3), place, lit(mark(task, column), light));
             let look = name.and_then(looks).filter(|_| zoom >= FACES_ZOOM);

@@ -161,7 +161,7 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
     let square = rect.shrink(1.0);
     ui.painter().rect(
         square,
-        CornerRadius::same(4),
+        CornerRadius::same(RADIUS[0]),
         if is_on { widgets::mix(theme.card, edge, 0.25) } else { theme.card },
         Stroke::new(LINE[1], edge),
         egui::StrokeKind::Inside,
