@@ -12,6 +12,7 @@ use super::opening::{OpenError, state_folder};
 use super::recovery;
 use super::unfinished::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
+use crate::desk::session_files::is_news;
 use crate::gateway::{self, ConfinementFound, Surroundings};
 use crate::kernel::{self, Kernel};
 use crate::log::events::RunEnd;
@@ -180,7 +181,8 @@ impl Room {
         world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         world.resource_mut::<Door<ConfinementFound>>().push(ConfinementFound::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
-        for edited in records_edited_while_closed(&options.folder) {
+        let edited = records_edited_while_closed(&options.folder).into_iter();
+        for edited in edited.filter(|edited| is_news(world.resource::<Kernel>(), edited)).collect::<Vec<_>>() {
             world.resource_mut::<Door<RecordChanged>>().push(edited);
         }
         let (answers, look) = options.watch.then(|| AnswerBox::open(&state_folder(&options.folder), &scene)).unzip();

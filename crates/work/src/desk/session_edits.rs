@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 
-use super::answering::wanted;
 use super::sessions::SessionsAccess;
 use crate::base::ids::ROOM;
 use crate::base::{ActivationKey, Author};
@@ -50,7 +49,7 @@ pub(super) fn carry_on(
     }
     asked.retain(|key| orders.get(*key).is_some());
     for order in orders.of(DESK) {
-        if asked.contains(&order.key) || !matches!(wanted(order), Ok(DeskOrder::EditSession { .. })) {
+        if asked.contains(&order.key) || !matches!(DeskOrder::of(order), Ok(DeskOrder::EditSession { .. })) {
             continue;
         }
         asked.insert(order.key);
@@ -77,7 +76,7 @@ fn place(sessions: &SessionsAccess, taken: &SessionTaken) -> String {
 
 /// What an order comes to as the room is now, and what its agent is told; why it is refused otherwise.
 fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(SessionTaken, String), String> {
-    let DeskOrder::EditSession { session, content, guidance } = wanted(order)? else {
+    let DeskOrder::EditSession { session, content, guidance } = DeskOrder::of(order)? else {
         return Err("this edits no session".to_owned());
     };
     let (key, thread) = sessions.find(&session)?;

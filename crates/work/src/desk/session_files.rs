@@ -62,6 +62,17 @@ impl SessionEdits {
     }
 }
 
+/// Whether what stands in a session file when a room is opened is to be told: what the room took in already, and what
+/// asks for nothing, is not.
+pub fn is_news(kernel: &Kernel, change: &RecordChanged) -> bool {
+    let FileContent::Text(text) = &change.content else { return true };
+    let known = session_id_of(&change.path).and_then(|id| kernel.thread(kernel.session_named(id)?));
+    match known {
+        Some(thread) => thread.file.over != Some(content_hash(text.as_bytes())),
+        None => parse(text).map_or(true, |session| session.begins()),
+    }
+}
+
 /// What is touched by it.
 #[derive(SystemParam)]
 pub(super) struct SessionFiles<'w, 's> {

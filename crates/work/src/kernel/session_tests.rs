@@ -51,7 +51,7 @@ fn a_session_is_written_as_people_read_it_and_its_head_is_read_again() {
     assert_eq!(one.origin, Origin::Person);
     let text = to_yaml(&about, &SessionWork::of(&one, None, None, false), bench.kernel.thread(key));
     let wanted = "session_id: ada.act-2\nagent_id: ada\nagent_type: planner\nmodel: fast\nsystem_prompt: |\n  You plan.\n\n  \
-                  And: more.\ncreated: 2026-11-22T14:05:09\nupdated: 2026-11-22T14:05:10\nstatus: active\nmetadata:\n  \
+                  And: more.\ncreated: 2026-11-22T14:05:09\nupdated: 2026-11-22T14:05:09\nstatus: active\nmetadata:\n  \
                   work: running\n  activation: act-2\n  thread: act-2\n";
     assert!(text.starts_with(wanted) && is_own(&text), "{text}");
     assert!(

@@ -14,7 +14,7 @@ use super::order::{FileAnswer, FileDone, FileFailure};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
 use super::rights::Rights;
-use super::session_texts::SESSION_BYTES_AT_MOST;
+use super::session_texts::{SESSION_BYTES_AT_MOST, told};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
@@ -43,7 +43,7 @@ impl Executor {
             _ if over == Some(hash) || is_older(&there) => self.join_session(path, &there, content),
             None if is_own(&there) => self.join_session(path, &there, content),
             _ => {
-                self.tell_session(path.as_str(), FileContent::Text(there), hash);
+                self.tell_session(path.as_str(), told(there), hash);
                 self.copy_session(path, content)
             }
         }
@@ -105,7 +105,7 @@ impl Executor {
             return Err(unfit(format!("'{path}' was changed meanwhile; compare and save again.")));
         }
         let answer = self.write_record(path, content)?;
-        self.tell_session(path.as_str(), FileContent::Text(content.to_owned()), hash);
+        self.tell_session(path.as_str(), told(content.to_owned()), hash);
         Ok(answer)
     }
 
@@ -124,7 +124,7 @@ impl Executor {
         let answer = self.write_record(path, &text)?;
         self.sessions.forget(path.as_str());
         let hash = content_hash(text.as_bytes());
-        self.tell_session(path.as_str(), FileContent::Text(text), hash);
+        self.tell_session(path.as_str(), told(text), hash);
         Ok(answer)
     }
 
@@ -175,7 +175,7 @@ impl Executor {
         }
         let since = *self.doubts.entry(path.to_owned()).or_insert_with(Instant::now);
         if since.elapsed() >= SETTLE {
-            self.tell_session(path, FileContent::Text(text.to_owned()), hash);
+            self.tell_session(path, told(text.to_owned()), hash);
         }
     }
 

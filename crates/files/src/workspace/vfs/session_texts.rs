@@ -2,10 +2,23 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::super::files::FileContent;
 use super::path::WorkspacePath;
 
-/// No session file is larger where a person's changes of it are taken in.
-pub(super) const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+/// No session file is larger that is written on.
+pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// No text of a person's is larger that is taken in.
+const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
+
+/// A text as the room is told of it: one that is too long is not read there.
+pub(super) fn told(text: String) -> FileContent {
+    if text.len() <= TOLD_BYTES_AT_MOST {
+        return FileContent::Text(text);
+    }
+    let what =
+        format!("it is too long to be read as a session: {} bytes, and {TOLD_BYTES_AT_MOST} are read", text.len());
+    FileContent::Unusable { what, remedy: "take out what is not needed, such as images and long results".to_owned() }
+}
 
 /// What is known of session files, by path.
 #[derive(Default)]
