@@ -137,6 +137,10 @@ fn the_whole_work_of_an_agent_is_one_question_and_comes_in_once_it_is_allowed() 
         "it is undone as any work"
     );
     assert_eq!((text(&room, "artifacts/new.md"), text(&room, "notes/old.md").as_deref()), (None, Some("old\n")));
+
+    succeed(room.path(), &["clean", "--yes"]);
+    assert!(!room.path().join(".workshop/worktrees").exists(), "its copy is put aside with the rest");
+    assert!(room.path().join(".workshop/cleaned-1/.workshop/worktrees/lead/history.git/HEAD").exists());
 }
 
 fn what_is_refused_stays_in_the_copy_and_the_agent_is_told_the_word() {

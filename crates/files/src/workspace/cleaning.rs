@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::layout::{APPROVALS_FILE, CHECK_IN_FILE, KEPT_BLACKBOARD};
 use super::session_files::{COPY_ENDING, ENDING};
+use super::vfs::worktrees::WORKTREES;
 use super::vfs::{FileHistory, FileServiceError, ROOM, is_agent};
 use crate::base::{Author, numbered};
 use crate::safe_fs::{self, Folder, FoundKind};
@@ -71,6 +72,10 @@ impl Cleaning {
         let state = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let of_history = BESIDE_HISTORY.iter().chain(&[""]).map(|beside| format!("{state}/{HISTORY_FILE}{beside}"));
         plan.aside.extend(of_history.filter(|path| is_file(root, path)));
+        let copies = format!("{state}/{WORKTREES}");
+        if root.join(&copies).symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            plan.aside.insert(copies);
+        }
         Ok(plan)
     }
 

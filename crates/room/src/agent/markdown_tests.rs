@@ -212,3 +212,18 @@ fn servers_of_its_own_are_read_and_what_cannot_be_used_says_its_line() {
     assert_eq!(ada("---\nmcp_servers: []\n---\n").profile.mcp_servers, Some(Vec::new()));
     assert_eq!(ada("---\nname: Ada\n---\n").profile.mcp_servers, None);
 }
+
+#[test]
+fn an_agent_works_in_a_copy_of_its_own_where_its_file_says_so_or_cannot_be_understood() {
+    for (front, has_worktree, problems) in [
+        ("", false, 0),
+        ("workspace: git\n", true, 0),
+        ("workspace: Git\n", true, 0),
+        ("workspace: shared\n", false, 0),
+        ("workspace: svn\n", true, 1),
+        ("workspace:\n", true, 1),
+    ] {
+        let file = read("agents/ada.md", &format!("---\nname: Ada\n{front}---\nYou are Ada.\n"));
+        assert_eq!((file.profile.has_worktree, file.problems.len()), (has_worktree, problems), "{front}");
+    }
+}

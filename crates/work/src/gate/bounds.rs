@@ -176,6 +176,16 @@ mod tests {
     }
 
     #[test]
+    fn whoever_is_started_by_an_agent_with_a_copy_has_one_too_and_may_propose() {
+        let starter = Authority { has_worktree: true, ..reading(None) };
+        let own = Authority { tools: ["a", "b", PROPOSE_CHANGES].map(String::from).into(), ..reading(None) };
+        assert!(!Authority::chain(own.clone(), []).has_worktree());
+        let bounds = Authority::chain(own, [starter]);
+        assert!(bounds.has_worktree());
+        assert_eq!(bounds.tools(), ["a", PROPOSE_CHANGES].into());
+    }
+
+    #[test]
     fn the_file_of_a_new_agent_is_all_that_starting_it_writes() {
         let own = Authority { writes: Some(Vec::new()), ..reading(None) };
         let rights = Authority::chain(own, []).spawn_rights("agents/new.md");

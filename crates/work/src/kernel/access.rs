@@ -12,7 +12,7 @@ use super::settings::KernelSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
-use crate::gate::{Authority, Bounds, GatePolicy, Room};
+use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
@@ -125,6 +125,10 @@ impl RoomAccess<'_, '_> {
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
         let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
+        let has_worktree = own.has_worktree || starters.clone().any(|starter| starter.has_worktree);
+        if has_worktree && !own.is_least() {
+            own.tools.insert(PROPOSE_CHANGES.to_owned());
+        }
         Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))
     }
 

@@ -17,7 +17,9 @@ impl RoomAccess<'_, '_> {
         let Some(one) = kernel.activation(key).filter(|one| concludes && one.mail.is_empty()) else { return reply };
         let Some(changes) = self.worktrees.changes(&one.agent) else { return reply };
         let can_be_merged = changes.files.iter().any(|file| file.left_out.is_none());
-        if can_be_merged && one.proposed != Some(changes.hash) && self.bounds_of(kernel, one).has_worktree() {
+        let bounds = self.bounds_of(kernel, one);
+        let may_propose = bounds.has_worktree() && bounds.tools().contains(PROPOSE_CHANGES);
+        if can_be_merged && may_propose && one.proposed != Some(changes.hash) {
             let id = format!("propose-{}", one.turn);
             reply.tool_calls.push(ToolCall::new(&id, PROPOSE_CHANGES, json!({})));
         }

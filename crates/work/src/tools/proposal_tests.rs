@@ -43,7 +43,7 @@ impl Surroundings for Texts {
 fn plan(tool: &str, arguments: &Value) -> ToolPlan {
     let tools = builtin();
     let all: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let front = format!("---\nagent_type: planner\ntools: [{}]\n---\n", all.join(", "));
+    let front = format!("---\nagent_type: planner\nworkspace: git\ntools: [{}]\n---\n", all.join(", "));
     let profile = markdown::read("agents/boss.md", &front).profile;
     let bounds = Authority::chain(Authority::of("agents/boss.md", &profile, tools.names()).0, []);
     let caller = Caller { profile: "boss", session: ActivationKey::numbered(1) };
@@ -107,12 +107,35 @@ fn every_tool_of_the_house_says_what_it_would_do() {
             "put guidance into the session ada.act-7",
         ),
         ("execute_command", json!({ "command": "ls  -l" }), "run `ls -l`"),
+        ("create_directory", json!({ "path": "artifacts/new" }), "make the folder artifacts/new"),
+        ("slack_read", json!({}), "read what came in from Slack"),
+        ("slack_send", json!({ "channel": "#ops", "text": "Hi." }), "send a message to #ops in Slack"),
+        ("propose_changes", json!({}), "bring the changes of its copy into the workspace"),
     ];
     for (tool, arguments, expected) in &cases {
         assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");
     }
     let named = |tool: &str| cases.iter().any(|(named, ..)| *named == tool);
     assert!(builtin().iter().all(|tool| named(&tool.name)), "each tool has a sentence here");
+}
+
+#[test]
+fn no_text_of_a_patch_looks_like_a_heading() {
+    let text = "--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1,2 +1,2 @@\n one\n--- a/hidden.md\n+++ b/hidden.md\n--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+new\nnot taken over: x.png (it is no text)\n";
+    let lines = Preview::Patch { text: text.into() }.lines();
+    let marked: Vec<String> = lines.iter().map(PreviewLine::marked).collect();
+    let wanted = [
+        "notes/a.md:",
+        "  …",
+        "  | one",
+        "  - -- a/hidden.md",
+        "  + ++ b/hidden.md",
+        "new.md is new:",
+        "  …",
+        "  + new",
+        "  not taken over: x.png (it is no text)",
+    ];
+    assert_eq!(marked, wanted);
 }
 
 #[test]
