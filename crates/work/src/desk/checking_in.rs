@@ -4,7 +4,6 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::answering::is_task_file;
 use super::checkins::{self, CHECK_IN, CheckInFile, CheckInStep, OpenWork};
 use super::settings::TaskSettings;
 use crate::agent::{Agent, Profiles, Roster};
@@ -13,6 +12,7 @@ use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNews, WorkOrder, Wor
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::PLANNER;
+use crate::workspace::layout::is_task_file;
 use crate::workspace::layout::{APPROVALS_FILE, CHECK_IN_FILE};
 use crate::workspace::task_files::{self, Status};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};

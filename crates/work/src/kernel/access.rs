@@ -46,7 +46,6 @@ pub(super) struct RoomAccess<'w, 's> {
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
     keeps_in: Res<'w, KeepsProgramsIn>,
-    date: Res<'w, RoomDate>,
     pub(super) questions: Res<'w, RequestQueue>,
     pub(super) start: Option<Res<'w, RoomStart>>,
     pub(super) privacy: Privacy<'w, 's>,
@@ -79,11 +78,6 @@ impl RoomAccess<'_, '_> {
     /// The file of a profile, as results speak of it.
     pub(super) fn file_name(&self, profile: &str) -> String {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
-    }
-
-    /// The date in the room, in seconds.
-    pub(super) fn date_secs(&self) -> Option<i64> {
-        self.date.secs(&self.clock)
     }
 
     /// What is made now is made in this run.

@@ -111,7 +111,7 @@ impl RoomAccess<'_, '_> {
     /// What the file of a session says of its agent and of the room.
     fn about(&self, profile: &str) -> SessionAbout<'_> {
         let scene = self.start.as_ref().map_or("", |start| start.scene.as_str());
-        about(scene, &self.profiles, profile, self.date_secs())
+        about(scene, &self.profiles, profile, self.now_secs())
     }
 
     /// Forgets runs that are over. Files that say that an agent sleeps say now that its work is over.

@@ -73,7 +73,7 @@ pub(super) fn ingest(
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
     }
-    kernel.note_messages(now, room.date_secs());
+    kernel.note_messages(now, room.now_secs());
 }
 
 fn note_of(taken: &WorkTaken) -> ReplyNote {
@@ -246,13 +246,13 @@ pub(super) fn work(
             break;
         }
         // Sessions are written below as they are now.
-        kernel.note_messages(now, room.date_secs());
+        kernel.note_messages(now, room.now_secs());
         for effect in effects {
             has_ended |= matches!(effect, Effect::Release { .. });
             room.carry_out(&mut kernel, &mut outbox, effect);
         }
     }
-    kernel.note_messages(now, room.date_secs());
+    kernel.note_messages(now, room.now_secs());
     room.explain_waits(&mut kernel);
     let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
     for key in kernel.take_unwritten(now, every.max(1)) {
