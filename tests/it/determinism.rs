@@ -147,7 +147,9 @@ fn no_two_systems_of_a_tick_meet_in_an_order_that_is_left_open() {
         schedule.set_build_settings(settings.clone());
     });
     room.world_mut().schedule_scope(Tick, |world, schedule| {
-        schedule.initialize(world).expect("every system has its place");
+        if let Err(error) = schedule.initialize(world) {
+            panic!("every system has its place: {}", error.to_string(schedule.graph(), world));
+        }
         assert!(schedule.systems_len() > 30, "only {} systems", schedule.systems_len());
     });
 }

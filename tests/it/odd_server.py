@@ -106,8 +106,7 @@ def call(name, arguments, meta):
             say({"method": "notifications/progress", "params": {"progressToken": token, "progress": step, "total": 4}})
             time.sleep(0.1)
         return {"content": [{"type": "text", "text": "done at last"}]}
-    with open("noted.txt", "a", encoding="utf-8") as noted:
-        noted.write(arguments.get("text", "") + "\n")
+    note("noted.txt", arguments.get("text", ""))
     return {"content": [{"type": "text", "text": "noted"}]}
 
 
@@ -115,7 +114,8 @@ held = []
 
 
 def note(file, text):
-    with open(file, "a", encoding="utf-8") as noted:
+    # A server that is kept in makes nothing new beside the folders of the workspace.
+    with open(os.path.join("artifacts", file), "a", encoding="utf-8") as noted:
         noted.write(text + "\n")
 
 

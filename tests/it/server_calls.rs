@@ -84,7 +84,7 @@ impl Office {
 
     /// Waits until the server has written so many lines of what it was asked.
     fn noted(&self, lines: usize) {
-        let file = self.place.folder.path().join("called.txt");
+        let file = self.place.folder.path().join("artifacts/called.txt");
         let until = Instant::now() + PATIENCE;
         while std::fs::read_to_string(&file).unwrap_or_default().lines().count() < lines {
             assert!(Instant::now() < until, "the server was never asked");
@@ -112,9 +112,9 @@ fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
     let begun = Instant::now();
     assert_eq!(office.done("one"), Err(McpFault::Stopped));
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
-    let noted = office.place.folder.path().join("noted.txt");
+    let noted = office.place.folder.path().join("artifacts/noted.txt");
     let until = Instant::now() + PATIENCE;
-    while !noted.exists() && Instant::now() < until {
+    while std::fs::read_to_string(&noted).unwrap_or_default().is_empty() && Instant::now() < until {
         std::thread::yield_now();
     }
     assert_eq!(std::fs::read_to_string(&noted).unwrap(), "cancelled\n", "it hears of that one, and of it once");
@@ -214,13 +214,13 @@ fn what_a_person_stops_is_stopped_in_the_middle_of_a_call() {
     let mut room = room_with(&place, "patient-room", ALLOWED, &script_of_a_call("slow", "{}"));
     room.until(60.0, "tool_call", |_| true);
     let until = Instant::now() + PATIENCE;
-    while !place.folder.path().join("called.txt").exists() && Instant::now() < until {
+    while !place.folder.path().join("artifacts/called.txt").exists() && Instant::now() < until {
         room.tick();
     }
     room.push(KernelCommand::KillAll);
     room.until(60.0, "abort", |_| true);
-    let noted = place.folder.path().join("noted.txt");
-    while !noted.exists() && Instant::now() < until {
+    let noted = place.folder.path().join("artifacts/noted.txt");
+    while std::fs::read_to_string(&noted).unwrap_or_default().is_empty() && Instant::now() < until {
         room.tick();
     }
     assert_eq!(std::fs::read_to_string(&noted).unwrap(), "cancelled\n");
@@ -235,7 +235,7 @@ fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
     let task = ["run", "--agent", "lead", "--task", "Take your time.", "--provider", &provider, "--speed", "4"];
     let mut running = crate::program::workshop(&place, &task);
     let mut running = running.env("WORKSHOP_CONFIG_DIR", config.path()).spawn().unwrap();
-    let called = place.join("called.txt");
+    let called = place.join("artifacts/called.txt");
     let until = Instant::now() + PATIENCE;
     while !called.exists() && Instant::now() < until {
         std::thread::yield_now();

@@ -78,7 +78,10 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        Self { folder: folder(), config: folder() }
+        let (workspace, config) = (folder(), folder());
+        // A server that is kept in makes nothing new beside the folders of the workspace.
+        std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
+        Self { folder: workspace, config }
     }
 
     fn connect(&self, definition: Value) -> Result<(McpClient, McpOffer), McpFailure> {
@@ -178,9 +181,9 @@ fn files_are_read_and_written_by_a_server() {
         .connect(json!({ "command": "node", "args": [script("filesystem"), root.display().to_string()] }))
         .expect("it works");
     assert!(offer.tools.len() >= 10, "{}", offer.tools.len());
-    let note = root.join("note.txt").display().to_string();
+    let note = root.join("artifacts/note.txt").display().to_string();
     client.call(tool("write_file", json!({ "path": note, "content": "written" })), |_| {}).expect("it writes");
-    assert_eq!(std::fs::read_to_string(root.join("note.txt")).expect("it is there"), "written");
+    assert_eq!(std::fs::read_to_string(root.join("artifacts/note.txt")).expect("it is there"), "written");
     let read = client.call(tool("read_text_file", json!({ "path": note })), |_| {}).expect("it reads");
     assert!(read.text.contains("written"), "{read:?}");
     let hints = |name: &str| offer.tools.iter().find(|tool| tool.name == name).expect("it has it").hints;
@@ -190,7 +193,7 @@ fn files_are_read_and_written_by_a_server() {
 
 fn a_server_remembers() {
     let place = Place::new();
-    let file = place.folder.path().join("memory.jsonl").display().to_string();
+    let file = place.folder.path().join("artifacts/memory.jsonl").display().to_string();
     let definition = json!({ "command": "node", "args": [script("memory")], "env": { "MEMORY_FILE_PATH": file } });
     let (mut client, _) = place.connect(definition.clone()).expect("it works");
     let ada = json!({ "entities": [ { "name": "Ada", "entityType": "person", "observations": ["counts"] } ] });

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cases;
 use crate::peers::is_ignored;
-use crate::program::{folder, succeed};
+use crate::program::{PATIENCE, folder, succeed};
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
@@ -89,7 +89,10 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
-        Self { folder: folder(), config: folder() }
+        let (workspace, config) = (folder(), folder());
+        // A server that is kept in makes nothing new beside the folders of the workspace.
+        std::fs::create_dir(workspace.path().join("artifacts")).expect("folders can be made");
+        Self { folder: workspace, config }
     }
 
     pub fn environment(&self) -> Environment {
@@ -140,8 +143,6 @@ pub fn is_gone(mode: &str) -> bool {
 
 fn a_server_is_connected_listed_called_and_gone() {
     let place = Place::new();
-    // A server makes nothing new at the top level of the workspace.
-    std::fs::write(place.folder.path().join("noted.txt"), "").expect("files can be written");
     let (mut client, offer) = place.allowed("good").expect("it works");
     assert_eq!(offer.server, "odd 1");
     let names: Vec<&str> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -153,7 +154,7 @@ fn a_server_is_connected_listed_called_and_gone() {
     assert_eq!(picture.images, [("image/png".to_owned(), "iVBORw0KGgo=".to_owned())]);
     let noted = client.call(tool("log.all", json!({ "text": "hi" })), |_| {}).expect("it notes");
     assert_eq!(noted.text, "noted");
-    let written = std::fs::read_to_string(place.folder.path().join("noted.txt")).expect("it is there");
+    let written = std::fs::read_to_string(place.folder.path().join("artifacts/noted.txt")).expect("it is there");
     assert_eq!(written, "hi\n", "it runs in the workspace");
     let variables = client.call(tool("environment", json!({})), |_| {}).expect("it says").text;
     assert!(variables.contains("PATH") && !variables.contains("CARGO"), "{variables}");
@@ -450,7 +451,7 @@ fn a_run_with_calls_of_servers_replays_without_them() {
 pub fn workspace_on_disk(mode: &str, gate: &str) -> (tempfile::TempDir, tempfile::TempDir, PathBuf) {
     let (workspace, config) = (folder(), folder());
     let place = workspace.path().join("w");
-    std::fs::create_dir(&place).expect("folders can be made");
+    std::fs::create_dir_all(place.join("artifacts")).expect("folders can be made");
     succeed(&place, &["init", "--bare", "."]);
     let file = json!({ "mcpServers": { "odd": { "command": "python3", "args": [script(), mode] } } });
     let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
@@ -575,7 +576,6 @@ fn a_server_writes_only_in_the_workspace_and_reaches_the_network_only_where_it_m
         return;
     }
     let (place, elsewhere) = (Place::new(), elsewhere());
-    std::fs::create_dir(place.folder.path().join("artifacts")).expect("folders can be made");
     std::fs::create_dir(place.folder.path().join("agents")).expect("folders can be made");
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -617,7 +617,6 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
         let output = watcher.stdin(Stdio::null()).output().expect("it starts");
         (output.status.code(), file.is_file())
     };
-    std::fs::create_dir(place.folder.path().join("artifacts")).expect("folders can be made");
     let inside = writes(&place.folder.path().join("artifacts/inside.txt"));
     if inside.0 == Some(127) {
         eprintln!("not proved here: this system has no Landlock");
@@ -630,7 +629,16 @@ fn what_watches_over_a_program_can_keep_it_in_by_itself() {
 fn a_description_that_changes_is_told() {
     let place = Place::new();
     let mut room = room(&place, "changing", "gate:\n  mcp: { \"mcp:odd:*\": allow }\n");
-    let told = room.until(60.0, "warning", |event| event["data"]["what"].to_string().contains("otherwise than when"));
+    // The server is asked beside the room, in real time.
+    let until = Instant::now() + PATIENCE;
+    let is_told = |event: &&Value| event["data"]["what"].to_string().contains("otherwise than when");
+    let told = loop {
+        room.tick();
+        if let Some(told) = room.events("warning").into_iter().find(is_told) {
+            break told.clone();
+        }
+        assert!(Instant::now() < until, "nothing is told: {:#?}", room.log());
+    };
     assert!(told["data"]["what"].to_string().contains("add"), "{told}");
     let problems: Vec<String> = room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
     assert!(problems.iter().any(|problem| problem.contains("MCP server odd")), "{problems:?}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
@@ -15,6 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
+use crate::program::PATIENCE;
 use crate::workshop::script_file;
 
 mod asking;
@@ -127,12 +129,16 @@ impl Studio {
         self.events.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
     }
 
+    /// Lets time pass until a condition holds: what is owed by the disk or a program takes real time, too.
     pub fn until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
-        for _ in 0..6_000 {
+        let begun = Instant::now();
+        let mut ticks = 0;
+        while ticks < 6_000 || begun.elapsed() < PATIENCE {
             self.tick();
             if condition(self) {
                 return;
             }
+            ticks += 1;
         }
         panic!("{what} did not happen; the log: {:#?}", self.log());
     }

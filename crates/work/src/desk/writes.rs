@@ -197,7 +197,15 @@ pub(super) fn carry_on(
         let text = known.text(&queue[at].write.path);
         match queue[at].answered(outcome, text) {
             Ok(order) => drop(files.write(order)),
-            Err(result) => over.extend(queue.remove(at).map(|queued| (queued.write, result))),
+            Err(result) => {
+                // What the disk said then: where the room knows another text, the task is looked at again.
+                let seen = match &outcome.result {
+                    Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
+                    _ => text,
+                };
+                let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
+                over.extend(queue.remove(at).map(|queued| (queued.write, result, seen)));
+            }
         }
     }
     // Work that was stopped wants no more what it has not begun to write.
@@ -212,13 +220,10 @@ pub(super) fn carry_on(
             files.write(queued.read());
         }
     }
-    for (write, result) in over {
+    for (write, result, seen) in over {
         match write.made_for {
             WriteFor::Call(key) => drop(answers.write(answer(key, &write, result))),
-            WriteFor::Mark(number) => {
-                let seen = known.text(&write.path).map_or(0, |text| content_hash(text.as_bytes()));
-                duties.was_marked(number, result.map(|edited| edited.id), seen);
-            }
+            WriteFor::Mark(number) => duties.was_marked(number, result.map(|edited| edited.id), seen),
             WriteFor::Close(number) => duties.was_closed(number, result.err()),
         }
     }

@@ -73,7 +73,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
-    let answering = answering.after(file_executor::answer).before(order::close);
+    let answering = answering.after(commands::keep_copies).before(order::close);
     app.configure_sets(Tick, answering);
     app.add_systems(
         Tick,

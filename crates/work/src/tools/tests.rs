@@ -127,11 +127,6 @@ fn calls_become_orders() {
             file(FileOperation::Append { path: path(), text: "\nx".into() }),
         ),
         (
-            "create_directory",
-            json!({ "directory": "./artifacts/new/" }),
-            file(FileOperation::CreateFolder { path: "artifacts/new".into() }),
-        ),
-        (
             "vfs_rename",
             json!({ "old_path": "a.md", "to": "./b.md" }),
             file(FileOperation::Rename { from: path(), to: "b.md".into() }),
@@ -285,6 +280,15 @@ fn a_tool_is_one_under_whatever_name_its_file_has_it() {
     assert_eq!(by("read_file", &reference), Ok(plan.clone()), "one tool, one rule, one name in the log");
     assert_eq!(by("vfs_read", &reference), Ok(plan));
     assert!(by("read_file", &own).unwrap_err().contains("Did you mean 'vfs_read'?"));
+}
+
+#[test]
+fn a_folder_is_made_by_whom_its_file_gives_the_tool() {
+    let make = call("create_directory", json!({ "directory": "./artifacts/new/" }));
+    let operation = FileOperation::CreateFolder { path: "artifacts/new".into() };
+    let planned = parse(&make, &bounds("tools: [create_directory]")).unwrap();
+    assert_eq!(planned.work, Work::File { operation, excerpt: None });
+    assert!(parse(&make, &bounds("tools: [vfs_read]")).unwrap_err().contains("is not among yours"));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Tasks that wait for a person (`approval_required: true` without `approved: true`), and which changes of a task file
 //! only a person makes. Pure.
 
+use std::collections::BTreeSet;
+
 use super::parse;
 use super::{Status, Task};
 
@@ -26,7 +28,8 @@ fn allowed_of(task: &Task) -> (&str, &str, Vec<&str>, Option<&str>, bool) {
 }
 
 /// Why an agent may not make this of a task file; nothing where it may. An agent allows no task, changes none that a
-/// person has allowed into another, and takes none from under a person's eyes that waits for them: it may only skip it.
+/// person has allowed into another, and completes none that waits for a person. It removes none at all, as writing over
+/// the whole file would: it may skip them.
 pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
     let (before, after) = (parse(before), parse(after));
     let mut allowed: Vec<_> = before.tasks.iter().filter(|task| is_true(task, APPROVED_KEY)).map(allowed_of).collect();
@@ -49,7 +52,13 @@ pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
             ));
         }
     }
-    None
+    let left: BTreeSet<&str> = after.tasks.iter().map(|task| task.id.as_str()).collect();
+    let gone = before.tasks.iter().find(|task| !left.contains(task.id.as_str()))?;
+    Some(format!(
+        "the task {:?} would be gone from it; tasks are changed one by one with update_task, and one that is not to be done is \
+         marked as skipped",
+        gone.title.text
+    ))
 }
 
 #[cfg(test)]
@@ -112,12 +121,26 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_removes_no_task() {
+        for after in [
+            WAITING.replace("- [ ] @ben \"Plan\"\n  id: plan\n", ""),
+            WAITING.replace("id: plan", "id: other"),
+            "# What I found\n\nNothing.\n".to_owned(),
+            String::new(),
+        ] {
+            assert!(only_for_a_person(WAITING, &after).is_some(), "{after}");
+        }
+        let without_ids = "# Shop\n\n- [ ] @ada \"Find out\"\n- [ ] Taste it\n";
+        assert!(only_for_a_person(without_ids, "# Tea shop\n\nWe sell tea.\n").is_some());
+        assert_eq!(only_for_a_person(without_ids, &format!("{without_ids}- [ ] More\n")), None);
+    }
+
+    #[test]
     fn everything_else_is_an_agents_to_change() {
         for after in [
             WAITING.replace("[ ] @ada", "[-] @ada"),
             WAITING.replace("[ ] @ben", "[x] @ben"),
             WAITING.replace("\"Dig\"", "\"Dig deeper\""),
-            WAITING.replace("- [ ] @ben \"Plan\"\n  id: plan\n", ""),
             format!("{WAITING}- [ ] @ada \"More\"\n  approval_required: true\n"),
         ] {
             assert_eq!(only_for_a_person(WAITING, &after), None, "{after}");

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::super::layout;
-use super::super::task_files::lint::ENDING;
 use super::super::task_files::permission::only_for_a_person;
 use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
@@ -511,11 +510,9 @@ impl Executor {
     }
 }
 
-/// Refuses what of a task file only a person changes, where an agent does it.
+/// Refuses what only a person changes in a task file, where an agent does it.
 fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after: &str) -> Result<(), FileFailure> {
-    let folded = folded(path.as_str());
-    let is_task_file = folded.starts_with("tasks/") && folded.ends_with(ENDING);
-    if !is_task_file || !is_agent(&order.author) {
+    if !layout::is_task_file(&folded(path.as_str())) || !is_agent(&order.author) {
         return Ok(());
     }
     match only_for_a_person(before, after) {
