@@ -66,6 +66,7 @@ impl Office {
                 ..FileRights::default()
             },
             cause: Seq(1),
+            worktree: None,
         };
         assert!(self.desk.send(order).is_ok(), "there is room");
         self.desk.next(PATIENCE).expect("it is answered")

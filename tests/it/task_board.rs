@@ -138,7 +138,7 @@ fn edits_of_the_board_an_editor_and_agents_meet_in_the_file() {
     let mut studio = studio("default: [ { text: Noted. } ]\n", SCENE);
     let done = |id: &str| TaskAct::MoveTask { id: id.into(), column: Some(Column::Done), place: None };
     on_board(&mut studio, "work", done("paint"));
-    let ticked = PLAN.replace("- [ ] Paint   ", "- [x] Paint   ").replace("kept\r\n<", "kept\r\n<") + "  id: paint\r\n";
+    let ticked = PLAN.replace("- [ ] Paint   ", "- [x] Paint   ") + "  id: paint\r\n";
     assert_eq!(held(&mut studio, "work"), ticked);
     studio.until("it is saved", |studio| studio.read(WORK) == ticked);
     // In an editor and on the board at the same time: both are there.

@@ -34,7 +34,7 @@ pub(super) fn slack_read() -> Tool {
         ),
         |arguments, _| {
             let named = |name: &str| arguments.some_text(name).map(|name| name.trim().to_owned());
-            let count = arguments.number("count").map_or(READ, |count| count as usize);
+            let count = arguments.number("count").unwrap_or(READ);
             let wanted = DeskOrder::SlackRead { channel: named("channel"), from: named("from"), count };
             let touches = vec![DeclaredTouch::new(TouchKind::FILE_READ, SLACK_INBOX)];
             Ok(order(&wanted, touches, ("reading", "what came in from Slack")))

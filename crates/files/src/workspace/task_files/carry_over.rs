@@ -76,7 +76,7 @@ fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver 
 fn insert(file: &TaskFile, changed: &TaskFile, place: usize, is_taken: bool) -> Result<String, String> {
     let task = &changed.tasks[place];
     let mut new = NewTask::like(task);
-    new.fields.retain(|(key, _)| !key.eq_ignore_ascii_case("parent") && !(is_taken && key.eq_ignore_ascii_case("id")));
+    new.fields.retain(|(key, _)| !(key.eq_ignore_ascii_case("parent") || is_taken && key.eq_ignore_ascii_case("id")));
     let above = task.parent.map(|parent| changed.tasks[parent].id.as_str());
     let parent = above.and_then(|above| file.tasks.iter().position(|one| one.id == above));
     edit::insert(file, parent, &new).map(|(text, _)| text).map_err(|error| error.to_string())
