@@ -50,6 +50,8 @@ pub const COMPACTION: &str = "Summarise your recent activity";
 pub const TASK: &str = "Your task:";
 /// Begins the paragraph behind a task that says in which file it stands.
 pub const TASK_PLACE: &str = "This is task ";
+/// Begins a paragraph behind a task that says what was done before it.
+pub const TASK_BEFORE: &str = "Done before this:";
 
 /// What stands before the list of what a step of a workflow must give.
 pub const OUTPUTS: &str = "Outputs of this step:";

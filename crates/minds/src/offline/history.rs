@@ -128,8 +128,10 @@ impl History {
 
     fn hear(&mut self, text: &str) {
         if let Some(task) = text.strip_prefix(headings::TASK) {
-            // In which file it stands is not a part of what is to be done.
-            let task = task.split(&format!("\n\n{}", headings::TASK_PLACE)).next().unwrap_or(task);
+            // What was done before it and in which file it stands is not a part of what is to be done.
+            let behind = [headings::TASK_BEFORE, headings::TASK_PLACE].map(|heading| format!("\n\n{heading}"));
+            let end = behind.iter().filter_map(|heading| task.find(heading)).min().unwrap_or(task.len());
+            let task = &task[..end];
             // A new task has nothing to do with what was done for another.
             *self = Self { task: task.trim().to_owned(), pending: Pending::Task, ..Self::of(&[]) };
         } else if let Some((from, words)) = text.strip_prefix(headings::SIGNAL).and_then(|rest| rest.split_once(':')) {

@@ -314,7 +314,8 @@ fn a_result_is_given_in_the_form_that_is_asked_for() {
 
 #[test]
 fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_offered_by() {
-    let task = "Find out what our tea shop should sell\n\nThis is task find-out in tasks/shop.task.md. Your last words \
+    let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt stands \
+                in artifacts/menu.md.\n\nThis is task find-out in tasks/shop.task.md. Your last words \
                 are its result.";
     for (read, write) in [("vfs_read", "vfs_write"), ("read_file", "write_file")] {
         let mut asked = ProviderRequest { tools: tools(&[read, write]), ..task_for("ada-1", ADA, task) };
@@ -322,7 +323,8 @@ fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_o
         let words = until_words(&mut asked, |call| {
             assert_eq!(call.name, write);
             written.push(call.arguments["path"].as_str().unwrap_or_default().to_owned());
-            assert!(!call.arguments["content"].to_string().contains("This is task"), "{}", call.arguments);
+            let content = call.arguments["content"].to_string();
+            assert!(!content.contains("This is task") && !content.contains("menu"), "{content}");
             format!("Written to '{}'", written[0])
         });
         assert!(matches!(&written[..], [path] if path.starts_with("artifacts/")), "{written:?}");

@@ -14,7 +14,7 @@ use super::edits::ASKED_IN;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
-use crate::mind::headings::TASK_PLACE;
+use crate::mind::headings::{TASK_BEFORE, TASK_PLACE};
 use crate::workspace::task_files::columns::is_for_person;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::permission::waits_for_person;
@@ -160,8 +160,7 @@ pub fn task_words(files: &TaskTexts, duty: &Duty) -> Option<String> {
     for before in before(files, &duty.path, task).into_iter().flatten() {
         if let Some(conclusion) = says(before, "conclusion") {
             let conclusion = truncate(&conclusion, BEFORE_CHARS);
-            text +=
-                &format!("\n\nDone before this: “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
+            text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
     }
     text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
