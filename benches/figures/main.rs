@@ -18,6 +18,7 @@ mod minds;
 #[cfg(feature = "window")]
 mod panels;
 mod processes;
+mod programs;
 mod rooms;
 #[cfg(feature = "window")]
 #[path = "../../tests/it/screen.rs"]
@@ -57,6 +58,7 @@ const GROUPS: &[Group] = &[
     ("thousand pieces", work::thousand_pieces),
     ("profiles", work::ten_thousand_profiles),
     ("wild agents", work::wild_collections),
+    ("programs", programs::confined),
     ("tasks", tasks::ten_thousand),
     ("desk", desk::decisions_and_pumps),
     ("channel", together::channel),

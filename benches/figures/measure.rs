@@ -88,6 +88,19 @@ impl Figure {
         }
     }
 
+    /// What the workshop adds to something that was also done without it, in turn in the same run.
+    pub fn over_bare(what: &str, limit_ms: f64, bare: Vec<Duration>, ours: Vec<Duration>) -> Self {
+        let (bare, ours) = (Times::from_each(bare), Times::from_each(ours));
+        let over_ms = ours.median() - bare.median();
+        Self {
+            what: what.to_owned(),
+            limit: format!("{} ms", digits(limit_ms)),
+            measured: format!("{} ms", digits(over_ms)),
+            against: format!("bare {bare}; through the workshop {ours}"),
+            holds: Some(over_ms <= limit_ms),
+        }
+    }
+
     /// The same line, compared with something.
     pub fn against(mut self, what: impl Into<String>) -> Self {
         self.against = what.into();

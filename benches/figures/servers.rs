@@ -12,7 +12,7 @@ use agent_workshop::gateway::confine::watch_with;
 use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings, allow_server};
 use serde_json::{Map, Value, json};
 
-use super::measure::{Figure, Times, digits, timed};
+use super::measure::{Figure, timed};
 
 const CALLS: usize = 300;
 const STARTS: usize = 15;
@@ -111,21 +111,9 @@ pub fn connect_and_call() -> Vec<Figure> {
         our_calls.push(timed(|| drop(ours.call(request, |_| {}).expect("it adds"))));
     }
     vec![
-        over("MCP server: started, greeted, listed, over its own time", 50.0, bare_starts, our_starts),
-        over("a call of an MCP server, over its own time over bare pipes", 2.0, bare_calls, our_calls),
+        Figure::over_bare("MCP server: started, greeted, listed, over its own time", 50.0, bare_starts, our_starts),
+        Figure::over_bare("a call of an MCP server, over its own time over bare pipes", 2.0, bare_calls, our_calls),
     ]
-}
-
-fn over(what: &str, limit_ms: f64, bare: Vec<std::time::Duration>, ours: Vec<std::time::Duration>) -> Figure {
-    let (bare, ours) = (Times::from_each(bare), Times::from_each(ours));
-    let over_ms = ours.median() - bare.median();
-    Figure {
-        what: what.to_owned(),
-        limit: format!("{} ms", digits(limit_ms)),
-        measured: format!("{} ms", digits(over_ms)),
-        against: format!("the server itself {bare}; through the workshop {ours}"),
-        holds: Some(over_ms <= limit_ms),
-    }
 }
 
 fn folder() -> tempfile::TempDir {

@@ -1,6 +1,5 @@
 //! The daemon: one step of all work at a time, and on and on, beside a person who edits files.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +10,7 @@ use libtest_mimic::Trial;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{Running, json_lines, output, succeed, workshop};
+use crate::program::{Running, files, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -125,22 +124,6 @@ fn a_walk_goes_on_by_pumps_with_a_person_at_the_file_in_between() {
         let json = succeed(room.path(), &[&PUMP[..], &["--json"]].concat());
         assert!(json.contains("\"ended\":\"done\"") || json.contains("\"ended\": \"done\""), "{json}");
     }
-}
-
-/// Every file of the workspace that is the person's or the agents', with what stands in it.
-fn files(room: &Path) -> BTreeMap<String, Vec<u8>> {
-    fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            match entry.path() {
-                path if path.ends_with(".workshop") => {}
-                path if path.is_dir() => walk(&path, found),
-                path => drop(found.insert(path.display().to_string(), fs::read(&path).unwrap())),
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(room, &mut found);
-    found
 }
 
 fn pumps_of_a_settled_workspace_change_nothing_and_ask_nobody() {

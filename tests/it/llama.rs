@@ -1,5 +1,6 @@
 //! A real model, a tiny one, behind a real server: llama.cpp.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use agent_workshop::gateway::settings::GatewaySettings;
 use agent_workshop::gateway::{self, LiveText, RequestQueue};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::{FailureKind, Finish};
+use agent_workshop::orchestration::workflow::{RunStatus, WorkflowCommand, WorkflowRuns};
 use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 
@@ -127,11 +129,50 @@ fn worked_with() {
     assert!(ending["data"]["tokens"].as_u64().unwrap_or_default() > 10, "{ending}");
 }
 
+/// A workflow of two steps with a real model: what the first one says is in what the second is asked.
+fn a_workflow_done() {
+    let (_turn, peer) = start_model();
+    let settings = format!(
+        "gateway:\n  provider: openai\n  base_urls: {{ openai: \"{}\" }}\n  stall_timeout_secs: 50\nmind: {{ max_work_output_tokens: 80 }}\n",
+        peer.url
+    );
+    let workflow = "---\nname: Pair\nsteps:\n  - { id: first, agent: ada, prompt: Name one colour in one word. }\n  \
+        - { id: second, agent: ada, depends_on: [first], prompt: \"Say this again, in one word: {first.result}\" }\n---\n";
+    let scene = "agents: [ { id: ada, profile: ada, position: [0, 0], behaviour: stationary } ]\n";
+    let profile = "---\ntools: []\n---\nYou answer in one word.\n";
+    let mut room = Setup::scene(scene)
+        .file("settings.yaml", &settings)
+        .file("agents/ada.md", profile)
+        .file("workflows/pair.md", workflow)
+        .open();
+    room.push(WorkflowCommand::Start { workflow: "workflows/pair.md".into(), variables: BTreeMap::new() });
+    let newest = |room: &mut Workshop| room.world().resource::<WorkflowRuns>().iter().last().cloned();
+    live_until(&mut room, "the end of the workflow", |room| newest(room).is_some_and(|run| !run.is_going_on()));
+    let run = newest(&mut room).expect("it was just there");
+    let said: Vec<&str> = room.events("complete").iter().filter_map(|event| event["data"]["text"].as_str()).collect();
+    if run.status == RunStatus::Done {
+        assert_eq!(said.len(), 2, "{said:?}");
+        let asked = room.events("activation")[1]["data"]["task"].as_str().unwrap_or_default();
+        assert!(asked.contains(said[0].trim()), "{asked}");
+        assert_eq!(run.words().trim(), said[1].trim());
+    } else {
+        // So small a model now and then talks on until it is cut off; then the step says so.
+        let why: Vec<&str> = run.steps.iter().map(|step| step.why.as_str()).filter(|why| !why.is_empty()).collect();
+        let is_cut = |why: &&str| why.contains("without progress") || why.contains("mind.max_work_output_tokens");
+        assert!(why.iter().any(is_cut), "{why:?}");
+    }
+}
+
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
     let ignored = peers::is_ignored("llama::*", peers::llama().err());
-    let tests: [(&str, fn()); 4] =
-        [("streamed", streamed), ("aborted", aborted), ("tried_out", tried_out), ("worked_with", worked_with)];
+    let tests: [(&str, fn()); 5] = [
+        ("streamed", streamed),
+        ("aborted", aborted),
+        ("tried_out", tried_out),
+        ("worked_with", worked_with),
+        ("a_workflow_done", a_workflow_done),
+    ];
     let named = |(name, test): (&str, fn())| {
         let trial = Trial::test(format!("llama::{name}"), move || {
             test();

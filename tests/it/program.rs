@@ -1,5 +1,7 @@
 //! The program as its user starts it, for cases that look at what it prints, writes and ends with.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -39,6 +41,21 @@ pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
 
 pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Every file of a workspace but the room's own state, with what stands in it.
+pub fn files(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![workspace.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            match entry.path() {
+                path if path.ends_with(".workshop") => {}
+                path if path.is_dir() => folders.push(path),
+                path => drop(found.insert(path.display().to_string(), fs::read(&path).unwrap())),
+            }
+        }
+    }
+    found
 }
 
 pub fn folder() -> tempfile::TempDir {

@@ -1,7 +1,6 @@
 //! Sessions written by a person in an ordinary editor, with the whole program: one pump at a time, watched, and killed at
 //! any moment; and planners asked to check in between pumps.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -12,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{Running, json_lines, output, workshop};
+use crate::program::{Running, files, json_lines, output, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -82,21 +81,6 @@ fn contents(room: &Path, path: &str) -> Vec<String> {
 fn add(room: &Path, path: &str, words: &str) {
     let text = format!("{}  - role: user\n    content: {words}\n", read(room, path));
     write(room, path, &text);
-}
-
-fn files(room: &Path) -> BTreeMap<String, Vec<u8>> {
-    fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            match entry.path() {
-                path if path.ends_with(".workshop") => {}
-                path if path.is_dir() => walk(&path, found),
-                path => drop(found.insert(path.display().to_string(), fs::read(&path).unwrap())),
-            }
-        }
-    }
-    let mut found = BTreeMap::new();
-    walk(room, &mut found);
-    found
 }
 
 fn a_session_is_begun_and_gone_on_with_by_pumps() {

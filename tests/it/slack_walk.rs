@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -13,13 +13,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{Running, json_lines, output, succeed, workshop};
+use crate::program::{Running, files, json_lines, output, succeed, workshop};
 
 pub fn trials() -> Vec<Trial> {
     cases![
         a_message_is_answered_by_pumps_with_a_person_at_the_files_in_between,
         a_message_is_answered_while_somebody_watches_the_files,
         wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice,
+        a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice,
         pumps_of_a_finished_walk_change_no_byte_and_ask_no_model,
     ]
 }
@@ -307,13 +308,18 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
             break;
         }
     }
+    go_on_to_the_end(room.path());
+    (room, kills)
+}
+
+/// Pumps until nothing is left to do, and allows what is asked.
+fn go_on_to_the_end(room: &Path) {
     for _ in 0..40 {
-        let (code, acts, _) = pump(room.path());
-        if !allow_all(room.path()) && code == 0 && acts.is_empty() {
+        let (code, acts, _) = pump(room);
+        if !allow_all(room) && code == 0 && acts.is_empty() {
             break;
         }
     }
-    (room, kills)
 }
 
 fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
@@ -331,20 +337,32 @@ fn wherever_it_is_killed_it_goes_on_and_nothing_is_done_twice() {
     }
 }
 
-/// Every file of the workspace but the room's own state.
-fn files(room: &Path) -> BTreeMap<String, Vec<u8>> {
-    fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
-        for entry in fs::read_dir(folder).unwrap().flatten() {
-            match entry.path() {
-                path if path.ends_with(".workshop") => {}
-                path if path.is_dir() => walk(&path, found),
-                path => drop(found.insert(path.display().to_string(), fs::read(&path).unwrap())),
+/// A pump that cannot make a file longer than so many blocks of 512 bytes, as where the disk is full.
+fn pump_on_a_full_disk(room: &Path, blocks: usize) -> Output {
+    // A signal that is ignored stays ignored in what is started: writing fails, and nobody is killed for it.
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_workshop")).args(PUMP);
+    command.current_dir(room).stdin(Stdio::null()).output().unwrap()
+}
+
+fn a_disk_that_is_full_is_told_and_once_there_is_room_it_goes_on_and_nothing_is_done_twice() {
+    let room = room(OTHER_SENDER);
+    message_arrives(room.path());
+    for number in 0..WALK.len() {
+        for blocks in [0, 1 << (number % 6)] {
+            let ended = pump_on_a_full_disk(room.path(), blocks);
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.code().is_some(), "{blocks} blocks: {}: {told}", ended.status);
+            if blocks == 0 {
+                assert!(!ended.status.success() && told.contains("disk"), "{}: {told}", ended.status);
             }
         }
+        pump(room.path());
+        allow_all(room.path());
     }
-    let mut found = BTreeMap::new();
-    walk(room, &mut found);
-    found
+    go_on_to_the_end(room.path());
+    assert_answered(room.path(), "after a full disk");
 }
 
 fn pumps_of_a_finished_walk_change_no_byte_and_ask_no_model() {

@@ -99,6 +99,13 @@ impl Input for FileChanged {
 #[derive(Resource, Default, Clone, Debug)]
 pub struct KnownFiles(pub(super) BTreeMap<String, String>);
 
+/// Files by path, as a room would know them.
+impl FromIterator<(String, String)> for KnownFiles {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(files: T) -> Self {
+        Self(files.into_iter().collect())
+    }
+}
+
 impl KnownFiles {
     /// The text of a file.
     pub fn text(&self, path: &str) -> Option<&str> {

@@ -55,6 +55,7 @@ pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
+pub use unsaved::Unsaved;
 pub use vfs::{SaveReport, has_news};
 pub use worktrees_known::WorktreesKnown;
 

@@ -11,6 +11,7 @@ use crate::safe_fs;
 static AGENTS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../agents");
 static TEMPLATES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../templates");
 static SCENES: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../scenes");
+static TASKS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../assets/tasks");
 
 /// The scene that is opened when none is named.
 pub const STARTER_SCENE: &str = "scenes/studio.yaml";
@@ -63,12 +64,13 @@ pub enum InitError {
     },
 }
 
-/// The scenes, agents and templates of agents of the kit, by path.
+/// The scenes, agents, templates of agents and tasks of the kit, by path.
 pub fn files() -> Vec<(String, &'static [u8])> {
     let mut files = Vec::new();
     collect(&AGENTS, "agents", &mut files);
     collect(&TEMPLATES, "templates", &mut files);
     collect(&SCENES, "scenes", &mut files);
+    collect(&TASKS, "tasks", &mut files);
     files.sort();
     files
 }
@@ -84,13 +86,13 @@ fn collect(folder: &Dir<'static>, prefix: &str, files: &mut Vec<(String, &'stati
     }
 }
 
-/// Writes the starter kit into a folder, which is made if it is not there. Never touches a file that is.
 /// The text of a scene in which nothing stands yet.
 pub fn empty_scene(name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!("name: {name}\nseed: 1\nelements: []\nagents: []\nrelationships: []\n")
 }
 
+/// Writes the starter kit into a folder, which is made if it is not there. Never touches a file that is.
 /// `settings.yaml` is written last, so that a folder is a workspace only when it is complete.
 pub fn init(folder: &Path) -> Result<Initialised, InitError> {
     make_folder(folder)?;

@@ -38,7 +38,7 @@ struct Change {
 /// The room's changes that are not on disk yet.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Unsaved {
+pub struct Unsaved {
     number: u64,
     changes: Vec<Change>,
     /// For each file that the room writes, the hash of the last text of someone else's that it took in.
@@ -46,6 +46,12 @@ pub(super) struct Unsaved {
 }
 
 impl Unsaved {
+    /// Whether the room changed this file, beside the scene, and that is not on disk yet. Until then what the disk says
+    /// is older than what the room knows.
+    pub fn holds_file(&self, path: &str) -> bool {
+        self.changes.iter().any(|change| matches!(&change.target, Target::File(file) if file == path))
+    }
+
     /// The changes that follow get the next number.
     pub(super) fn begin_change(&mut self) {
         self.number += 1;

@@ -124,7 +124,7 @@ impl Confinement {
     }
 
     /// The words that start a program confined, and whether somebody watches over it.
-    pub(super) fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
+    pub fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
         let words = words.into_iter().map(OsString::from);
         let Some(watcher) = &self.watcher else { return (words.collect(), false) };
         let mut all: Vec<OsString> = vec![watcher.clone().into(), WATCH_WORD.into()];

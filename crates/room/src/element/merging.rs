@@ -16,7 +16,7 @@ use crate::agent::lifecycle::read;
 use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Problem, Seq};
 use crate::workspace::files::FileContent;
-use crate::workspace::layout::ELEMENT_FILE_REMEDY;
+use crate::workspace::layout::{APPROVALS_FILE, ELEMENT_FILE_REMEDY};
 use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 
 /// More reasons than this are not told of one change of a file.
@@ -65,9 +65,12 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
             ((kind.from_markdown)(&text), problems)
         }
         None => {
-            let what = format!("the file {path} does not exist");
-            let remedy = "write it, or wait: it is made when something is put on the element";
-            problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
+            // Nobody writes the record of questions by hand: it is made with the first one.
+            if path != APPROVALS_FILE {
+                let what = format!("the file {path} does not exist");
+                let remedy = "write it, or wait: it is made when something is put on the element";
+                problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
+            }
             let begun = (!kind.file_begins.is_empty()).then(|| (kind.from_markdown)(kind.file_begins));
             (begun.unwrap_or(inline), problems)
         }

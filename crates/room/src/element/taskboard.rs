@@ -180,7 +180,7 @@ fn changes_between(older: &TaskFile, newer: &TaskFile) -> Vec<ElementChange> {
 /// What became different about one task: the most important of it.
 fn word_of(older: &TaskFile, old: &Task, newer: &TaskFile, new: &Task) -> Option<&'static str> {
     let names = |names: &[crate::workspace::task_files::model::Name]| -> Vec<String> {
-        names.iter().map(|name| name.text.clone()).collect()
+        names.iter().map(|name| name.text.to_string()).collect()
     };
     let letter = |task: &Task| task.priority.as_ref().map(|(priority, _)| *priority);
     let (from, to) = (Column::of(old), Column::of(new));
@@ -349,7 +349,7 @@ fn told(file: &TaskFile, task: &Task, column: Column, reader: &Reader) -> String
 /// The ids that a task waits for and that are not done, as far as this file knows.
 pub fn waits_for<'a>(file: &TaskFile, task: &'a Task) -> Vec<&'a str> {
     let is_done = |id: &&str| file.tasks.iter().any(|task| task.id == *id && Column::of(task) == Column::Done);
-    task.dependencies().into_iter().filter(|id| !is_done(id)).collect()
+    task.dependencies().filter(|id| !is_done(id)).collect()
 }
 
 #[cfg(test)]

@@ -613,6 +613,8 @@ fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
         app.world().resource::<Elements>().key("pins").and_then(|key| app.world().resource::<Elements>().entity(key));
     assert_eq!(app.world().get::<Element>(entity.unwrap()).unwrap().file, None, "it keeps its pins in the scene");
     scene(&mut app, entry("asked", "taskboard", json!({ "file": "tasks/approvals.task.md" })), None);
+    let problems = told::<ProblemReport>(&app).into_iter().flat_map(|report| report.problems).collect::<Vec<_>>();
+    assert!(!problems.iter().any(|problem| problem.what.contains("does not exist")), "{problems:?}");
     edit(&mut app, "asked", "user", TaskAct::AddTask { line: "x".into(), below: None }.into());
     let refused = told::<ElementRefused>(&app);
     assert!(refused.iter().any(|one| one.why.contains("on the card")), "{refused:?}");

@@ -25,6 +25,7 @@ use crate::element::{Element, ElementChange, ElementChanged, Elements, Held, Wak
 use crate::log::EventDraft;
 use crate::log::events::{self};
 use crate::schedule::ticks;
+use crate::workspace::layout::APPROVALS_FILE;
 
 /// Takes in why agents wait, and what became of their thinking.
 pub(super) fn hear_thoughts(
@@ -125,7 +126,10 @@ pub(super) fn watch(
         if changed.change.is(ElementChange::ADDED) {
             continue;
         }
-        let wake = kind(&element.kind).map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
+        // What is asked of a person is nothing for agents to read.
+        let is_for_person = element.file.as_deref() == Some(APPROVALS_FILE);
+        let kind = kind(&element.kind).filter(|_| !is_for_person);
+        let wake = kind.map_or(Wake::Nobody, |kind| kind.wakes(&changed.change));
         let item = changed.change.item().and_then(|id| held?.0.item(id));
         let change = Change { changed, element, wake, origin, author: item.map(|(author, _)| author) };
         let words = item.map(|(_, text)| Words::of(text));

@@ -9,6 +9,8 @@ use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, 
 use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList, ListAct, MailAct, PinAct, TextAct};
 use crate::log::events;
 use crate::schedule::{saved as saving, ticks};
+use crate::workspace::FileChanged;
+use crate::workspace::files::FileContent;
 use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::math::Vec2;
 
@@ -81,6 +83,20 @@ fn each_kind_of_change_wakes_those_whom_it_concerns() {
         assert_eq!(queued(&room, ben), wanted(bens), "ben, {kind} by {by}");
         let records = room.events::<events::ActionQueued>().len();
         assert_eq!(records, usize::from(adas.is_some()) + usize::from(bens.is_some()));
+    }
+}
+
+#[test]
+fn a_task_board_is_read_when_it_changes_and_the_record_of_questions_to_a_person_is_not() {
+    for (file, is_read) in [("tasks/work.task.md", true), ("tasks/approvals.task.md", false)] {
+        let (mut room, ada, ben) = furnished();
+        let board = place(&mut room, "board", "taskboard", json!({ "file": file }));
+        let text = FileContent::Text("## TODO\n\n- [ ] A @human \"Run it\"\n".to_owned());
+        room.say(FileChanged::new(file, text));
+        room.run(2);
+        assert_eq!(element(&room, board).version, 1, "{file}: the board shows it");
+        let reads = [ada, ben].map(|agent| !queued(&room, agent).is_empty());
+        assert_eq!(reads, [is_read; 2], "{file}");
     }
 }
 

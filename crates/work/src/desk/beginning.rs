@@ -6,9 +6,10 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
 use super::duties::{
-    CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, TaskTexts, Told, WORKING, task_of, task_words,
+    CONCLUSION_CHARS, Duties, Duty, DutyStage, Outcome, STATUS_KEY, Told, WORKING, task_of, task_words,
 };
 use super::edits::TaskEdit;
+use super::known_tasks::KnownTasks;
 use super::sessions::{Hops, agent_in};
 use super::settings::TaskSettings;
 use super::writes::{TaskWrite, TaskWrites, WriteFor};
@@ -17,17 +18,16 @@ use crate::base::ids::ROOM;
 use crate::base::text::{slug, truncate};
 use crate::base::{ActivationKey, Author, Id, Problem, RunTag, Seq};
 use crate::element::kinds::kind;
-use crate::element::{Element, ElementChanged, Elements};
+use crate::element::{Element, Elements};
 use crate::kernel::{Kernel, WorkAnswer, WorkNews, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
-use crate::workspace::layout::is_task_file;
-use crate::workspace::task_files::{self, Status, Task, lint};
+use crate::workspace::ProblemReport;
+use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::vfs::FileRights;
-use crate::workspace::{FileChanged, FileWritten, KnownFiles, ProblemReport};
 
 /// Who brings tasks to agents, as the log says it.
 const DESK_NAME: &str = "tasks";
@@ -36,25 +36,14 @@ const ORDERS: &str = "task/";
 /// Work that was refused is ordered again after so many seconds.
 const AGAIN_SECS: u64 = 10;
 
-/// What the task files say, as they were when they were last read.
-#[derive(Default)]
-pub(super) struct Read {
-    texts: TaskTexts,
-    /// The records of their last changes.
-    causes: BTreeMap<String, Seq>,
-    is_read: bool,
-    /// What is wrong with them, as it was told.
-    problems: BTreeMap<String, Vec<Problem>>,
-}
-
 /// What is touched by it.
 #[derive(SystemParam)]
 pub(super) struct Desk<'w, 's> {
+    tasks: Res<'w, KnownTasks>,
     duties: ResMut<'w, Duties>,
     writes: ResMut<'w, TaskWrites>,
     settings: Res<'w, TaskSettings>,
     kernel: Res<'w, Kernel>,
-    known: Res<'w, KnownFiles>,
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
     agents: Query<'w, 's, &'static Agent>,
@@ -71,33 +60,30 @@ pub(super) struct Desk<'w, 's> {
 /// Looks which tasks are due, begins the work of those that are taken, and closes those that are over.
 pub(super) fn bring_on(
     mut desk: Desk,
-    mut read: Local<Read>,
-    (mut changes, mut written): (MessageReader<FileChanged>, MessageReader<FileWritten>),
-    mut on_boards: MessageReader<ElementChanged>,
+    mut told: Local<BTreeMap<String, Vec<Problem>>>,
     standstill: Option<Res<Standstill>>,
 ) {
-    desk.note_causes(&mut read, &mut on_boards);
-    let is_other = read.follow(&desk.known, &mut changes, &mut written);
-    if is_other || (!read.texts.is_empty() && (desk.profiles.is_changed() || desk.roster.is_changed())) {
-        desk.report_problems(&mut read);
+    let are_others = desk.profiles.is_changed() || desk.roster.is_changed();
+    if desk.tasks.is_changed() || (are_others && !desk.tasks.texts().is_empty()) {
+        desk.report_problems(&mut told);
     }
     if standstill.is_some_and(|standstill| standstill.holds()) {
         // What changed is looked at when it goes on.
-        desk.duties.is_looked_at &= !is_other;
+        desk.duties.is_looked_at &= !desk.tasks.is_changed();
         return;
     }
-    let is_other = is_other || desk.profiles.is_changed() || desk.roster.is_changed() || !desk.duties.is_looked_at;
+    let is_other = desk.tasks.is_changed() || are_others || !desk.duties.is_looked_at;
     if desk.duties.is_at_work() {
-        desk.end_work(&read);
-        desk.begin_work(&read);
+        desk.end_work();
+        desk.begin_work();
     }
     if !is_other {
         return;
     }
     desk.duties.is_looked_at = true;
-    desk.take_due(&read);
-    desk.tell_orphans(&read);
-    desk.duties.bypass_change_detection().watch(&read.texts);
+    desk.take_due();
+    desk.tell_orphans();
+    desk.duties.bypass_change_detection().watch(desk.tasks.texts());
     for told in desk.duties.take_told() {
         desk.tell(&told);
     }
@@ -168,53 +154,7 @@ fn outcome(ending: &Ending) -> Outcome {
     Outcome { status: status.to_owned(), text: ending.words().to_owned() }
 }
 
-impl Read {
-    /// Follows the files; whether any is another.
-    fn follow(
-        &mut self,
-        known: &KnownFiles,
-        changes: &mut MessageReader<FileChanged>,
-        written: &mut MessageReader<FileWritten>,
-    ) -> bool {
-        let mut is_other = false;
-        for written in written.read().filter(|written| is_task_file(&written.path)) {
-            is_other = true;
-            let text = known.text(&written.path).map(task_files::parse);
-            self.texts.extend(text.map(|file| (written.path.clone(), file)));
-        }
-        for change in changes.read().filter(|change| is_task_file(&change.path)) {
-            is_other = true;
-            if let Some(cause) = change.cause {
-                self.causes.insert(change.path.clone(), cause);
-            }
-            self.texts.remove(&change.path);
-            let text = known.text(&change.path);
-            self.texts.extend(text.map(|text| (change.path.clone(), task_files::parse(text))));
-        }
-        if !std::mem::replace(&mut self.is_read, true) {
-            is_other = true;
-            let all = known.all().iter().filter(|(path, _)| is_task_file(path));
-            self.texts = all.map(|(path, text)| (path.clone(), task_files::parse(text.as_str()))).collect();
-        }
-        is_other
-    }
-
-    fn cause(&self, path: &str) -> Seq {
-        self.causes.get(path).copied().unwrap_or(Seq(0))
-    }
-}
-
 impl Desk<'_, '_> {
-    /// Remembers what was done on boards: the work that comes of it comes from that.
-    fn note_causes(&self, read: &mut Read, on_boards: &mut MessageReader<ElementChanged>) {
-        for changed in on_boards.read() {
-            let entity = self.elements.entity(changed.element);
-            let element = entity.and_then(|entity| self.things.get(entity).ok());
-            let file = element.and_then(|element| element.file.as_ref()).filter(|file| is_task_file(file));
-            read.causes.extend(file.map(|file| (file.clone(), changed.cause)));
-        }
-    }
-
     fn run(&self) -> String {
         RunTag::of(self.log.run()).to_string()
     }
@@ -236,39 +176,39 @@ impl Desk<'_, '_> {
     }
 
     /// Tells what is wrong with the task files, and takes it back when it is right again.
-    fn report_problems(&mut self, read: &mut Read) {
+    fn report_problems(&mut self, told: &mut BTreeMap<String, Vec<Problem>>) {
         let names = self.names();
-        let found = lint::problems_by_file(&read.texts, names.keys().cloned());
-        let known = std::mem::take(&mut read.problems);
+        let found = lint::problems_by_file(self.tasks.texts(), names.keys().cloned());
+        let known = std::mem::take(told);
         for source in known.keys().filter(|path| !found.contains_key(*path)).cloned() {
             self.reports.write(ProblemReport { source, problems: Vec::new() });
         }
         for (path, problems) in found.iter().filter(|(path, problems)| known.get(*path) != Some(problems)) {
             self.reports.write(ProblemReport { source: path.clone(), problems: problems.clone() });
         }
-        read.problems = found;
+        *told = found;
     }
 
     /// Takes the tasks that are due; their files are to say so first.
-    fn take_due(&mut self, read: &Read) {
+    fn take_due(&mut self) {
         if !self.settings.begin {
             return;
         }
         let names = self.names();
         let agent_of = |name: &str| names.get(&name.to_lowercase()).cloned();
         let at_once = self.settings.at_once as usize;
-        for duty in self.duties.take_due(&read.texts, &agent_of, at_once) {
+        for duty in self.duties.take_due(self.tasks.texts(), &agent_of, at_once) {
             let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), WORKING.to_owned())]);
             fields.extend(self.date.stamp(&self.clock).map(|now| ("assigned".to_owned(), now)));
             let update = TaskUpdate { fields, ..TaskUpdate::default() };
-            self.write(&duty, WriteFor::Mark(duty.number), update, read.cause(&duty.path));
+            self.write(&duty, WriteFor::Mark(duty.number), update, self.tasks.cause(&duty.path));
         }
     }
 
     /// Tells which tasks say that an agent has them while none does.
-    fn tell_orphans(&mut self, read: &Read) {
+    fn tell_orphans(&mut self) {
         let names = self.names();
-        let orphans = self.duties.orphans(&read.texts, &|name| names.get(&name.to_lowercase()).cloned());
+        let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
             let what = format!("task {} says that an agent works at it, and nobody in this room does", task.id);
             let remedy = "if nobody elsewhere does, take its line `status: working` out: then it is begun anew";
@@ -293,14 +233,14 @@ impl Desk<'_, '_> {
     }
 
     /// Orders the work of tasks whose files say that somebody has them.
-    fn begin_work(&mut self, read: &Read) {
+    fn begin_work(&mut self) {
         let now = self.clock.tick();
         let is_due = |duty: &&Duty| matches!(duty.stage, DutyStage::Ready { not_before } if now >= not_before);
         let due: Vec<Duty> = self.duties.iter().filter(is_due).cloned().collect();
         let run = self.run();
         for duty in due {
-            let task = task_of(&read.texts, &duty.path, &duty.id).filter(|task| task.status == Status::Open);
-            let words = task.and_then(|_| task_words(&read.texts, &duty));
+            let task = task_of(self.tasks.texts(), &duty.path, &duty.id).filter(|task| task.status == Status::Open);
+            let words = task.and_then(|_| task_words(self.tasks.texts(), &duty));
             let Some(words) = words else {
                 // Somebody did it, or took it away.
                 self.duties.give_up(duty.number);
@@ -313,7 +253,7 @@ impl Desk<'_, '_> {
                 task: words,
                 by: DESK_NAME.into(),
                 terms: WorkTerms { is_kept: true, from, at: self.board_of(&duty.path), ..WorkTerms::default() },
-                cause: read.cause(&duty.path),
+                cause: self.tasks.cause(&duty.path),
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
             if let Some(duty) = self.duties.iter_mut().find(|one| one.number == duty.number) {
@@ -323,7 +263,7 @@ impl Desk<'_, '_> {
     }
 
     /// Closes the tasks whose work is over, with all that it set going.
-    fn end_work(&mut self, read: &Read) {
+    fn end_work(&mut self) {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
             let DutyStage::Working { thread, last } = &duty.stage else { continue };
@@ -341,8 +281,9 @@ impl Desk<'_, '_> {
         for (duty, thread, outcome) in over {
             self.orders.write(WorkOrder::LetGo { thread });
             self.duties.conclude(duty.number, &outcome);
-            let update = self.closing(&outcome, task_of(&read.texts, &duty.path, &duty.id).map(|task| task.status));
-            self.write(&duty, WriteFor::Close(duty.number), update, read.cause(&duty.path));
+            let update =
+                self.closing(&outcome, task_of(self.tasks.texts(), &duty.path, &duty.id).map(|task| task.status));
+            self.write(&duty, WriteFor::Close(duty.number), update, self.tasks.cause(&duty.path));
         }
     }
 

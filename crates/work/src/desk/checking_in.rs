@@ -5,6 +5,7 @@ use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
 use super::checkins::{self, CHECK_IN, CheckInFile, CheckInStep, OpenWork};
+use super::known_tasks::KnownTasks;
 use super::settings::TaskSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, Problem, RunTag, Seq};
@@ -12,9 +13,7 @@ use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNews, WorkOrder, Wor
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
 use crate::tools::PLANNER;
-use crate::workspace::layout::is_task_file;
-use crate::workspace::layout::{APPROVALS_FILE, CHECK_IN_FILE};
-use crate::workspace::task_files::{self, Status};
+use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
 /// Who asks, as the log says it; also what the names of its orders begin with.
@@ -63,6 +62,7 @@ pub(super) struct CheckingIn<'w, 's> {
     kernel: Res<'w, Kernel>,
     kernel_settings: Res<'w, KernelSettings>,
     known: Res<'w, KnownFiles>,
+    tasks: Res<'w, KnownTasks>,
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
     agents: Query<'w, 's, &'static Agent>,
@@ -81,15 +81,9 @@ pub(super) fn check_in(
     mut room: CheckingIn,
     mut changes: MessageReader<FileChanged>,
     standstill: Option<Res<Standstill>>,
-    (mut open_tasks, mut planner): (Local<Option<usize>>, Local<Option<Id>>),
+    mut planner: Local<Option<Id>>,
 ) {
-    let mut is_other = open_tasks.is_none();
-    for change in changes.read() {
-        is_other |= change.path == CHECK_IN_FILE;
-        if is_task_file(&change.path) {
-            *open_tasks = None;
-        }
-    }
+    let is_other = room.tasks.is_changed() | changes.read().any(|change| change.path == CHECK_IN_FILE);
     if room.roster.is_changed() || room.profiles.is_changed() {
         *planner = room.planner();
     }
@@ -101,8 +95,7 @@ pub(super) fn check_in(
     }
     let Some(planner) = planner.clone() else { return };
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
-    let tasks = *open_tasks.get_or_insert_with(|| room.open_tasks());
-    room.look(own.bypass_change_detection(), &planner, tasks, now_secs);
+    room.look(own.bypass_change_detection(), &planner, now_secs);
 }
 
 /// Hears in which session a planner is asked.
@@ -135,17 +128,7 @@ impl CheckingIn<'_, '_> {
         here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
     }
 
-    /// The open tasks that are somebody's.
-    fn open_tasks(&self) -> usize {
-        let files = self.known.all().iter().filter(|(path, _)| is_task_file(path) && *path != APPROVALS_FILE);
-        let open = |text: &str| {
-            let tasks = task_files::parse(text).tasks;
-            tasks.iter().filter(|task| task.status == Status::Open && !task.stakeholders.is_empty()).count()
-        };
-        files.map(|(_, text)| open(text)).sum()
-    }
-
-    fn look(&mut self, own: &mut CheckIns, planner: &Id, tasks: usize, now_secs: i64) {
+    fn look(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
         let text = self.known.text(CHECK_IN_FILE).unwrap_or_default().to_owned();
         let has_file = self.known.text(CHECK_IN_FILE).is_some();
         let (file, problems) = match checkins::read(&text) {
@@ -158,7 +141,7 @@ impl CheckingIn<'_, '_> {
             self.reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
         }
         let session = self.session(file.as_ref(), planner);
-        let open = self.open_work(tasks, session);
+        let open = self.open_work(session);
         own.open_since_secs = match own.open_since_secs {
             _ if open.is_nothing() => None,
             Some(since) if since <= now_secs => Some(since),
@@ -189,9 +172,13 @@ impl CheckingIn<'_, '_> {
     }
 
     /// What is open beside the planner's own session.
-    fn open_work(&self, tasks: usize, own: Option<ActivationKey>) -> OpenWork {
+    fn open_work(&self, own: Option<ActivationKey>) -> OpenWork {
         let others = self.kernel.activations().filter(|one| Some(one.thread) != own);
-        OpenWork { sessions: others.count(), tasks, questions: self.kernel.approvals().count() }
+        OpenWork {
+            sessions: others.count(),
+            tasks: self.tasks.open_count(),
+            questions: self.kernel.approvals().count(),
+        }
     }
 
     /// The session in which the planner is asked: the one that the file names, else the planner's live or newest one.

@@ -143,7 +143,7 @@ fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a T
         let own = files.get(path).and_then(|file| in_file(file, id));
         own.or_else(|| files.values().find_map(|file| in_file(file, id)))
     };
-    task.dependencies().into_iter().map(find).collect()
+    task.dependencies().map(find).collect()
 }
 
 fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {

@@ -64,11 +64,11 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
     task.stakeholders.clone_from(&draft.assignees);
     task.tags.clone_from(&draft.tags);
     if !draft.depends_on.is_empty() {
-        task.fields.push(("depends_on".to_owned(), Value::Text(draft.depends_on.join(", "))));
+        task.fields.push(("depends_on".to_owned(), Value::Text(draft.depends_on.join(", ").into())));
     }
-    task.fields.extend(keys.iter().map(|(key, value)| (key.clone(), Value::Text(value.clone()))));
+    task.fields.extend(keys.iter().map(|(key, value)| (key.clone(), Value::Text(value.as_str().into()))));
     if let Some(description) = draft.description.as_deref().map(block).filter(|text| !text.is_empty()) {
-        task.fields.push(("description".to_owned(), Value::Text(description)));
+        task.fields.push(("description".to_owned(), Value::Text(description.into())));
     }
     let parent = match &draft.parent {
         None => None,
@@ -109,7 +109,7 @@ fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, Stri
     changes.extend(update.assignees.iter().map(|names| Change::Stakeholders(names.clone())));
     changes.extend(update.fields.iter().map(|(key, value)| {
         let value = block(value);
-        Change::Field(key.clone(), (!value.is_empty()).then_some(Value::Text(value)))
+        Change::Field(key.clone(), (!value.is_empty()).then_some(Value::Text(value.into())))
     }));
     let updated = edit::update(file, &BTreeMap::from([(index, changes)])).map_err(|error| error.to_string())?;
     let title = file.tasks[index].title.text.clone();
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!((new.id.as_str(), new.title.as_str()), ("look-for-redis", "Look for Redis"));
         let read = parse(new.text.as_str());
         assert_eq!(read.issues, []);
-        assert_eq!(read.tasks[0].dependencies(), ["one", "two"]);
+        assert!(read.tasks[0].dependencies().eq(["one", "two"]));
         assert_eq!(
             read.tasks[0].field("description").map(|field| field.value.text()),
             Some("First line.\n\n  Second line.")

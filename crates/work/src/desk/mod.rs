@@ -1,11 +1,11 @@
 //! The desk: what agents and a person keep in files between them, as tasks, and what comes of it.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`]), how a task in one is changed ([`edits`], and `writes` in the order in which
-//! that is asked for), tasks that become work by themselves ([`duties`], and `beginning` in the room), what agents write
-//! to each other and see of each other's sessions (`sessions`), what a person writes into session files
-//! ([`session_files`]), how planners are asked to check in ([`checkins`], and `checking_in` in the room), and the calls of tools (`answering`). Messages from outside
-//! come in and go out as files, too ([`streams`]). What agents ask
-//! a person is a file, too ([`approvals`]).
+//! In reading order: task files ([`crate::workspace::task_files`], and `known_tasks` in the room), how a task in one is
+//! changed ([`edits`], and `writes` in the order in which that is asked for), tasks that become work by themselves
+//! ([`duties`], and `beginning` in the room), what agents write to each other and see of each other's sessions
+//! (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked to check in
+//! ([`checkins`], and `checking_in` in the room), and the calls of tools (`answering`). Messages from outside come in and
+//! go out as files, too ([`streams`]). What agents ask a person is a file, too ([`approvals`]).
 
 mod answering;
 pub mod approvals;
@@ -14,6 +14,7 @@ mod checking_in;
 pub mod checkins;
 pub mod duties;
 pub mod edits;
+mod known_tasks;
 mod saved;
 mod session_edits;
 pub mod session_files;
@@ -47,6 +48,7 @@ pub fn plugin(app: &mut App) {
     app.add_plugins(approvals::plugin);
     app.add_settings::<TaskSettings>().add_settings::<InboxSettings>();
     app.init_resource::<Duties>()
+        .init_resource::<known_tasks::KnownTasks>()
         .init_resource::<writes::TaskWrites>()
         .init_resource::<sessions::Hops>()
         .init_resource::<SessionEdits>()
@@ -84,7 +86,13 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),
-            (beginning::bring_on, streams::taking::take, session_files::take, checking_in::check_in)
+            (
+                known_tasks::follow,
+                beginning::bring_on,
+                streams::taking::take,
+                session_files::take,
+                checking_in::check_in,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
             (beginning::take_begun, beginning::take_answers, streams::taking::take_answers, checking_in::take_begun)

@@ -9,17 +9,15 @@ use serde::{Deserialize, Serialize};
 use super::duties::Duties;
 use super::edits::{Edited, TaskEdit, apply};
 use crate::base::hash::content_hash;
-use crate::base::{Author, Id, Seq};
+use crate::base::{Author, Id, Problem, Seq};
 use crate::tools::{OrderKey, OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput};
-use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
 /// What the names of its orders to files begin with.
 const ORDERS: &str = "desk/";
 /// A file that others keep changing is given up after so many tries.
 const TRIES: u32 = 8;
-/// What was done in the room and is not on disk yet is waited for, for so many reads at most.
-const STALE_READS: u32 = 90;
 /// So many changes wait at the same time.
 const WAITING_AT_MOST: usize = 10_000;
 
@@ -41,7 +39,12 @@ pub(super) enum WriteFor {
 enum Stage {
     Waiting,
     Reading,
-    Saving { id: String, title: String },
+    /// What was done on a board is on its way to the disk: until it is there, the disk says less than the room knows.
+    AwaitingDisk,
+    Saving {
+        id: String,
+        title: String,
+    },
 }
 
 /// A change that is to be made.
@@ -63,9 +66,9 @@ struct Queued {
     write: TaskWrite,
     stage: Stage,
     tries: u32,
-    /// How often the disk had another text than the room knows.
+    /// How often it waited for the disk.
     #[serde(default)]
-    stale: u32,
+    waits: u32,
 }
 
 /// The changes that are on their way, in their order. Part of the saved world.
@@ -94,7 +97,7 @@ impl TaskWrites {
         }
         self.newest += 1;
         let key = format!("{ORDERS}{run}/{}", self.newest);
-        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, stale: 0 });
+        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
         true
     }
 }
@@ -113,33 +116,35 @@ impl Queued {
     }
 
     fn order_key(&self, what: &str) -> String {
-        format!("{}/{}/{what}", self.key, self.tries + self.stale)
+        format!("{}/{}/{what}", self.key, self.tries + self.waits)
     }
 
     /// Whether an answer is to the order that it waits for.
     fn waits_for(&self, key: &str) -> bool {
         let what = match self.stage {
-            Stage::Waiting => return false,
+            Stage::Waiting | Stage::AwaitingDisk => return false,
             Stage::Reading => "read",
             Stage::Saving { .. } => "save",
         };
         key == self.order_key(what)
     }
 
-    /// What comes of an answer: an order that goes on with it, or how it ended.
-    fn answered(&mut self, outcome: &FileOutcome, known: Option<&str>) -> Result<FileOrder, Result<Edited, String>> {
+    /// What comes of an answer: an order that goes on with it, nothing for now, or how it ended.
+    fn answered(
+        &mut self,
+        outcome: &FileOutcome,
+        known: Option<&str>,
+        is_unsaved: bool,
+    ) -> Result<Option<FileOrder>, Result<Edited, String>> {
         let is_known = known.is_some();
-        match (&self.stage, &outcome.result) {
-            // What was done on a board a moment ago is on its way to the disk.
-            (Stage::Reading, Ok(FileAnswer::Text { content, .. }))
-                if known.is_some_and(|known| known != content) && self.stale < STALE_READS =>
-            {
-                self.stale += 1;
-                Ok(self.read())
+        let next = match (&self.stage, &outcome.result) {
+            (Stage::Reading, Ok(FileAnswer::Text { content, .. })) if is_unsaved && known != Some(content.as_str()) => {
+                self.await_disk();
+                return Ok(None);
             }
-            (Stage::Reading, Err(failure)) if is_known && !failure.is_refusal && self.stale < STALE_READS => {
-                self.stale += 1;
-                Ok(self.read())
+            (Stage::Reading, Err(failure)) if is_unsaved && !failure.is_refusal => {
+                self.await_disk();
+                return Ok(None);
             }
             (Stage::Reading, Ok(FileAnswer::Text { content, .. })) => self.save(Some(content)),
             (Stage::Reading, Ok(_)) => Err(Err("it cannot be read as a whole".to_owned())),
@@ -155,8 +160,14 @@ impl Queued {
                 self.tries += 1;
                 Ok(self.read())
             }
-            (Stage::Waiting, _) => Ok(self.read()),
-        }
+            (Stage::Waiting | Stage::AwaitingDisk, _) => Ok(self.read()),
+        };
+        next.map(Some)
+    }
+
+    fn await_disk(&mut self) {
+        self.stage = Stage::AwaitingDisk;
+        self.waits += 1;
     }
 
     fn read(&mut self) -> FileOrder {
@@ -181,22 +192,24 @@ impl Queued {
 pub(super) fn carry_on(
     mut writes: ResMut<TaskWrites>,
     mut duties: ResMut<Duties>,
-    (known, under_way): (Res<KnownFiles>, Res<OrdersUnderWay>),
-    mut outcomes: MessageReader<FileOutcome>,
+    (known, unsaved, under_way): (Res<KnownFiles>, Res<Unsaved>, Res<OrdersUnderWay>),
+    (mut outcomes, mut saves): (MessageReader<FileOutcome>, MessageReader<SaveReport>),
     mut files: MessageWriter<FileOrder>,
     mut answers: MessageWriter<ToolOutcome>,
 ) {
     if writes.is_empty() {
         outcomes.clear();
+        saves.clear();
         return;
     }
     let queue = &mut writes.bypass_change_detection().queue;
     let mut over = Vec::new();
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
         let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { continue };
-        let text = known.text(&queue[at].write.path);
-        match queue[at].answered(outcome, text) {
-            Ok(order) => drop(files.write(order)),
+        let path = &queue[at].write.path;
+        let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
+        match queue[at].answered(outcome, text, is_unsaved) {
+            Ok(order) => drop(files.write_batch(order)),
             Err(result) => {
                 // What the disk said then: where the room knows another text, the task is looked at again.
                 let seen = match &outcome.result {
@@ -208,15 +221,23 @@ pub(super) fn carry_on(
             }
         }
     }
+    for failed in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
+        over.extend(not_on_disk(queue, failed.0, failed.1));
+    }
     // Work that was stopped wants no more what it has not begun to write.
     queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
-        (Stage::Waiting, WriteFor::Call(key)) => under_way.get(*key).is_some(),
+        (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
         _ => true,
     });
     let mut busy: BTreeSet<String> = BTreeSet::new();
     for queued in queue.iter_mut() {
         let is_first = busy.insert(queued.write.path.clone());
-        if is_first && queued.stage == Stage::Waiting {
+        let is_due = match queued.stage {
+            Stage::Waiting => is_first,
+            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
+            Stage::Reading | Stage::Saving { .. } => false,
+        };
+        if is_due {
             files.write(queued.read());
         }
     }
@@ -227,6 +248,25 @@ pub(super) fn carry_on(
             WriteFor::Close(number) => duties.was_closed(number, result.err()),
         }
     }
+}
+
+/// Ends the calls that wait for a change of the room's own to be on disk, where that cannot be saved: an agent is told
+/// why. What the room itself has to write goes on waiting, as that change does.
+fn not_on_disk(
+    queue: &mut VecDeque<Queued>,
+    path: &str,
+    problem: &Problem,
+) -> Vec<(TaskWrite, Result<Edited, String>, u64)> {
+    let is_its = |queued: &Queued| {
+        queued.stage == Stage::AwaitingDisk
+            && queued.write.path == path
+            && matches!(queued.write.made_for, WriteFor::Call(_))
+    };
+    let why = format!("what was changed on the board is not on disk yet: {}", problem.what);
+    let ended = queue.iter().filter(|queued| is_its(queued)).map(|queued| (queued.write.clone(), Err(why.clone()), 0));
+    let ended = ended.collect();
+    queue.retain(|queued| !is_its(queued));
+    ended
 }
 
 /// What an agent is told of its change.
@@ -240,4 +280,78 @@ fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> T
         Err(why) => ToolNews::Failed { why },
     };
     ToolOutcome { key, news }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::ROOM;
+    use crate::tools::TaskUpdate;
+
+    const ON_DISK: &str = "- [ ] Buy milk\n";
+    const KNOWN: &str = "- [ ] Buy oat milk\n";
+
+    fn reading() -> Queued {
+        let update = TaskUpdate { status: Some("completed".to_owned()), ..TaskUpdate::default() };
+        let write = TaskWrite {
+            path: "tasks/shop.task.md".to_owned(),
+            edit: TaskEdit::Update { id: "milk".to_owned(), update },
+            made_for: WriteFor::Call("act-7-3kq9x2mf/1/0/0123456789abcdef".parse().expect("it names a call")),
+            author: Author(ROOM.into()),
+            activation: None,
+            rights: FileRights::default(),
+            cause: Seq(0),
+        };
+        Queued { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
+    }
+
+    fn text(queued: &Queued, content: &str) -> FileOutcome {
+        let (path, content) = (queued.write.path.clone(), content.to_owned());
+        FileOutcome {
+            key: queued.order_key("read").into(),
+            author: queued.write.author.clone(),
+            activation: None,
+            result: Ok(FileAnswer::Text { path, content, version: 1 }),
+            cause: Seq(0),
+            worktree: None,
+        }
+    }
+
+    #[test]
+    fn what_a_board_changed_is_waited_for_until_it_is_on_disk_however_long_that_takes() {
+        let mut queued = reading();
+        let answer = text(&queued, ON_DISK);
+        assert_eq!(queued.answered(&answer, Some(KNOWN), true), Ok(None));
+        assert_eq!(queued.stage, Stage::AwaitingDisk);
+        assert!(!queued.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
+        let order = queued.read();
+        assert_ne!(order.key, answer.key, "the next answer is not mistaken for the old one");
+    }
+
+    #[test]
+    fn what_an_editor_wrote_and_the_room_has_not_taken_in_is_changed_as_it_stands() {
+        let mut queued = reading();
+        let theirs = "- [ ] Buy milk\n  id: milk\n";
+        let answer = text(&queued, theirs);
+        let order = queued.answered(&answer, Some(KNOWN), false).expect("it goes on").expect("it saves");
+        let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
+        assert_eq!(base, Some(content_hash(theirs.as_bytes())));
+        assert!(content.starts_with("- [x] Buy milk"), "{content}");
+    }
+
+    #[test]
+    fn a_call_is_told_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_goes_on_waiting() {
+        let (mut of_call, mut of_room) = (reading(), reading());
+        of_room.write.made_for = WriteFor::Mark(1);
+        of_call.await_disk();
+        of_room.await_disk();
+        let mut queue = VecDeque::from([of_call, of_room]);
+        let problem = Problem::error("tasks/shop.task.md", "the disk is full", "make room");
+        assert!(not_on_disk(&mut queue, "tasks/other.task.md", &problem).is_empty());
+        let ended = not_on_disk(&mut queue, "tasks/shop.task.md", &problem);
+        let [(_, Err(why), _)] = ended.as_slice() else { panic!("{ended:?}") };
+        assert!(why.contains("the disk is full"), "{why}");
+        assert_eq!(queue.len(), 1);
+        assert_eq!(queue[0].write.made_for, WriteFor::Mark(1));
+    }
 }

@@ -74,7 +74,7 @@ impl Column {
             Self::Done => (Status::Completed, Some("completed")),
             Self::Skipped => (Status::Skipped, Some("skipped")),
         };
-        let text = |word: &str| Value::Text(word.to_owned());
+        let text = |word: &str| Value::Text(word.into());
         let mut changes = Vec::new();
         if task.status != status {
             changes.push(Change::Status(status));
@@ -83,7 +83,7 @@ impl Column {
         if says(task, STATUS_KEY).is_some() || self == Self::InWork {
             changes.push(Change::Field(STATUS_KEY.to_owned(), word.map(text)));
         }
-        let names = task.stakeholders.iter().map(|name| name.text.clone());
+        let names = task.stakeholders.iter().map(|name| name.text.to_string());
         match self {
             Self::NeedsPerson if !is_for_person(task) && !waits_for_person(task) => {
                 changes.push(Change::Stakeholders([PEOPLE[0].to_owned()].into_iter().chain(names).collect()));

@@ -148,7 +148,7 @@ fn change_task(file: &TaskFile, task: &Task, changes: &[Change], splices: &mut S
     }
     check_head(&wanted)?;
     let sets_id = fields.iter().any(|(key, _)| key.eq_ignore_ascii_case(ID_KEY));
-    let own_id = Value::Text(task.id.clone());
+    let own_id = Value::Text(task.id.as_str().into());
     let is_changed =
         change_head(file, task, &wanted, splices) | fields.iter().any(|(key, value)| differs(task, key, *value));
     if is_changed && !task.has_written_id && !sets_id {
@@ -228,7 +228,7 @@ fn change_names(
     title_start: usize,
     splices: &mut Splices,
 ) -> bool {
-    if old.iter().map(|name| &name.text).eq(new) {
+    if old.iter().map(|name| name.text.as_str()).eq(new) {
         return false;
     }
     let written = new.iter().map(|name| format!("{sign}{name}")).collect::<Vec<_>>().join(" ");
@@ -345,7 +345,7 @@ pub fn insert(file: &TaskFile, parent: Option<usize>, task: &NewTask) -> Result<
         Some(id) => id,
         None => {
             let id = ids::for_title(&task.title, &file.tasks);
-            task.fields.insert(0, (ID_KEY.to_owned(), Value::Text(id.clone())));
+            task.fields.insert(0, (ID_KEY.to_owned(), Value::Text(id.as_str().into())));
             id
         }
     };

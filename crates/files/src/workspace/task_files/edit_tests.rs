@@ -11,7 +11,7 @@ use super::parse_tests::{PLAN, any_file, said};
 use super::render::NewTask;
 
 fn text(text: &str) -> Option<Value> {
-    Some(Value::Text(text.to_owned()))
+    Some(Value::Text(text.into()))
 }
 
 fn set(file: &str, task: usize, change: Change) -> String {
@@ -133,7 +133,7 @@ fn any_text() -> impl Strategy<Value = String> {
 fn any_change() -> impl Strategy<Value = Change> {
     let names = || proptest::collection::vec("[a-c]{1,2}", 0..3);
     let value = prop_oneof![
-        any_text().prop_map(|text| Some(Value::Text(text))),
+        any_text().prop_map(|text| Some(Value::Text(text.into()))),
         any::<bool>().prop_map(|value| Some(Value::Bool(value))),
         Just(None),
     ];
@@ -241,7 +241,7 @@ proptest! {
         below in any::<Option<proptest::sample::Index>>(),
     ) {
         let file = parse(text.as_str());
-        let new = NewTask { fields: vec![("note".into(), Value::Text(value))], ..NewTask::new(title) };
+        let new = NewTask { fields: vec![("note".into(), Value::Text(value.into()))], ..NewTask::new(title) };
         let parent = below.filter(|_| !file.tasks.is_empty()).map(|below| below.index(file.tasks.len()));
         if let Ok((changed, id)) = insert(&file, parent, &new) {
             let after = parse(changed.as_str());

@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
             let Some((mark, length)) = mark(self.rest()) else { return };
             let span = self.at..self.at + length;
             let is_bracketed = self.rest().starts_with('[');
-            let name = || Name { text: self.text[span.start + 1..span.end].to_owned(), span: span.clone() };
+            let name = || Name { text: self.text[span.start + 1..span.end].into(), span: span.clone() };
             match mark {
                 Mark::Stakeholder => self.head.stakeholders.push(name()),
                 Mark::Tag => self.head.tags.push(name()),
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             self.head.title.span = start..start;
         } else if quote != Quote::None {
             let (text, length) = match quoting::read(rest, quote) {
-                Some(quoted) => (quoted.text, quoted.end),
+                Some(quoted) => (quoted.text.into_owned(), quoted.end),
                 None => {
                     self.fault(Code::UnclosedQuote, Severity::Error, start, "the quote of the title is not closed");
                     (rest.trim_end_matches(BLANK).to_owned(), rest.len())
@@ -192,14 +192,14 @@ impl<'a> Reader<'a> {
                 self.stray(start, rest);
                 continue;
             };
-            let key = rest[..length].to_owned();
+            let key = &rest[..length];
             let behind = start + length + 1;
             self.at = behind;
             self.skip_blanks();
-            let value = self.value(&key);
+            let value = self.value(key);
             let value_span = behind..self.at.max(behind);
             let span = start..value_span.end;
-            self.head.fields.push(Field { key, value, span, value_span, is_inline: true });
+            self.head.fields.push(Field { key: key.into(), value, span, value_span, is_inline: true });
         }
     }
 
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             match quoting::read(rest, quote) {
                 Some(quoted) if rest[quoted.end..].is_empty() || rest[quoted.end..].starts_with(BLANK) => {
                     self.at = start + quoted.end;
-                    return Value::Text(quoted.text);
+                    return Value::Text(quoted.text.into());
                 }
                 Some(_) => {}
                 None => {
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
                         format!("the quote of {key} is not closed"),
                     );
                     self.at = self.end;
-                    return Value::Text(rest.to_owned());
+                    return Value::Text(rest.into());
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::Serialize;
+use smol_str::SmolStr;
 
 use super::issue::Issue;
 use crate::base::Severity;
@@ -102,7 +103,7 @@ pub enum Quote {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
     /// The name.
-    pub text: String,
+    pub text: SmolStr,
     /// Where it stands, with its sign.
     pub span: Span,
 }
@@ -126,16 +127,16 @@ pub enum Value {
     /// `true` or `false`.
     Bool(bool),
     /// A number, and how it is written.
-    Number(f64, String),
+    Number(f64, SmolStr),
     /// Anything else.
-    Text(String),
+    Text(SmolStr),
 }
 
 /// `key: value` of a task.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Field {
     /// The key.
-    pub key: String,
+    pub key: SmolStr,
     /// The value.
     pub value: Value,
     /// From the key to the end of the value; of a key on a line of its own, its whole lines.
@@ -194,16 +195,15 @@ impl Task {
     }
 
     /// The ids that it waits for.
-    pub fn dependencies(&self) -> Vec<&str> {
+    pub fn dependencies(&self) -> impl Iterator<Item = &str> {
         let text = match self.field("depends_on").map(|field| &field.value) {
-            Some(Value::Text(text)) => text.as_str(),
-            Some(Value::Number(_, written)) => written,
-            _ => return Vec::new(),
+            Some(Value::Text(text) | Value::Number(_, text)) => text.as_str(),
+            _ => "",
         };
         let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         let parts = text.split([',', ' ', '\t', '\n']);
         let bare = parts.map(|part| part.trim_matches(['"', '\'', '`']));
-        bare.filter(|part| !part.is_empty() && *part != "-").collect()
+        bare.filter(|part| !part.is_empty() && *part != "-")
     }
 }
 

@@ -239,7 +239,7 @@ impl Reader<'_> {
     /// A key on a line of its own. Gives back the line behind its value.
     fn field(&mut self, lines: &[Line], at: usize, owner: usize, start: usize, length: usize) -> usize {
         let line = &lines[at];
-        let key = self.text[start..start + length].to_owned();
+        let key = &self.text[start..start + length];
         let behind = start + length + 1;
         let rest = self.text[behind..line.text_end].trim_end_matches(BLANK);
         let raw = rest.trim_start_matches(BLANK);
@@ -251,7 +251,7 @@ impl Reader<'_> {
             value_end = if last > at { lines[last].text_end } else { value_end };
             self.block(&lines[at + 1..=last])
         } else {
-            self.single(owner, &key, raw, line.text_end)
+            self.single(owner, key, raw, line.text_end)
         };
         if value == Value::Empty {
             let issue = Issue {
@@ -264,7 +264,8 @@ impl Reader<'_> {
             self.issues.push(issue);
         }
         let end = lines[last].end;
-        let field = Field { key, value, span: line.start..end, value_span: behind..value_end, is_inline: false };
+        let (span, value_span) = (line.start..end, behind..value_end);
+        let field = Field { key: key.into(), value, span, value_span, is_inline: false };
         self.add(owner, field);
         // It may stand behind the children of its task.
         self.close_above(owner);
@@ -288,13 +289,13 @@ impl Reader<'_> {
             return of_plain(raw, key);
         }
         match quoting::read(raw, quote) {
-            Some(quoted) if quoted.end == raw.len() => Value::Text(quoted.text),
+            Some(quoted) if quoted.end == raw.len() => Value::Text(quoted.text.into()),
             // Words follow: the quote is one of them.
             Some(_) => of_plain(raw, key),
             None => {
                 let at = line_end - raw.len();
                 self.error(Code::UnclosedQuote, Some(owner), at, format!("the quote of {key} is not closed"));
-                Value::Text(raw.to_owned())
+                Value::Text(raw.into())
             }
         }
     }
@@ -323,7 +324,7 @@ impl Reader<'_> {
             &text[spaces(text).min(base)..]
         };
         let text = lines.iter().map(shown).collect::<Vec<_>>().join("\n");
-        if text.is_empty() { Value::Empty } else { Value::Text(text) }
+        if text.is_empty() { Value::Empty } else { Value::Text(text.into()) }
     }
 
     fn add(&mut self, owner: usize, field: Field) {

@@ -1,5 +1,7 @@
 //! Quotes and escapes of titles and values, read and written.
 
+use std::borrow::Cow;
+
 use super::model::Quote;
 
 impl Quote {
@@ -24,15 +26,15 @@ impl Quote {
 }
 
 /// A quoted text at the beginning of a longer one.
-pub(super) struct Quoted {
+pub(super) struct Quoted<'a> {
     /// Without quotes and escapes.
-    pub(super) text: String,
+    pub(super) text: Cow<'a, str>,
     /// Where it ends, with its quotes, in bytes.
     pub(super) end: usize,
 }
 
 /// Reads the quoted text that `text` begins with; none where the quote is not closed.
-pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted> {
+pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted<'_>> {
     let (open, close) = quote.signs();
     let body = text.strip_prefix(open).filter(|_| quote != Quote::None)?;
     // No byte of another letter looks like a backslash or like the first byte of a quote.
@@ -49,9 +51,9 @@ pub(super) fn read(text: &str, quote: Quote) -> Option<Quoted> {
     None
 }
 
-fn unescape(body: &str) -> String {
+fn unescape(body: &str) -> Cow<'_, str> {
     if !body.contains('\\') {
-        return body.to_owned();
+        return Cow::Borrowed(body);
     }
     let mut text = String::with_capacity(body.len());
     let mut characters = body.chars();
@@ -70,7 +72,7 @@ fn unescape(body: &str) -> String {
             None => text.push('\\'),
         }
     }
-    text
+    Cow::Owned(text)
 }
 
 /// Writes a text in quotes, so that [`read`] gives back the same.

@@ -31,8 +31,7 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
         }
     }
     let first = |id: &str| by_id.get(id).map(|(first, _)| *first);
-    let waits: Vec<Vec<usize>> =
-        tasks.iter().map(|task| task.dependencies().into_iter().filter_map(first).collect()).collect();
+    let waits: Vec<Vec<usize>> = tasks.iter().map(|task| task.dependencies().filter_map(first).collect()).collect();
     for index in in_cycles(&waits) {
         let what = format!("{:?} waits for itself, over what it depends on", tasks[index].id);
         error(Code::DependencyCycle, index, place(&tasks[index], "depends_on"), what);

@@ -38,10 +38,10 @@ impl NewTask {
         Self {
             status: task.status,
             priority: task.priority.as_ref().map(|(priority, _)| *priority),
-            stakeholders: task.stakeholders.iter().map(|name| name.text.clone()).collect(),
-            tags: task.tags.iter().map(|name| name.text.clone()).collect(),
+            stakeholders: task.stakeholders.iter().map(|name| name.text.to_string()).collect(),
+            tags: task.tags.iter().map(|name| name.text.to_string()).collect(),
             title: task.title.text.clone(),
-            fields: task.fields.iter().map(|field| (field.key.clone(), field.value.clone())).collect(),
+            fields: task.fields.iter().map(|field| (field.key.to_string(), field.value.clone())).collect(),
         }
     }
 }

@@ -14,12 +14,12 @@ pub const ID_KEY: &str = "id";
 pub(super) fn of_plain(text: &str, key: &str) -> Value {
     match text {
         "" => Value::Empty,
-        text if key.eq_ignore_ascii_case(ID_KEY) => Value::Text(text.to_owned()),
+        text if key.eq_ignore_ascii_case(ID_KEY) => Value::Text(text.into()),
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
         text => match number(text) {
-            Some(number) => Value::Number(number, text.to_owned()),
-            None => Value::Text(text.to_owned()),
+            Some(number) => Value::Number(number, text.into()),
+            None => Value::Text(text.into()),
         },
     }
 }
@@ -43,10 +43,10 @@ impl Value {
         match self {
             Self::Empty => String::new(),
             Self::Bool(value) => value.to_string(),
-            Self::Number(_, written) => written.clone(),
+            Self::Number(_, written) => written.to_string(),
             Self::Text(text) => match indent {
                 Some(indent) if is_block(text) => block(text, indent, line_end),
-                _ if is_plain(text, key, indent.is_none()) => text.clone(),
+                _ if is_plain(text, key, indent.is_none()) => text.to_string(),
                 _ => quoting::write(text, Quote::Straight),
             },
         }
@@ -66,7 +66,7 @@ impl Value {
 
 /// Whether a text is read as itself where it stands without quotes.
 fn is_plain(text: &str, key: &str, is_inline: bool) -> bool {
-    let is_own = of_plain(text, key) == Value::Text(text.to_owned());
+    let is_own = of_plain(text, key) == Value::Text(text.into());
     let is_safe = text.trim() == text
         && Quote::of_text(text) == Quote::None
         && !is_block_sign(text)

@@ -103,8 +103,9 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
     let mut commands = Vec::new();
     let view = cx.ui.view.camera.viewport;
     let has_place = view.width() >= FITS_POINTS.x && view.height() >= FITS_POINTS.y;
-    // What is opened in the room has the room.
-    let is_taken = cx.ui.front.element().is_some() || cx.ui.front.is_covered();
+    // What is opened in the room has the room, and so has a question.
+    let is_asked = cx.ui.questions.front(cx.room).is_some();
+    let is_taken = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_asked;
     if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_seen(&Tab::Room) || !has_place || is_taken {
         return commands;
     }
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
     use crate::base::Author;
     use crate::element::{ElementEdit, TextAct};
-    use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::ui::testing::{Stage, asking_piece, pane_of, sample_room};
 
     fn card_of(state: UiState) -> Harness<'static, Stage> {
         let mut window =
@@ -263,6 +264,17 @@ mod tests {
             assert!(window.state().state.notices.is_hint_closed, "{button}");
             assert!(window.query_by_label("Welcome to the workshop").is_none());
         }
+    }
+
+    #[test]
+    fn a_question_of_an_agent_comes_before_the_card() {
+        let mut window = card_of(UiState::default());
+        window.state_mut().room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+        window.run_steps(3);
+        assert!(window.query_by_label("Welcome to the workshop").is_none());
+        window.state_mut().room.work.pieces.clear();
+        window.run_steps(3);
+        assert!(window.query_by_label("Welcome to the workshop").is_some());
     }
 
     #[test]

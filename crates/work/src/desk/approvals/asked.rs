@@ -100,7 +100,7 @@ impl Asked {
 
     /// The task that asks it.
     pub fn task(&self) -> NewTask {
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &str| Value::Text(text.into());
         let mut fields = vec![("id".to_owned(), text(&self.id)), (keys::STATUS.to_owned(), text(PENDING))];
         fields.extend(self.fields.iter().map(|(key, value)| (key.clone(), text(value))));
         NewTask {

@@ -273,7 +273,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
     if says_decided(file, id) {
         return Ok(file.text.clone());
     }
-    let set = |key: &str, value: &str| Change::Field(key.to_owned(), Some(Value::Text(value.to_owned())));
+    let set = |key: &str, value: &str| Change::Field(key.to_owned(), Some(Value::Text(value.into())));
     let mut changes = vec![Change::Status(decided.outcome.mark()), set(keys::STATUS, decided.outcome.word())];
     if let Some(place) = decided.answered_in {
         changes.push(set("decided_by", "user"));

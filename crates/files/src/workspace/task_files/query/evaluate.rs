@@ -51,7 +51,7 @@ pub fn cell<'a>(source: &'a Source, task: &'a Task, column: &Column) -> Cell<'a>
         Column::Stakeholders => list(task.stakeholders.iter().map(|name| name.text.as_str()).collect()),
         Column::Tags => list(task.tags.iter().map(|name| name.text.as_str()).collect()),
         Column::Parent => task.parent.map_or(Cell::Null, |parent| Cell::Text(&source.file.tasks[parent].id)),
-        Column::DependsOn => list(task.dependencies()),
+        Column::DependsOn => list(task.dependencies().collect()),
         Column::Depth => count(task.depth),
         Column::Line => count(source.file.position(task.head.start).0),
         Column::File => Cell::Text(&source.path),

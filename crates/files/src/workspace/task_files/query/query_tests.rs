@@ -243,7 +243,7 @@ fn plainly(task: &Task, column: &Column) -> Vec<String> {
     match column {
         Column::Id => vec![task.id.clone()],
         Column::Title => vec![task.title.text.clone()],
-        Column::Tags => task.tags.iter().map(|tag| tag.text.clone()).collect(),
+        Column::Tags => task.tags.iter().map(|tag| tag.text.to_string()).collect(),
         Column::Field(key) => match task.fields.iter().find(|field| field.key == *key).map(|field| &field.value) {
             None | Some(Value::Empty) => vec![],
             Some(value) => vec![value.text().to_owned()],

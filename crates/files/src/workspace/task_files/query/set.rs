@@ -62,7 +62,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
     let is_null = values == [Literal::Null];
     let change = match column {
         Column::Id if text.trim().is_empty() => return Err(fault(value_at, "an id cannot be empty")),
-        Column::Id => Change::Field("id".into(), Some(Value::Text(text))),
+        Column::Id => Change::Field("id".into(), Some(Value::Text(text.into()))),
         Column::Title if text.trim().is_empty() => return Err(fault(value_at, "a task needs a title")),
         Column::Title => Change::Title(text),
         Column::Status => match Status::of_word(&text) {
@@ -83,7 +83,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
         Column::Depth | Column::Line | Column::File => {
             return Err(fault(at, format!("{} follows from where a task stands, and cannot be set", column.word())));
         }
-        Column::DependsOn => Change::Field("depends_on".into(), (!is_null).then_some(Value::Text(text))),
+        Column::DependsOn => Change::Field("depends_on".into(), (!is_null).then_some(Value::Text(text.into()))),
         Column::Field(key) if !is_key(key) => {
             return Err(fault(at, "a key begins with a letter, and has only letters, digits and _ - ."));
         }
@@ -96,9 +96,9 @@ fn value(values: Vec<Literal>, joined: String) -> Option<Value> {
     match <[Literal; 1]>::try_from(values) {
         Ok([Literal::Null]) => None,
         Ok([Literal::Bool(value)]) => Some(Value::Bool(value)),
-        Ok([Literal::Number(value, written)]) => Some(Value::Number(value, written)),
-        Ok([Literal::Text(text)]) => Some(Value::Text(text)),
-        Err(_) => Some(Value::Text(joined)),
+        Ok([Literal::Number(value, written)]) => Some(Value::Number(value, written.into())),
+        Ok([Literal::Text(text)]) => Some(Value::Text(text.into())),
+        Err(_) => Some(Value::Text(joined.into())),
     }
 }
 

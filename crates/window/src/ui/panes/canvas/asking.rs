@@ -1,6 +1,6 @@
 //! The card of the question in front, beside the raised hand of whoever asks it.
 
-use egui::{Rect, Sense, Stroke, Ui, UiBuilder, pos2, vec2};
+use egui::{Pos2, Rect, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use crate::ui::approval_card::{CardSize, Turn, approval_card, height_of};
 use crate::ui::panes::inspector::has_room_for_question;
@@ -16,6 +16,8 @@ pub const CARD: CardSize = CardSize { head: 92.0, preview: 96.0 };
 const HAND_UNITS: [f32; 2] = [22.0, 46.0];
 /// Between the hand and the card.
 const GAP_POINTS: f32 = 18.0;
+/// What of whoever asks is to be seen around where it stands: its hand above, its name below.
+const SEEN_POINTS: f32 = 56.0;
 
 /// Draws the card, where there is room for it and whoever asks is in sight. In the inspector the same card stands of
 /// whoever is selected: then it is not said twice.
@@ -47,9 +49,17 @@ pub fn shows_what_happens(cx: &ViewerContext<'_>) -> bool {
 }
 
 /// Where whoever asks the question in front stands on screen.
-fn asker(cx: &ViewerContext<'_>, view: &RoomView) -> Option<egui::Pos2> {
+pub(super) fn asker(cx: &ViewerContext<'_>, view: &RoomView) -> Option<Pos2> {
     let (piece, ..) = cx.ui.questions.front(cx.room)?;
     Some(view.camera.to_screen(cx.room.agent(&piece.agent)?.position))
+}
+
+/// By how much everything in the room moves on screen where a panel takes a part of its place away, such as the card
+/// of a question: whoever asks stays in sight, if it was before.
+pub(super) fn kept_in_sight(stands: Pos2, before: Rect, now: Rect) -> Vec2 {
+    let margin = vec2(SEEN_POINTS, SEEN_POINTS).min(now.size() / 2.0);
+    let seen = now.shrink2(margin);
+    if before.contains(stands) && !seen.contains(stands) { seen.clamp(stands) - stands } else { Vec2::ZERO }
 }
 
 /// Whether whoever asks the question in front is alone selected, and the inspector is seen.
@@ -59,14 +69,14 @@ fn is_in_inspector(cx: &ViewerContext<'_>) -> bool {
     is_selected && cx.ui.dock.is_seen(&Tab::Inspector) && has_room_for_question(cx)
 }
 
-fn hand_of(stands: egui::Pos2, zoom: f32, is_right: bool) -> egui::Pos2 {
+fn hand_of(stands: Pos2, zoom: f32, is_right: bool) -> Pos2 {
     let side = if is_right { HAND_UNITS[0] } else { -HAND_UNITS[0] };
     stands + vec2(side, -HAND_UNITS[1]) * zoom
 }
 
 /// Where the card stands: at the right of the hand, or at its left where that has no room; nothing where neither has,
 /// or where who asks is out of sight.
-fn beside(stands: egui::Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
+fn beside(stands: Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
     let size = vec2(APPROVAL.width, height_of(CARD));
     let inner = room_rect.shrink(SPACE[1]);
     if !room_rect.contains(stands) || inner.height() < size.y {
@@ -83,6 +93,17 @@ fn beside(stands: egui::Pos2, zoom: f32, room_rect: Rect) -> Option<Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panel_that_opens_hides_nobody_who_asks() {
+        let before = Rect::from_min_size(pos2(100.0, 50.0), vec2(900.0, 500.0));
+        let now = Rect::from_min_size(pos2(100.0, 50.0), vec2(900.0, 260.0));
+        for (stands, moves) in [(pos2(300.0, 150.0), 0.0), (pos2(300.0, 400.0), -146.0), (pos2(300.0, 600.0), 0.0)] {
+            assert_eq!(kept_in_sight(stands, before, now), vec2(0.0, moves), "{stands:?}");
+        }
+        let tiny = Rect::from_min_size(pos2(100.0, 50.0), vec2(40.0, 20.0));
+        assert_eq!(pos2(300.0, 400.0) + kept_in_sight(pos2(300.0, 400.0), before, tiny), tiny.center());
+    }
 
     #[test]
     fn the_card_stands_beside_who_asks_and_within_the_room() {

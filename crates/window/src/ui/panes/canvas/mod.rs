@@ -264,6 +264,9 @@ impl Canvas {
         // Panes take a frame or two to find their places.
         let is_settled = self.last == Some((rect, window));
         view.camera.viewport = rect;
+        if let (Some((before, _)), Some(stands)) = (self.last, asking::asker(cx, view)) {
+            view.camera.pan(asking::kept_in_sight(stands, before, rect));
+        }
         self.last = Some((rect, window));
         if !view.is_framed && is_settled && rect.is_positive() {
             // Whoever is selected stands in it like everybody else.

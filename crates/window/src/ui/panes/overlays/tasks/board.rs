@@ -110,7 +110,7 @@ fn siblings(file: &TaskFile, task: usize) -> Vec<usize> {
 
 /// What becomes of the names of a task where one is chosen: one that has it has it no more.
 pub(super) fn names_with(task: &Task, name: &str) -> Vec<String> {
-    let names = task.stakeholders.iter().map(|name| name.text.clone());
+    let names = task.stakeholders.iter().map(|name| name.text.to_string());
     if task.stakeholders.iter().any(|one| one.text.eq_ignore_ascii_case(name)) {
         names.filter(|one| !one.eq_ignore_ascii_case(name)).collect()
     } else {

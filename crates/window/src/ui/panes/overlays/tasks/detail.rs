@@ -191,7 +191,6 @@ fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
     let theme = board.theme;
     let waits: Vec<String> = task
         .dependencies()
-        .into_iter()
         .map(|id| {
             let other = board.tasks.file.tasks.iter().find(|other| other.id == id);
             other.map_or_else(
