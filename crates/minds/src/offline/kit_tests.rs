@@ -94,10 +94,14 @@ fn every_agent_has_duties_phrases_and_a_role() {
 
 #[test]
 fn scenes_name_profiles_that_exist_and_put_agents_above_the_elements() {
-    let profiles: BTreeSet<String> = agents().into_iter().map(|agent| agent.id).collect();
+    let templates = kit("templates").into_iter().map(|(_, text)| {
+        let template: Value = serde_yaml::from_str(&text).expect("a template is YAML");
+        template["agent_id"].as_str().expect("a template has an id").to_owned()
+    });
+    let profiles: BTreeSet<String> = agents().into_iter().map(|agent| agent.id).chain(templates).collect();
     let scenes = kit("scenes");
     let names: Vec<&str> = scenes.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["empty", "newsroom", "studio"]);
+    assert_eq!(names, ["desk", "empty", "newsroom", "studio"]);
     for (scene, text) in &scenes {
         let value: Value = serde_yaml::from_str(text).expect("a scene is YAML");
         let list = |key: &str| value[key].as_array().expect("a list").clone();

@@ -90,10 +90,12 @@ fn each_kind_of_change_wakes_those_whom_it_concerns() {
 fn a_task_board_is_read_when_it_changes_and_the_record_of_questions_to_a_person_is_not() {
     for (file, is_read) in [("tasks/work.task.md", true), ("tasks/approvals.task.md", false)] {
         let (mut room, ada, ben) = furnished();
+        let says = |text: &str| FileChanged::new(file, FileContent::Text(text.to_owned()));
+        room.say(says("## TODO\n"));
         let board = place(&mut room, "board", "taskboard", json!({ "file": file }));
-        let text = FileContent::Text("## TODO\n\n- [ ] A @human \"Run it\"\n".to_owned());
-        room.say(FileChanged::new(file, text));
-        room.run(2);
+        room.run(3);
+        room.say(says("## TODO\n\n- [ ] A @human \"Run it\"\n"));
+        room.run(1);
         assert_eq!(element(&room, board).version, 1, "{file}: the board shows it");
         let reads = [ada, ben].map(|agent| !queued(&room, agent).is_empty());
         assert_eq!(reads, [is_read; 2], "{file}");

@@ -205,42 +205,21 @@ pub(super) fn carry_on(
     let queue = &mut writes.bypass_change_detection().queue;
     let mut over = Vec::new();
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
-        let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { continue };
-        let path = &queue[at].write.path;
-        let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
-        match queue[at].answered(outcome, text, is_unsaved) {
-            Ok(order) => drop(files.write_batch(order)),
-            Err(result) => {
-                // What the disk said then: where the room knows another text, the task is looked at again.
-                let seen = match &outcome.result {
-                    Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
-                    _ => text,
-                };
-                let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
-                over.extend(queue.remove(at).map(|queued| (queued.write, result, seen)));
-            }
+        match hear(queue, outcome, &known, &unsaved) {
+            Heard::Nothing => {}
+            Heard::GoesOn(order) => drop(files.write(*order)),
+            Heard::Over(ended) => over.push(*ended),
         }
     }
-    for failed in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
-        over.extend(not_on_disk(queue, failed.0, failed.1));
+    for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
+        over.extend(not_on_disk(queue, path, problem));
     }
     // Work that was stopped wants no more what it has not begun to write.
     queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
         (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
         _ => true,
     });
-    let mut busy: BTreeSet<String> = BTreeSet::new();
-    for queued in queue.iter_mut() {
-        let is_first = busy.insert(queued.write.path.clone());
-        let is_due = match queued.stage {
-            Stage::Waiting => is_first,
-            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
-            Stage::Reading | Stage::Saving { .. } => false,
-        };
-        if is_due {
-            files.write(queued.read());
-        }
-    }
+    files.write_batch(due(queue, &unsaved));
     for (write, result, seen) in over {
         match write.made_for {
             WriteFor::Call(key) => drop(answers.write(answer(key, &write, result))),
@@ -250,13 +229,55 @@ pub(super) fn carry_on(
     }
 }
 
+/// A change that is over, how it ended, and the hash of what the disk said then.
+type Ended = (TaskWrite, Result<Edited, String>, u64);
+
+/// What comes of an answer.
+enum Heard {
+    Nothing,
+    GoesOn(Box<FileOrder>),
+    Over(Box<Ended>),
+}
+
+fn hear(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &KnownFiles, unsaved: &Unsaved) -> Heard {
+    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return Heard::Nothing };
+    let path = &queue[at].write.path;
+    let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
+    let result = match queue[at].answered(outcome, text, is_unsaved) {
+        Ok(order) => return order.map_or(Heard::Nothing, |order| Heard::GoesOn(Box::new(order))),
+        Err(result) => result,
+    };
+    // Where the room knows another text than the disk had, the task is looked at again.
+    let seen = match &outcome.result {
+        Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
+        _ => text,
+    };
+    let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
+    let ended = queue.remove(at).map(|queued| Heard::Over(Box::new((queued.write, result, seen))));
+    ended.unwrap_or(Heard::Nothing)
+}
+
+/// The orders of changes whose turn it is: of each file one after another, those that wait for the disk when it has
+/// what they wait for.
+fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
+    let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
+    for queued in queue.iter_mut() {
+        let is_first = busy.insert(queued.write.path.clone());
+        let is_due = match queued.stage {
+            Stage::Waiting => is_first,
+            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
+            Stage::Reading | Stage::Saving { .. } => false,
+        };
+        if is_due {
+            orders.push(queued.read());
+        }
+    }
+    orders
+}
+
 /// Ends the calls that wait for a change of the room's own to be on disk, where that cannot be saved: an agent is told
 /// why. What the room itself has to write goes on waiting, as that change does.
-fn not_on_disk(
-    queue: &mut VecDeque<Queued>,
-    path: &str,
-    problem: &Problem,
-) -> Vec<(TaskWrite, Result<Edited, String>, u64)> {
+fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
     let is_its = |queued: &Queued| {
         queued.stage == Stage::AwaitingDisk
             && queued.write.path == path
