@@ -74,6 +74,9 @@ agents:
     - when: { contains: "whether it was done is not known" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
       repeat: true
+    - when: { contains: "your last step brought nothing new" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
+      repeat: true
 "#;
 const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to-sarah" }
       tools: [ { name: read_file, arguments: { path: memory/replying.md } } ]
@@ -84,6 +87,9 @@ const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to
     - when: { contains: "Changed: task send-the-reply-to-sarah" }
       text: "The reply is sent."
     - when: { contains: "whether it was done is not known" }
+      tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
+      repeat: true
+    - when: { contains: "your last step brought nothing new" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
       repeat: true
 "#;
