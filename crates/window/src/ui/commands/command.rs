@@ -198,6 +198,8 @@ pub enum FilesCommand {
     Open(Vec<String>),
     /// To make a file, in this folder.
     New(String),
+    /// To make a workflow without steps, which are drawn in the graph.
+    NewEmptyWorkflow,
     /// To make a workflow from the template of this name, with the agents that it names and that are not there.
     NewWorkflow(&'static str),
     /// To make a file with this text.
