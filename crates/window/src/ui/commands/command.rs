@@ -9,7 +9,7 @@ use crate::agent::{AgentCommand, McpServer};
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
-use crate::kernel::KernelCommand;
+use crate::kernel::{ApprovalId, KernelCommand};
 use crate::orchestration::TogetherCommand;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
@@ -93,6 +93,8 @@ pub enum WindowCommand {
         /// The next one.
         forward: bool,
     },
+    /// Puts this question in front, and brings whoever asks it into view.
+    ChooseQuestion(ApprovalId),
     /// Brings whoever asks the question in front into view, selected.
     ShowQuestion,
     /// Shows a conversation, by its session.
