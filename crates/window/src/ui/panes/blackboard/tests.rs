@@ -168,8 +168,8 @@ fn a_channel_is_put_on_a_new_board_or_on_one_that_is_there() {
     let mut together = (*window.state().room.together).clone();
     together.shown.insert("wall".into(), "findings".into());
     window.state_mut().room.together = together.into();
-    window.state_mut().commands.clear();
     window.run();
     click(&mut window, "On wall");
-    assert_eq!(window.state().commands.len(), 1, "{:?}", window.state().commands);
+    let selected: Vec<&str> = window.state().state.selection.things().iter().map(|thing| &**thing.id()).collect();
+    assert_eq!(selected, ["wall"]);
 }
