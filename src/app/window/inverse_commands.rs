@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::placing::tenths;
 use crate::agent::{AgentCommand, Roster};
-use crate::base::{Id, MessageKey, RunTag, numbered};
+use crate::base::{Author, Id, MessageKey, RunTag, numbered};
 use crate::element::{
     ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
+    TextAct,
 };
 use crate::orchestration::workflow::edit::{self, WorkflowEdit};
 use crate::orchestration::workflow::{WorkflowCommand, Workflows};
@@ -177,7 +178,8 @@ impl<'w> PendingRoom<'w> {
             ElementCommand::Remove { element }
             | ElementCommand::Move { element, .. }
             | ElementCommand::Relabel { element, .. }
-            | ElementCommand::SetOwner { element, .. } => element,
+            | ElementCommand::SetOwner { element, .. }
+            | ElementCommand::SetChannel { element, .. } => element,
             ElementCommand::Add { .. } => return Ok((RoomAct::Element(command), back)),
         };
         if !self.elements.contains(id) {
@@ -191,8 +193,20 @@ impl<'w> PendingRoom<'w> {
                 label.clear();
             }
         }
+        back.extend(self.text_before_channel(&back));
         self.count_element(&command);
         Ok((RoomAct::Element(command), back))
+    }
+
+    /// A board that showed no channel before gets the text back that stood on it.
+    fn text_before_channel(&self, back: &[RoomAct]) -> Option<RoomAct> {
+        let [RoomAct::Element(ElementCommand::SetChannel { element, channel: None })] = back else { return None };
+        let text = match self.contents.get(element) {
+            Some(content) => content.text().map(str::to_owned),
+            None => waiting_content(self.world, element).ok()?.text().map(str::to_owned),
+        };
+        let act = TextAct::SetText { text: text? }.into();
+        Some(RoomAct::Edit(ElementEdit { element: element.clone(), act, by: Author::user(), cause: None }))
     }
 
     /// An edit is tried on a copy: what leads from the copy back to what is there takes it back, and what got an

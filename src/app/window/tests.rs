@@ -35,6 +35,7 @@ use crate::view::reading::Wanted;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
+mod channels;
 mod opening;
 mod task_board;
 mod workflows;

@@ -298,7 +298,8 @@ impl Remembered {
         }
         if let Some((_, view)) = self.views.iter().find(|(known, _)| known == scene) {
             let viewport = state.view.camera.viewport;
-            state.view.camera = Camera { middle: Vec2::from_array(view.middle), zoom: view.zoom, viewport };
+            state.view.camera =
+                Camera { middle: Vec2::from_array(view.middle), zoom: view.zoom, viewport, ..Camera::default() };
             state.view.is_framed = true;
         }
     }

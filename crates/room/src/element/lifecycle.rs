@@ -14,8 +14,8 @@ use super::editing::{Unwritten, find, refuse, tell};
 use super::kind::Kind;
 use super::kinds::{kind, kinds};
 use super::merging::{Writer, fitting_file, hold_back_faulty, kind_from_entry, known_text, merge};
-use super::privacy;
 use super::reports::{report, scene_path};
+use super::{messageboard, privacy};
 use crate::agent::lifecycle::read;
 use crate::agent::{ElementsReach, TopmostElement};
 use crate::base::{Author, Id, Problem, Seq, numbered, text};
@@ -57,6 +57,13 @@ pub enum ElementCommand {
         element: Id,
         /// An agent's or a profile's id; nobody where absent.
         owner: Option<Id>,
+    },
+    /// Lets a message board show what is said in a channel.
+    SetChannel {
+        /// Which.
+        element: Id,
+        /// The name of the channel; none is shown where absent.
+        channel: Option<String>,
     },
 }
 
@@ -261,6 +268,17 @@ pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<ElementCom
             ElementCommand::SetOwner { element, owner } => {
                 let keys = json!({ "owner": owner });
                 let done = set(world, &element, keys, |element| element.owner = owner.clone());
+                (element, done)
+            }
+            ElementCommand::SetChannel { element, channel } => {
+                let kind = find(world, &element).map(|entity| world.get::<Element>(entity).map(|one| one.kind.clone()));
+                let done = match kind {
+                    Ok(Some(kind)) if *kind != *messageboard::KIND.word => {
+                        Err("only a message board shows a channel".to_owned())
+                    }
+                    // Whoever knows the channels reads it in the scene.
+                    _ => set(world, &element, json!({ "channel": channel }), |_| {}),
+                };
                 (element, done)
             }
         };

@@ -19,6 +19,7 @@ use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::server_form::{Filled, form_ui};
 use crate::ui::state::questions::Freshness;
 use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::menu;
 use crate::ui::widgets::{card, icon_button, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
@@ -26,6 +27,9 @@ use crate::view::work::QuestionView;
 
 /// So many lines of what would happen are laid out; what is left out is said.
 const LINES_SHOWN: usize = 600;
+
+/// How high the list of all questions grows.
+const LIST_POINTS: f32 = 240.0;
 
 /// Above and below what would happen.
 const PREVIEW_MARGIN: f32 = 4.0;
@@ -164,7 +168,7 @@ fn head_ui(
                 if icon_button(ui, Icon::Up, "Previous question", false, cx.theme).clicked() {
                     commands.push(WindowCommand::StepQuestion { forward: false }.into());
                 }
-                ui.add(Label::new(small(format!("{} of {count}", at + 1), cx.theme)).extend());
+                all_questions_ui(ui, cx, question, format!("{} of {count}", at + 1), commands);
             }
         }
         part(ui, "head", height, |ui| {
@@ -181,6 +185,28 @@ fn head_ui(
             }
         });
     });
+}
+
+/// The list of everything that is asked, the oldest first; what is chosen stands in front.
+fn all_questions_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    shown: &QuestionView,
+    turn: String,
+    commands: &mut Vec<Command>,
+) {
+    let button = menu::menu_button(ui, turn, "All questions", APPROVAL.width, cx.theme, |ui| {
+        ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
+            for (piece, question) in cx.room.work.questions() {
+                let sentence = question.approval.sentence(cx.room.called(&piece.agent));
+                let is_shown = question.approval.id == shown.approval.id;
+                if menu::choice(ui, is_shown, &sentence).clicked() && !is_shown {
+                    commands.push(WindowCommand::ChooseQuestion(question.approval.id.clone()).into());
+                }
+            }
+        });
+    });
+    button.on_hover_text("All questions that wait for you");
 }
 
 /// Exactly what would happen.

@@ -231,11 +231,35 @@ fn of_several_questions_one_stands_in_front_and_the_others_are_a_press_away() {
     window.state_mut().room.work.pieces =
         vec![asking_piece(7, "ada-1", "write a.md"), asking_piece(8, "bram-1", "write b.md")];
     rest(&mut window);
-    assert!(window.query_by_label("1 of 2").is_some() && window.query_by_label("Allow Ada").is_some());
+    assert!(window.query_by_label("All questions").is_some() && window.query_by_label("Allow Ada").is_some());
     let before = place(&window, "Allow Ada");
     window.get_by_label("Next question").click();
     window.run_steps(3);
     let name = window.state().room.called("bram-1").to_owned();
-    assert!(window.query_by_label("2 of 2").is_some());
     assert_eq!(place(&window, &format!("Allow {name}")), before);
+}
+
+#[test]
+fn all_questions_are_listed_and_the_one_that_is_chosen_stands_in_front() {
+    let mut window = cards(420.0);
+    let asks = [(7, "ada-1", "write a.md"), (8, "bram-1", "write b.md"), (9, "ada-1", "write c.md")];
+    window.state_mut().room.work.pieces =
+        asks.into_iter().map(|(number, who, what)| asking_piece(number, who, what)).collect();
+    rest(&mut window);
+    window.get_by_label("All questions").click();
+    window.run_steps(3);
+    let listed: Vec<String> = {
+        let room = &window.state().room;
+        let sentence = |(piece, question): (&crate::view::work::PieceView, &QuestionView)| {
+            question.approval.sentence(room.called(&piece.agent))
+        };
+        room.work.questions().map(sentence).collect()
+    };
+    let rows = |sentence: &str| window.query_all_by_label(sentence).count();
+    // The one in front stands on the card as well.
+    assert_eq!(listed.iter().map(|sentence| rows(sentence)).collect::<Vec<_>>(), [2, 1, 1]);
+    window.get_by_label(&listed[2]).click();
+    window.run_steps(3);
+    let front = window.state().state.questions.front(&window.state().room).map(|(_, _, at, _)| at);
+    assert_eq!(front, Some(2));
 }

@@ -15,11 +15,14 @@ pub struct Camera {
     pub zoom: f32,
     /// Where on screen the room is shown.
     pub viewport: Rect,
+    /// Whether everything becomes larger or smaller just now: type is scaled then, and laid out anew once this is over.
+    pub is_zooming: bool,
 }
 
 impl Default for Camera {
     fn default() -> Self {
-        Self { middle: Vec2::ZERO, zoom: 1.0, viewport: Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0)) }
+        let viewport = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
+        Self { middle: Vec2::ZERO, zoom: 1.0, viewport, is_zooming: false }
     }
 }
 

@@ -190,7 +190,7 @@ fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, 
     let knows = |seen| match seen {
         None => Knows::Nothing,
         Some((seen, read_tick)) if seen == version => Knows::Newest { read_tick },
-        Some((_, read_tick)) => Knows::Older { read_tick },
+        Some((version, read_tick)) => Knows::Older { version, read_tick },
     };
     let readers = agents.into_iter().map(|(agent, name, seen)| ReaderView { agent, name, knows: knows(seen) });
     let mut readers: Vec<ReaderView> = readers.collect();
@@ -202,7 +202,7 @@ fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, 
     readers.sort_by(|one, other| {
         (rank(one.knows), &one.name, &one.agent).cmp(&(rank(other.knows), &other.name, &other.agent))
     });
-    KnownBy { readers }
+    KnownBy { version, readers }
 }
 
 fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
@@ -278,7 +278,7 @@ mod tests {
         let wanted = [
             ("cleo", Knows::Newest { read_tick: 7 }),
             ("zoe", Knows::Newest { read_tick: 40 }),
-            ("bram", Knows::Older { read_tick: 90 }),
+            ("bram", Knows::Older { version: 2, read_tick: 90 }),
             ("ada", Knows::Nothing),
         ];
         assert_eq!(told, wanted);

@@ -271,6 +271,8 @@ pub struct ProfileFacts {
 /// Who has read what of an element: those who know the newest first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownBy {
+    /// The version that stands there now.
+    pub version: u32,
     /// Everyone who may read it.
     pub readers: Vec<ReaderView>,
 }
@@ -312,6 +314,8 @@ pub enum Knows {
     },
     /// What stood there when it looked last.
     Older {
+        /// Which version that was.
+        version: u32,
         /// When that was, in ticks.
         read_tick: u64,
     },

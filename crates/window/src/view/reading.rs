@@ -25,7 +25,7 @@ use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::{BudgetSettings, GatewaySettings, McpServers, ProviderFault, ProviderHealth, RequestQueue};
 use crate::log::AddedEvents;
 use crate::orchestration::workflow::{WorkflowRuns, Workflows};
-use crate::orchestration::{Blackboards, Channels, KeptBoard};
+use crate::orchestration::{Blackboards, Channels, KeptBoard, Shown};
 use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{Conversations, relationships, talk_is_on};
@@ -44,7 +44,7 @@ pub struct RoomReader {
     files: Shared<Vec<String>>,
     faults: Shared<Vec<ProviderFault>>,
     servers: Shared<Vec<ServerView>>,
-    together: Shared<TogetherView, [ChangeTick; 3]>,
+    together: Shared<TogetherView, [ChangeTick; 4]>,
     workflows: Shared<WorkflowsView, [ChangeTick; 2]>,
     workflow_reader: WorkflowReader,
 }
@@ -209,7 +209,8 @@ impl RoomReader {
         let (channels, boards) = (world.get_resource_ref::<Channels>(), world.get_resource_ref::<Blackboards>());
         let (Some(channels), Some(boards)) = (channels, boards) else { return Arc::default() };
         let kept = world.get_resource_ref::<KeptBoard>().map_or_else(Default::default, |kept| kept.last_changed());
-        let changed = [channels.last_changed(), boards.last_changed(), kept];
+        let shown = world.get_resource_ref::<Shown>().map_or_else(Default::default, |shown| shown.last_changed());
+        let changed = [channels.last_changed(), boards.last_changed(), kept, shown];
         shared(&mut self.together, changed, || TogetherView::read(world))
     }
 

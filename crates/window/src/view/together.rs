@@ -1,5 +1,7 @@
 //! What agents that work together have in common, as a screen sees it: channels and blackboards.
 
+use std::collections::BTreeMap;
+
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use crate::base::text::{first_paragraph, one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::kernel::Kernel;
 use crate::orchestration::blackboard::Written;
-use crate::orchestration::{Blackboards, Channel, Channels, KeptBoard, KeptEntry, RunBoard};
+use crate::orchestration::{Blackboards, Channel, Channels, KeptBoard, KeptEntry, RunBoard, Shown};
 
 /// Of a channel so many messages are shown, the newest.
 const MESSAGES_SHOWN: usize = 20;
@@ -25,6 +27,8 @@ pub struct TogetherView {
     pub boards: Vec<BoardView>,
     /// What runs that are over left, the newest first.
     pub kept: Vec<KeptView>,
+    /// Which message board shows which channel, by the board's id.
+    pub shown: BTreeMap<Id, String>,
 }
 
 /// An entry that a run that is over left.
@@ -90,7 +94,9 @@ impl TogetherView {
         let channels = channels.into_iter().flat_map(Channels::iter).map(|(name, channel)| channel_view(name, channel));
         let kept = world.get_resource::<KeptBoard>().into_iter().flat_map(|kept| kept.entries().iter().rev());
         let kept = kept.map(|entry| KeptView { entry: entry.clone(), value: edited(&entry.value) });
-        let mut all = Self { channels: channels.collect(), boards: Vec::new(), kept: kept.collect() };
+        let shown = world.get_resource::<Shown>().into_iter().flat_map(Shown::iter);
+        let shown = shown.map(|(board, channel)| (board.clone(), channel.to_owned())).collect();
+        let mut all = Self { channels: channels.collect(), boards: Vec::new(), kept: kept.collect(), shown };
         let (Some(boards), Some(kernel)) = (world.get_resource::<Blackboards>(), world.get_resource::<Kernel>()) else {
             return all;
         };

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
 
-use crate::base::{Id, Severity};
-use crate::orchestration::workflow::definition::{Doer, PersonWants};
-use crate::orchestration::workflow::format::WorkflowFile;
+use crate::base::{Id, Problem, Severity};
+use crate::orchestration::workflow::definition::{Doer, PersonWants, Step};
+use crate::orchestration::workflow::edit::StepDoer;
+use crate::orchestration::workflow::format::{NO_STEPS, WorkflowFile};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowRuns, Workflows};
 
 /// All workflows and their runs.
@@ -27,10 +28,14 @@ pub struct WorkflowView {
     pub path: String,
     /// What it is called.
     pub name: String,
+    /// What it is for, in one line.
+    pub description: String,
     /// When it begins.
     pub trigger: String,
     /// What keeps it from running, with line and remedy.
     pub problems: Vec<String>,
+    /// Whether nothing else is wrong with it than that no step was drawn yet.
+    pub is_blank: bool,
     /// What it is asked about: name, what that is, and what it is where nobody says.
     pub variables: Vec<(String, String, String)>,
     /// Its steps, in the order of the file.
@@ -44,14 +49,16 @@ pub struct StepView {
     pub id: String,
     /// Who does it, in words.
     pub who: String,
-    /// The agent that does it, by id; empty where none does.
-    pub agent: String,
+    /// Who does it, as its file names them.
+    pub doer: StepDoer,
+    /// What the workflow that it does is asked about, by variable.
+    pub with: BTreeMap<String, String>,
     /// What is to be done.
     pub prompt: String,
     /// What it must give.
     pub outputs: Vec<String>,
-    /// Without which it is passed over.
-    pub when: String,
+    /// What its other keys say, by key: `when`, `retry`.
+    pub keys: BTreeMap<String, String>,
     /// The places of the steps that come before it.
     pub before: Vec<usize>,
 }
@@ -134,20 +141,12 @@ impl WorkflowReader {
 fn workflow_view(workflows: &Workflows, path: &str) -> WorkflowView {
     let Some(WorkflowFile { workflow, .. }) = workflows.files().get(path) else { return WorkflowView::default() };
     let problems = workflows.problems(path);
-    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.severity == Severity::Error).collect();
     let places: BTreeMap<&str, usize> =
         workflow.steps.iter().enumerate().map(|(at, step)| (step.id.as_str(), at)).collect();
-    let steps = workflow.steps.iter().map(|step| StepView {
-        id: step.id.clone(),
-        who: who(&step.doer),
-        agent: match &step.doer {
-            Doer::Agent { agent } => agent.to_string(),
-            _ => String::new(),
-        },
-        prompt: step.prompt.to_string(),
-        outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
-        when: step.when.as_ref().map(ToString::to_string).unwrap_or_default(),
-        before: step.depends_on.iter().filter_map(|id| places.get(id.as_str()).copied()).collect(),
+    let steps = workflow.steps.iter().map(|step| {
+        let before = step.depends_on.iter().filter_map(|id| places.get(id.as_str()).copied());
+        StepView { before: before.collect(), ..step_view(step) }
     });
     let variables = workflow.variables.iter().map(|variable| {
         let default = variable.default.clone().unwrap_or_default();
@@ -156,10 +155,41 @@ fn workflow_view(workflows: &Workflows, path: &str) -> WorkflowView {
     WorkflowView {
         path: workflow.path.clone(),
         name: workflow.name.clone(),
+        description: workflow.description.clone(),
         trigger: workflow.trigger.to_string(),
-        problems: errors.map(ToString::to_string).collect(),
+        is_blank: matches!(errors[..], [problem] if problem.what == NO_STEPS),
+        problems: errors.iter().map(ToString::to_string).collect(),
         variables: variables.collect(),
         steps: steps.collect(),
+    }
+}
+
+/// A step as its file has it, but for what comes before it.
+fn step_view(step: &Step) -> StepView {
+    let (doer, with) = match &step.doer {
+        Doer::Agent { agent } => (StepDoer::Agent(agent.to_string()), None),
+        Doer::Person { wants } => (StepDoer::Person(*wants), None),
+        Doer::Workflow { workflow, with } => (StepDoer::Workflow(workflow.clone()), Some(with)),
+        Doer::Join => (StepDoer::default(), None),
+    };
+    let said = [
+        ("when", step.when.as_ref().map(ToString::to_string)),
+        ("for_each", step.for_each.as_ref().map(ToString::to_string)),
+        ("repeat_until", step.repeat_until.as_ref().map(ToString::to_string)),
+        ("retry", (step.retry > 0).then(|| step.retry.to_string())),
+        ("max_turns", step.max_turns.map(|turns| turns.to_string())),
+        ("model", step.model.clone()),
+    ];
+    let said = said.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?)));
+    StepView {
+        id: step.id.clone(),
+        who: who(&step.doer),
+        doer,
+        with: with.into_iter().flatten().map(|(name, text)| (name.clone(), text.to_string())).collect(),
+        prompt: step.prompt.to_string(),
+        outputs: step.outputs.iter().map(|output| output.name.clone()).collect(),
+        keys: said.chain(step.unread.clone()).collect(),
+        before: Vec::new(),
     }
 }
 
@@ -231,6 +261,27 @@ fn run_view(run: &Run) -> RunView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_is_seen_with_all_that_its_file_says_of_it() {
+        let text = "---\nsteps:\n  - id: a\n    agent: x\n    prompt: go\n    retry: 2\n    max_turns: lots\n    model: m\n    \
+                    for_each: \"{b.parts} at most 3\"\n    when: \"{b.ok} ==\"\n  - id: b\n    workflow: tea\n    \
+                    with: { topic: \"{name}\" }\n---\n";
+        let steps = crate::orchestration::workflow::format::read("workflows/t.md", text).workflow.steps;
+        let seen = step_view(&steps[0]);
+        let said: Vec<(&str, &str)> = seen.keys.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        let expected = [
+            ("for_each", "{b.parts} at most 3"),
+            ("max_turns", "lots"),
+            ("model", "m"),
+            ("retry", "2"),
+            ("when", "{b.ok} =="),
+        ];
+        assert_eq!(said, expected, "also what nobody understands");
+        assert_eq!(seen.doer, StepDoer::Agent("x".into()));
+        let inner = step_view(&steps[1]);
+        assert_eq!((inner.doer, inner.with["topic"].as_str()), (StepDoer::Workflow("tea".into()), "{name}"));
+    }
 
     #[test]
     fn a_workflow_within_another_is_at_what_its_steps_are_at() {

@@ -24,6 +24,7 @@ pub use command::TogetherCommand;
 pub use keeping::KeptBoard;
 pub use kept::{KeptEntries, KeptEntry};
 pub use settings::{BlackboardSettings, ChannelSettings};
+pub use showing::Shown;
 
 use workflow::BeforeWorkflows;
 

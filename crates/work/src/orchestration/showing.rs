@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::channels::{Channel, Channels};
 use super::settings::ChannelSettings;
@@ -13,7 +14,7 @@ use crate::base::{Author, Id};
 use crate::element::{ElementEdit, Elements, TextAct};
 use crate::schedule::{SimClock, ticks};
 use crate::tools::together::name;
-use crate::workspace::SceneEdit;
+use crate::workspace::{SceneEdit, SceneWrite};
 
 /// The kind of element that shows channels.
 const BOARD: &str = "messageboard";
@@ -37,21 +38,46 @@ struct ShownChannel {
     not_before: u64,
 }
 
-/// Learns from the scene which boards show what.
-pub(super) fn follow_scene(mut shown: ResMut<Shown>, mut edits: MessageReader<SceneEdit>) {
-    for edit in edits.read() {
-        match edit {
-            SceneEdit::Element { now, .. } => {
-                let channel = now.keys.get(CHANNEL).and_then(serde_json::Value::as_str);
-                let channel = channel.filter(|_| *now.kind == *BOARD).and_then(|channel| name(channel).ok());
-                match channel {
-                    Some(channel) if shown.0.get(&now.id).is_none_or(|there| there.channel != channel) => {
-                        shown.0.insert(now.id.clone(), ShownChannel { channel, last: 0, not_before: 0 });
-                    }
-                    Some(_) => {}
-                    None => drop(shown.0.remove(&now.id)),
+impl Shown {
+    /// Each board with the channel that it shows.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
+        self.0.iter().map(|(board, one)| (board, one.channel.as_str()))
+    }
+
+    /// Takes from the keys of a message board which channel it shows.
+    fn set(&mut self, board: &Id, keys: &Map<String, Value>) {
+        match keys.get(CHANNEL).and_then(Value::as_str).and_then(|channel| name(channel).ok()) {
+            Some(channel) if self.0.get(board).is_none_or(|there| there.channel != channel) => {
+                self.0.insert(board.clone(), ShownChannel { channel, last: 0, not_before: 0 });
+            }
+            Some(_) => {}
+            None => drop(self.0.remove(board)),
+        }
+    }
+}
+
+/// Learns from the scene which boards show what: as persons write it, and as the room does.
+pub(super) fn follow_scene(
+    mut shown: ResMut<Shown>,
+    mut edits: MessageReader<SceneEdit>,
+    mut writes: MessageReader<SceneWrite>,
+) {
+    for write in writes.read() {
+        match write {
+            SceneWrite::AddElement { keys } if keys.get("kind").and_then(Value::as_str) == Some(BOARD) => {
+                if let Some(id) = keys.get("id").and_then(Value::as_str) {
+                    shown.set(&id.into(), keys);
                 }
             }
+            SceneWrite::Element { id, keys } if keys.contains_key(CHANNEL) => shown.set(id, keys),
+            SceneWrite::RemoveElement { id } => drop(shown.0.remove(id)),
+            _ => {}
+        }
+    }
+    for edit in edits.read() {
+        match edit {
+            SceneEdit::Element { now, .. } if *now.kind == *BOARD => shown.set(&now.id, &now.keys),
+            SceneEdit::Element { now, .. } => drop(shown.0.remove(&now.id)),
             SceneEdit::ElementGone { id, .. } => drop(shown.0.remove(id)),
             SceneEdit::Agent { .. }
             | SceneEdit::AgentGone { .. }

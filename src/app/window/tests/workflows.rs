@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::House;
-use crate::orchestration::workflow::edit::WorkflowEdit;
+use crate::orchestration::workflow::edit::{StepDoer, WorkflowEdit};
 use crate::orchestration::workflow::{WorkflowCommand, Workflows};
 use crate::schedule::Door;
 use crate::ui::Command;
@@ -53,6 +53,10 @@ impl House {
     }
 }
 
+fn added(agent: &str) -> WorkflowEdit {
+    WorkflowEdit::AddStep { doer: StepDoer::Agent(agent.into()), after: None }
+}
+
 fn house() -> House {
     let mut house = House::new();
     let path = house.folder.path().join(PATH);
@@ -79,7 +83,7 @@ fn changes_of_a_workflow_keep_comments_and_are_taken_back_to_the_letter() {
         assert!(changed.contains(part), "{part} in {changed}");
     }
     assert!(changed.contains("outputs: [found, more]") && changed.ends_with("# Tea\n\nWords of ours.\n"), "{changed}");
-    house.draw(vec![WorkflowEdit::AddStep { agent: "bram".into() }]);
+    house.draw(vec![added("bram")]);
     house.draw(vec![WorkflowEdit::Depend { step: "bram".into(), on: "write".into() }]);
     assert!(house.on_disk().contains("id: bram"), "{}", house.on_disk());
     for _ in 0..3 {
@@ -103,7 +107,7 @@ fn an_arrow_that_closes_a_circle_is_refused_in_words() {
 #[test]
 fn a_change_is_not_taken_back_over_what_somebody_else_wrote_since() {
     let mut house = house();
-    house.draw(vec![WorkflowEdit::AddStep { agent: "bram".into() }]);
+    house.draw(vec![added("bram")]);
     let other = format!("{}More words.\n", house.on_disk());
     fs::write(house.folder.path().join(PATH), &other).expect("files can be written");
     let content = crate::workspace::files::FileContent::Text(other.clone());

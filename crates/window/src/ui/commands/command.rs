@@ -9,7 +9,7 @@ use crate::agent::{AgentCommand, McpServer};
 use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
-use crate::kernel::KernelCommand;
+use crate::kernel::{ApprovalId, KernelCommand};
 use crate::orchestration::TogetherCommand;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
@@ -93,6 +93,8 @@ pub enum WindowCommand {
         /// The next one.
         forward: bool,
     },
+    /// Puts this question in front, and brings whoever asks it into view.
+    ChooseQuestion(ApprovalId),
     /// Brings whoever asks the question in front into view, selected.
     ShowQuestion,
     /// Shows a conversation, by its session.
@@ -198,6 +200,8 @@ pub enum FilesCommand {
     Open(Vec<String>),
     /// To make a file, in this folder.
     New(String),
+    /// To make a workflow without steps, which are drawn in the graph.
+    NewEmptyWorkflow,
     /// To make a workflow from the template of this name, with the agents that it names and that are not there.
     NewWorkflow(&'static str),
     /// To make a file with this text.

@@ -18,6 +18,9 @@ use crate::workspace::Relationship;
 /// Said where an agent does not come to stand where it was put.
 pub const LIFTED: &str = "Agents come in above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
 
+/// The kind of element that shows channels.
+pub const CHANNEL_BOARD: &str = "messageboard";
+
 /// Where an agent that is dropped here comes to stand: above all elements, unless it is put there exactly. The ghost that
 /// is dragged shows it; [`add_agent`] does it.
 pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
@@ -66,6 +69,21 @@ fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: V
     let keys = own.into_iter().chain(more).collect();
     let inverse = RoomAct::Element(ElementCommand::Remove { element: id.as_str().into() });
     Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(inverse))
+}
+
+/// Puts a message board somewhere that shows a channel.
+pub fn board_of_channel(room: &RoomModel, channel: &str, place: Vec2) -> Command {
+    let more = [("label".to_owned(), json!(format!("#{channel}"))), ("channel".to_owned(), json!(channel))];
+    element_with(room, CHANNEL_BOARD, Map::from_iter(more), place)
+}
+
+/// Lets a message board show a channel, or none, instead of the one that it shows.
+pub fn show_channel(room: &RoomModel, board: &Id, channel: Option<&str>) -> Command {
+    let set = |channel: Option<&str>| {
+        let channel = channel.map(str::to_owned);
+        RoomAct::Element(ElementCommand::SetChannel { element: board.clone(), channel })
+    };
+    Command::Act(set(channel), Some(set(room.together.shown.get(board).map(String::as_str))))
 }
 
 /// Puts a task board somewhere that shows a file.

@@ -39,6 +39,11 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             ui.questions.step(room, forward);
             ui.show_question(room);
         }
+        WindowCommand::ChooseQuestion(question) => {
+            if ui.questions.choose(room, &question).is_some() {
+                ui.show_question(room);
+            }
+        }
         WindowCommand::ShowQuestion => {
             if let Some((piece, ..)) = ui.questions.front(room) {
                 ui.selection.select([Thing::Agent(piece.agent.clone())]);

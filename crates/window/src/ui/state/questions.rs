@@ -86,6 +86,13 @@ impl Questions {
         Some(piece.agent.clone())
     }
 
+    /// Puts a question in front, if it is still asked. Whose that is.
+    pub fn choose(&mut self, room: &RoomModel, chosen: &ApprovalId) -> Option<Id> {
+        let (piece, _) = room.work.questions().find(|(_, question)| question.approval.id == *chosen)?;
+        self.front = Some(chosen.clone());
+        Some(piece.agent.clone())
+    }
+
     /// Whose question came up and was not brought into view.
     pub fn take_coming(&mut self) -> Option<Id> {
         self.coming.take()
@@ -139,6 +146,10 @@ mod tests {
         assert!(questions.is_resting(), "another one is in front");
         assert_eq!(questions.step(&room, true).as_deref(), Some("ada-1"), "and round");
         assert_eq!(questions.step(&room, false).as_deref(), Some("bram-1"));
+        let first = room.work.questions().next().map(|(_, question)| question.approval.id.clone());
+        assert_eq!(questions.choose(&room, &first.expect("it is asked")).as_deref(), Some("ada-1"));
+        assert_eq!(questions.choose(&room, &id(99)), None, "nobody asks that any more");
+        assert_eq!(front(&questions, &room), Some(("ada-1".into(), 0, 2)));
         room.work.pieces.pop();
         questions.update(&room, 4.0);
         assert_eq!(front(&questions, &room), Some(("ada-1".into(), 0, 1)));

@@ -19,6 +19,8 @@ const NEAR_ZOOM: f32 = 1.6;
 const CLEAR_ZOOM: f32 = 0.8;
 /// So long is it on its way.
 const WAY_SECS: f64 = 0.45;
+/// The view rests once its zoom was the same for so long: a wheel is turned in steps.
+const SETTLES_SECS: f64 = 0.15;
 /// What is nearer to the edge of the view than this does not count as seen.
 const EDGE_POINTS: f32 = 40.0;
 
@@ -63,6 +65,8 @@ pub struct RoomView {
     pub arranging: Option<Arranging>,
     /// The way that the view is on.
     pub(in crate::ui) way: Option<Way>,
+    /// The zoom of the last frame, and when it began to be that.
+    pub(in crate::ui) zoomed: Option<(f32, f64)>,
 }
 
 /// When the view sets out, and whether nothing is to move: it is there at once then.
@@ -159,9 +163,26 @@ impl RoomView {
         self.way.is_some()
     }
 
+    /// Notes whether everything becomes larger or smaller just now, seen at this moment in seconds. How long it will be
+    /// until that counts as over.
+    pub fn note_zoom(&mut self, now_secs: f64) -> Option<f64> {
+        let zoom = self.camera.zoom;
+        let since = match self.zoomed {
+            Some((before, since)) if before == zoom => since,
+            Some(_) if self.is_framed => now_secs,
+            // A room that is seen for the first time was not zoomed.
+            _ => f64::NEG_INFINITY,
+        };
+        self.zoomed = Some((zoom, since));
+        let left = SETTLES_SECS - (now_secs - since);
+        self.camera.is_zooming = left > 0.0;
+        self.camera.is_zooming.then_some(left)
+    }
+
     /// Another room is open.
     pub fn forget_room(&mut self) {
         (self.hovered, self.is_framed, self.way, self.arranging) = (None, false, None, None);
+        self.zoomed = None;
     }
 }
 
@@ -170,6 +191,28 @@ mod tests {
     use super::*;
     use crate::simulation::State;
     use crate::ui::testing::{agent, sample_room};
+
+    #[test]
+    fn the_view_rests_a_moment_after_the_last_turn_of_the_wheel() {
+        let mut view = RoomView { is_framed: true, ..RoomView::default() };
+        assert_eq!(view.note_zoom(1.0), None, "nobody zoomed");
+        for (at, zoom, moves) in [
+            (2.0, 1.1, true),
+            (2.1, 1.1, true),
+            (2.12, 1.2, true),
+            (2.25, 1.2, true),
+            (2.3, 1.2, false),
+            (9.0, 1.2, false),
+        ] {
+            view.camera.zoom = zoom;
+            let left = view.note_zoom(at);
+            assert_eq!((left.is_some(), view.camera.is_zooming), (moves, moves), "at {at}");
+            assert!(left.is_none_or(|left| left > 0.0 && left <= SETTLES_SECS));
+        }
+        view.forget_room();
+        view.camera.zoom = 0.7;
+        assert_eq!(view.note_zoom(9.1), None, "another room is seen, and nobody zoomed");
+    }
 
     const AT_10: Departure = Departure { now_secs: 10.0, is_still: false };
 

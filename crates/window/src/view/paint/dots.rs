@@ -59,7 +59,7 @@ pub(super) fn counts(painter: &Painter, heaps: &[Heap], camera: Camera) {
         let at: Pos2 = camera.to_screen(heap.middle);
         let text = if heap.count < 1000 { heap.count.to_string() } else { "999+".to_owned() };
         let size = if text.len() > 2 { 9.0 } else { 10.0 };
-        lettering::word(painter, at, Align2::CENTER_CENTER, text, size, DOT_INK);
+        lettering::word(painter, (at, Align2::CENTER_CENTER), text, size, DOT_INK, camera);
     }
 }
 

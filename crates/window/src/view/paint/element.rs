@@ -228,30 +228,31 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
     match (&*element.kind, &*element.content) {
         ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
-            let galley = lettering::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2);
-            painter.galley(place.point(vec2(11.5, 10.5)), galley, CHALK_TEXT);
+            let galley = lettering::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2, camera);
+            galley.paint(painter, place.point(vec2(11.5, 10.5)), CHALK_TEXT);
         }
-        (_, ContentView::Tasks(board)) => tasks::writing(painter, board, &place, zoom),
+        (_, ContentView::Tasks(board)) => tasks::writing(painter, board, &place, camera),
         ("inbox", content) => {
             let unread = unread(content);
             if unread > 0 && zoom >= WRITTEN_ZOOM {
-                count(painter, place.point(vec2(14.0, 8.0)), unread, zoom, theme);
+                count(painter, place.point(vec2(14.0, 8.0)), unread, camera, theme);
             }
         }
         ("pinboard", ContentView::Pins(pins)) if pins.len() > PINS.0 * PINS.1 && zoom >= 0.45 => {
-            count(painter, place.point(vec2(96.0, 3.0)), pins.len(), zoom, theme);
+            count(painter, place.point(vec2(96.0, 3.0)), pins.len(), camera, theme);
         }
         _ => {}
     }
 }
 
 /// A round badge with a number.
-fn count(painter: &Painter, at: Pos2, number: usize, zoom: f32, theme: Theme) {
-    let size = (11.0 * zoom.sqrt()).clamp(8.0, 16.0);
-    let galley = lettering::line(painter, number.to_string(), size);
+fn count(painter: &Painter, at: Pos2, number: usize, camera: Camera, theme: Theme) {
+    let size = (11.0 * camera.zoom.sqrt()).clamp(8.0, 16.0);
+    let galley = lettering::line(painter, number.to_string(), size, camera);
     let badge = Rect::from_center_size(at, vec2((galley.size().x + 8.0).max(size + 6.0), size + 6.0));
     painter.rect_filled(badge, badge.height() / 2.0, theme.accent);
-    painter.galley(badge.center() - galley.size() / 2.0, galley, theme.on_accent);
+    let corner = badge.center() - galley.size() / 2.0;
+    galley.paint(painter, corner, theme.on_accent);
 }
 
 /// A ring that spreads around an element which changed or was read.

@@ -8,10 +8,11 @@ use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKi
 
 use super::batch::mixed;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
-use super::lettering::{self, font};
+use super::lettering;
 use super::told::Told;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
+use crate::view::camera::Camera;
 use crate::view::doing::{Doings, Importance, told_as};
 use crate::view::model::AgentView;
 use crate::view::text::fonts;
@@ -57,7 +58,7 @@ impl Labels {
         if let Some(size) = self.measured.get(text) {
             return *size;
         }
-        let size = lettering::line(painter, text, MEASURED_AT).size() / MEASURED_AT;
+        let size = lettering::measure(painter, text, MEASURED_AT) / MEASURED_AT;
         if self.measured.len() >= MEASURED_AT_MOST {
             self.measured.clear();
         }
@@ -136,9 +137,9 @@ pub(super) fn spread(zoom: f32) -> f32 {
     zoom.sqrt().clamp(0.85, 1.5)
 }
 
-/// Type of about this size, in whole points: others would have to be drawn anew with every step of the zoom.
+/// How large type of this size is at a zoom: never so small that it cannot be read.
 pub(super) fn type_size(size: f32, zoom: f32) -> f32 {
-    (size * spread(zoom)).round().max(size.min(11.0))
+    (size * spread(zoom)).max(size.min(11.0))
 }
 
 /// The labels that agents would like to have: of those who are told of in any case, and of the others.
@@ -216,7 +217,7 @@ pub(super) fn of_elements<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mu
 pub(super) fn of_ropes<'a>(told: &Told<'a>, measure: Measure<'_>, wanted: &mut Wanted<'a>) {
     let (camera, theme) = (told.scene.camera, told.scene.theme);
     for (rope, text, home, colour) in talk::tie_labels(told.room, camera, theme) {
-        let label = Label::new(text, talk::tie_label_size(camera).round(), Style::Rope(colour));
+        let label = Label::new(text, talk::tie_label_size(camera), Style::Rope(colour));
         let (size, body) = (label.size(measure), Rect::from_center_size(home, Vec2::ZERO));
         let (owner, importance, reach) = (Owner::Rope(rope), Importance::Rest, Reach::Home);
         wanted.push(Wish { owner, body, home, size, importance, distance: 0.0, reach }, label);
@@ -248,7 +249,7 @@ pub(super) fn paint_leader(painter: &Painter, placed: &Placed, label: &Label<'_>
 }
 
 /// Paints a label.
-pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, theme: Theme) {
+pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, camera: Camera, theme: Theme) {
     let (ground, ink, stroke) = match label.style {
         // Grounds are opaque: the window blends half-transparent light colours to grey.
         Style::Name => (mixed(theme.bubble, theme.floor, 0.18), theme.bubble_text, None),
@@ -263,23 +264,25 @@ pub(super) fn paint(painter: &Painter, rect: Rect, label: &Label<'_>, theme: The
         painter.rect_stroke(rect, corners, Stroke::new(1.0, colour), StrokeKind::Inside);
     }
     let inner = rect.shrink2(PADDING);
-    let lower = one_line(painter, &label.name, inner.min, inner.width(), ink);
+    let lower = one_line(painter, &label.name, inner.min, inner.width(), (ink, camera));
     if let Some(line) = &label.line {
-        one_line(painter, &(Cow::Borrowed(&line.0), line.1), pos2(inner.left(), lower), inner.width(), ink);
+        let (at, line) = (pos2(inner.left(), lower), (Cow::Borrowed(line.0.as_str()), line.1));
+        one_line(painter, &line, at, inner.width(), (ink, camera));
     }
 }
 
 /// Paints a line of text in the middle of what is left of a label. Where the next begins.
-fn one_line(painter: &Painter, (text, size): &(Cow<'_, str>, f32), at: Pos2, width: f32, ink: Color32) -> f32 {
-    let mut job =
-        egui::text::LayoutJob::simple_singleline(text.clone().into_owned(), font(*size), Color32::PLACEHOLDER);
-    job.wrap.max_width = width + 1.0;
-    job.wrap.max_rows = 1;
-    job.wrap.break_anywhere = true;
-    let galley = painter.layout_job(job);
-    let (wide, lower) = (galley.size().x, at.y + galley.size().y);
-    painter.galley(pos2(at.x + 0.5 * (width - wide), at.y), galley, ink);
-    lower
+fn one_line(
+    painter: &Painter,
+    (text, size): &(Cow<'_, str>, f32),
+    at: Pos2,
+    width: f32,
+    (ink, camera): (Color32, Camera),
+) -> f32 {
+    let lettering = lettering::cut(painter, text.clone().into_owned(), *size, width + 1.0, camera);
+    let whole = lettering.size();
+    lettering.paint(painter, pos2(at.x + 0.5 * (width - whole.x), at.y), ink);
+    at.y + whole.y
 }
 
 #[cfg(test)]

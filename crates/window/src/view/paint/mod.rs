@@ -252,7 +252,7 @@ pub fn element_picture(painter: &Painter, rect: Rect, kind: &str, art: &Art) {
 /// Paints a piece of furniture into a rectangle of its proportions, for lists.
 pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: &Art, theme: Theme) {
     let zoom = rect.width() / decor.size.x;
-    let camera = Camera { middle: decor.position, zoom, viewport: rect };
+    let camera = Camera { middle: decor.position, zoom, viewport: rect, is_zooming: false };
     match &*decor.kind {
         "rug" => floor::rug(painter, decor, 0, camera, theme),
         "window" => floor::window_light(painter, decor, camera, theme),

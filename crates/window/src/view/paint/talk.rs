@@ -200,7 +200,7 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
         painter.rect_filled(place, corners, theme.accent);
         let shown = crate::base::text::truncate(&tie.label, 28);
         let size = tie_label_size(camera);
-        lettering::word(painter, place.center(), Align2::CENTER_CENTER, shown, size, theme.on_accent);
+        lettering::word(painter, (place.center(), Align2::CENTER_CENTER), shown, size, theme.on_accent, camera);
     }
 }
 
@@ -291,11 +291,10 @@ pub(super) fn bubble(
         return true;
     }
     let ink = if bubble.aloud { theme.bubble_text } else { mixed(theme.bubble_text, theme.bubble, 0.25) };
-    let font = lettering::font((12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0));
-    let size = font.size;
+    let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
-    let lay_out = |text: String| painter.layout(text, font.clone(), Color32::PLACEHOLDER, width);
+    let lay_out = |text: String| lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
     // In a crowd measuring all would cost more than showing the few that fit.
     let room_for = if air.spared.is_some() {
         lay_out(text.clone()).size() + vec2(20.0, 14.0)
@@ -329,7 +328,8 @@ pub(super) fn bubble(
     let edge = if shown { Stroke::new(1.0, edge.gamma_multiply(strength)) } else { Stroke::NONE };
     painter.rect(rect, corners, ground, edge, StrokeKind::Inside);
     tail(painter, rect, mouth, bubble.aloud, ground, edge);
-    painter.galley(rect.center() - galley.size() / 2.0, galley, ink.gamma_multiply(strength));
+    let corner = rect.center() - galley.size() / 2.0;
+    galley.paint(painter, corner, ink.gamma_multiply(strength));
     true
 }
 
@@ -372,7 +372,8 @@ pub(super) fn reaction(
     let at = camera.to_screen(agent.position + World::new(-16.0, HEIGHT + 4.0 + 14.0 * share));
     let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
     painter.circle_filled(at, 0.78 * size, sign_ground(theme).gamma_multiply(0.85 * strength));
-    lettering::word(painter, at, Align2::CENTER_CENTER, sign, size, theme.accent.gamma_multiply(strength));
+    let colour = theme.accent.gamma_multiply(strength);
+    lettering::word(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
 }
 
 /// A sign beside the head of an agent that was refused something: a ring with a bar.
@@ -395,14 +396,15 @@ pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64
     let strength = Life::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
-    let galley = lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX);
+    let galley = lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
     let around = galley.size() + vec2(20.0, 8.0);
     let rect = Rect::from_center_size(top + vec2(0.0, around.y / 2.0), around);
     let rect = inside(rect, camera.viewport.shrink(4.0));
     let corners = CornerRadius::same(RADIUS[0]);
     let edge = Stroke::new(1.0, mixed(theme.line, theme.bad, 0.5).gamma_multiply(strength));
     painter.rect(rect, corners, theme.bubble.gamma_multiply(strength), edge, StrokeKind::Inside);
-    painter.galley(rect.center() - galley.size() / 2.0, galley, theme.bubble_text.gamma_multiply(strength));
+    let corner = rect.center() - galley.size() / 2.0;
+    galley.paint(painter, corner, theme.bubble_text.gamma_multiply(strength));
     rect
 }
 

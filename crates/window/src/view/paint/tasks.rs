@@ -7,6 +7,7 @@ use super::batch::{Batch, Placement, lit, mixed};
 use super::{figure, lettering};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
+use crate::view::camera::Camera;
 use crate::view::model::TasksView;
 use crate::view::theme::{CARD_SHADOW, LIGHT, word_colour};
 use crate::workspace::task_files::{Column, Priority, Task};
@@ -106,14 +107,15 @@ fn face(card: Rect) -> Pos2 {
 }
 
 /// The numbers of tasks, and the titles where they can be read.
-pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, zoom: f32) {
+pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, camera: Camera) {
+    let zoom = camera.zoom;
     for (index, column) in Column::SHOWN.into_iter().enumerate() {
         let (first, count) = of_column(board, index);
         let head = vec2(LEFT + STEP * index as f32 + WIDTH / 2.0, 11.7);
         if zoom >= COUNTED_ZOOM {
             let text = if zoom >= TITLES_ZOOM { format!("{} {count}", column.name()) } else { count.to_string() };
             let size = if zoom >= TITLES_ZOOM { 3.2 } else { 7.0 };
-            centred(painter, place.point(head), text, size * zoom, Color32::WHITE);
+            centred(painter, place.point(head), text, size * zoom, Color32::WHITE, camera);
         }
         if zoom < TITLES_ZOOM {
             continue;
@@ -122,18 +124,18 @@ pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, z
             let rect = card(index, row);
             let wide = rect.width() - if task.stakeholders.is_empty() { 3.6 } else { 8.8 };
             let title = truncate(&one_line(&task.title.text), TITLE_CHARS);
-            let galley = lettering::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2);
+            let galley = lettering::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2, camera);
             let top = rect.center().y - galley.size().y / zoom / 2.0;
             let ink = if column.is_over() { LIGHT.text_soft } else { LIGHT.text };
-            painter.galley(place.point(vec2(rect.left() + 2.6, top)), galley, ink);
+            galley.paint(painter, place.point(vec2(rect.left() + 2.6, top)), ink);
         }
     }
 }
 
-fn centred(painter: &Painter, at: Pos2, text: String, size: f32, ink: Color32) {
-    let galley = lettering::line(painter, text, size);
+fn centred(painter: &Painter, at: Pos2, text: String, size: f32, ink: Color32, camera: Camera) {
+    let galley = lettering::line(painter, text, size, camera);
     let corner: Vec2 = galley.size() / 2.0;
-    painter.galley(at - corner, galley, ink);
+    galley.paint(painter, at - corner, ink);
 }
 
 #[cfg(test)]

@@ -60,7 +60,10 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
         placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));
     }
     for (wanted, placed) in all {
-        placed.iter().rev().for_each(|place| label::paint(painter, place.rect, &wanted.labels[place.wish], theme));
+        placed
+            .iter()
+            .rev()
+            .for_each(|place| label::paint(painter, place.rect, &wanted.labels[place.wish], camera, theme));
     }
 }
 

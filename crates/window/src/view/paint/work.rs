@@ -117,10 +117,10 @@ fn paper(painter: &Painter, middle: Pos2, zoom: f32, name: &str, strength: f32, 
         );
     }
     if zoom >= 0.6 {
-        let galley = lettering::line(painter, name, 11.0);
+        let galley = lettering::line(painter, name, 11.0, Camera::default());
         let label = Align2::CENTER_TOP.anchor_size(rect.center_bottom() + vec2(0.0, 3.0), galley.size());
         let ground = label.expand2(vec2(4.0, 1.0));
         painter.rect_filled(ground, CornerRadius::same(4), theme.bubble.gamma_multiply(0.92 * strength));
-        painter.galley(label.min, galley, ink);
+        galley.paint(painter, label.min, ink);
     }
 }

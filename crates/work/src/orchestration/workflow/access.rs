@@ -7,6 +7,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::check::{self, There};
 use super::engine::Effect;
+use super::format::NO_STEPS;
 use super::record;
 use super::runs::{WorkflowRuns, Workflows, Written};
 use super::settings::WorkflowSettings;
@@ -84,7 +85,9 @@ impl RunsAccess<'_> {
             let found = workflows.files.get(&path).map(|file| check::check(&file.workflow, there)).unwrap_or_default();
             if workflows.problems.get(&path) != Some(&found) {
                 workflows.problems.insert(path.clone(), found);
-                let problems = workflows.problems(&path);
+                let mut problems = workflows.problems(&path);
+                // Nothing is wrong where no step was drawn yet: whoever runs it all the same is told.
+                problems.retain(|problem| problem.what != NO_STEPS);
                 self.report(&path, problems);
             }
         }

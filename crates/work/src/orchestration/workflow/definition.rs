@@ -170,6 +170,21 @@ pub struct ForEach {
     pub at_most: Option<u32>,
 }
 
+impl fmt::Display for ForEach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at_most {
+            Some(most) => write!(f, "{} at most {most}", self.list),
+            None => write!(f, "{}", self.list),
+        }
+    }
+}
+
+impl fmt::Display for Repeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at most {}", self.until, self.at_most)
+    }
+}
+
 impl ForEach {
     /// Where the list comes from.
     pub fn token(&self) -> Option<&Token> {
@@ -217,6 +232,9 @@ pub struct Step {
     /// It is done again until something holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_until: Option<Repeat>,
+    /// What stands at keys that could not be understood, as it is written.
+    #[serde(skip)]
+    pub unread: BTreeMap<String, String>,
     /// The lines of its keys; `id` has that of the step.
     #[serde(skip)]
     pub lines: BTreeMap<String, usize>,
@@ -240,6 +258,7 @@ impl Step {
             max_turns: None,
             model: None,
             repeat_until: None,
+            unread: BTreeMap::new(),
             lines: BTreeMap::new(),
             extra: Map::new(),
         }

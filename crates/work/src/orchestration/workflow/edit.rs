@@ -7,21 +7,34 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::definition::PersonWants;
+use super::format::stem;
 use super::keys::quoted_braces;
-use super::template::is_word;
+use super::template::{self, is_word};
 use crate::agent::front_matter;
 use crate::base::hash::content_hash;
+use crate::base::numbered;
 use crate::base::text::slug;
+use crate::workspace::outline::outline;
 use crate::workspace::{scene_patch, yaml};
+
+/// The keys of a step that hold numbers.
+const NUMBERS: [&str; 2] = ["retry", "max_turns"];
+/// Those that name what other steps give.
+const TEMPLATES: [&str; 6] = ["prompt", "when", "for_each", "repeat_until", "with", "outputs"];
 
 /// A change of a workflow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum WorkflowEdit {
-    /// A step for an agent, at the end.
+    /// A step at the end.
     AddStep {
-        /// Who, by id.
-        agent: String,
+        /// Who does it.
+        #[serde(flatten)]
+        doer: StepDoer,
+        /// The step that it comes after, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
     },
     /// A step is taken out, and with it what others depend on.
     RemoveStep {
@@ -42,11 +55,40 @@ pub enum WorkflowEdit {
         /// Of which.
         of: String,
     },
+    /// A step has another id, and whatever names it names that.
+    Rename {
+        /// Which.
+        step: String,
+        /// Its new id.
+        to: String,
+    },
+    /// A step is done by another.
+    Assign {
+        /// Which.
+        step: String,
+        /// Who does it from now on.
+        #[serde(flatten)]
+        doer: StepDoer,
+    },
+    /// What the workflow that a step does is asked about.
+    With {
+        /// Which step.
+        step: String,
+        /// What each of its variables is; empty takes it out.
+        variables: BTreeMap<String, String>,
+    },
+    /// What a key of the workflow itself says; empty takes it out.
+    SetOwn {
+        /// Which key: `name`, `description`, `trigger`.
+        key: String,
+        /// What.
+        text: String,
+    },
     /// What a key of a step says; empty takes it out.
     Set {
         /// Of which step.
         step: String,
-        /// Which key: `prompt`, `agent`, `when`.
+        /// Which key: `prompt`, `when`, `retry`.
         key: String,
         /// What.
         text: String,
@@ -65,6 +107,52 @@ pub enum WorkflowEdit {
         /// What it says then.
         text: String,
     },
+}
+
+/// Who does a step, as its file names them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepDoer {
+    /// An agent of the room or a profile, by id.
+    Agent(String),
+    /// A person.
+    Person(PersonWants),
+    /// Another workflow: its file, or its name.
+    Workflow(String),
+}
+
+impl Default for StepDoer {
+    fn default() -> Self {
+        Self::Agent(String::new())
+    }
+}
+
+impl StepDoer {
+    /// The keys of which a step has one.
+    const KEYS: [&'static str; 3] = ["agent", "person", "workflow"];
+
+    /// The key in the file, and what it says.
+    fn entry(&self) -> (&'static str, &str) {
+        match self {
+            Self::Agent(agent) => ("agent", agent),
+            Self::Person(PersonWants::Approval) => ("person", "approval"),
+            Self::Person(PersonWants::Form) => ("person", "form"),
+            Self::Workflow(workflow) => ("workflow", workflow),
+        }
+    }
+
+    /// What a new step of theirs is called, where that is free, and what it has besides.
+    fn first(&self) -> (String, Value) {
+        let named = |name: &str| Some(slug(name)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
+        match self {
+            Self::Agent(agent) => (named(agent), json!({ "prompt": "Say what is to be done", "outputs": [] })),
+            Self::Person(PersonWants::Approval) => ("approval".to_owned(), json!({ "prompt": "Is this good?" })),
+            Self::Person(PersonWants::Form) => {
+                ("form".to_owned(), json!({ "prompt": "Say what is asked for", "outputs": ["answer"] }))
+            }
+            Self::Workflow(workflow) => (named(stem(workflow)), json!({})),
+        }
+    }
 }
 
 /// What takes a change back that made one text another.
@@ -94,24 +182,46 @@ pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     if new == old {
         return Ok(text.to_owned());
     }
+    let (readable, old) = match edit {
+        WorkflowEdit::Rename { step, to } => with_id(&readable, &old, step, to),
+        _ => (readable.into_owned(), old),
+    };
     let patched = scene_patch::patch(&readable, &old, &new);
     let whole = format!("{}{patched}{}", &plain[..start], &plain[end..]);
     Ok(if windows { whole.replace('\n', "\r\n") } else { whole })
 }
 
+/// A text and its data with another id in one step, where it can be written there. Steps are known by their ids: one whose
+/// id is another would be written anew as a whole.
+fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
+    let mut renamed = data.clone();
+    let mut write = || {
+        let steps = renamed.get_mut("steps")?.as_array_mut()?;
+        let index = steps.iter().position(|one| id_of(one) == Some(step))?;
+        let outline = outline(text).ok()?;
+        let id = outline.get("steps")?.items().get(index)?.value.get("id")?;
+        steps[index]["id"] = json!(to);
+        Some(format!("{}{}{}", &text[..id.start], yaml::word(to), &text[id.end..]))
+    };
+    match write() {
+        Some(written) => (written, renamed),
+        None => (text.to_owned(), data.clone()),
+    }
+}
+
 fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
     let root = root.as_object_mut().ok_or("the front matter is not a list of keys")?;
-    let steps = root.entry("steps").or_insert_with(|| Value::Array(Vec::new()));
+    if let WorkflowEdit::SetOwn { key, text } = edit {
+        set(root, key, text);
+        return Ok(());
+    }
+    let steps = root.entry("steps").or_insert(Value::Null);
+    if steps.is_null() {
+        *steps = Value::Array(Vec::new());
+    }
     let steps = steps.as_array_mut().ok_or("steps: is not a list")?;
     match edit {
-        WorkflowEdit::AddStep { agent } => {
-            let base = Some(slug(agent)).filter(|id| is_word(id)).unwrap_or_else(|| "step".to_owned());
-            let is_free = |id: &String| steps.iter().all(|step| id_of(step) != Some(id));
-            let numbered = (2..).map(|number| format!("{base}-{number}"));
-            let id = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base);
-            steps.push(json!({ "id": id, "agent": agent, "prompt": "Say what is to be done", "outputs": [] }));
-            Ok(())
-        }
+        WorkflowEdit::AddStep { doer, after } => add_step(steps, doer, after.as_deref()),
         WorkflowEdit::RemoveStep { step } => {
             let before = steps.len();
             steps.retain(|one| id_of(one) != Some(step));
@@ -121,39 +231,31 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             steps.iter_mut().filter_map(Value::as_object_mut).for_each(|one| free(one, step));
             Ok(())
         }
-        WorkflowEdit::Depend { step, on } => {
-            if step == on {
-                return Err(format!("step {step:?} cannot wait for itself"));
-            }
-            if steps.iter().all(|one| id_of(one) != Some(on)) {
-                return Err(no_step(on));
-            }
-            if let Some(way) = way(steps, on, step) {
-                let way = way.join(" → ");
-                return Err(format!("{on:?} waits for {step:?} already ({way}): they would wait for each other"));
-            }
-            let one = find(steps, step)?;
-            let mut before = listed(one, "depends_on");
-            if !before.contains(on) {
-                before.push(on.clone());
-            }
-            one.insert("depends_on".to_owned(), json!(before));
-            Ok(())
-        }
+        WorkflowEdit::Depend { step, on } => depend(steps, step, on),
         WorkflowEdit::Free { step, of } => {
             free(find(steps, step)?, of);
             Ok(())
         }
+        WorkflowEdit::Rename { step, to } => rename(steps, step, to),
+        WorkflowEdit::Assign { step, doer } => {
+            assign(find(steps, step)?, doer);
+            Ok(())
+        }
+        WorkflowEdit::With { step, variables } => {
+            let one = find(steps, step)?;
+            let said = variables.iter().filter(|(_, text)| !text.trim().is_empty());
+            let said: Map<String, Value> = said.map(|(name, text)| (name.clone(), json!(text))).collect();
+            match said.is_empty() {
+                true => drop(one.shift_remove("with")),
+                false => drop(one.insert("with".to_owned(), Value::Object(said))),
+            }
+            Ok(())
+        }
         WorkflowEdit::Set { step, key, text } => {
             if key == "id" {
-                return Err("a step keeps its id here; change it in the file".to_owned());
+                return Err("a step is renamed, so that what names it follows".to_owned());
             }
-            let one = find(steps, step)?;
-            if text.trim().is_empty() {
-                one.shift_remove(key);
-            } else {
-                one.insert(key.clone(), text.as_str().into());
-            }
+            set(find(steps, step)?, key, text);
             Ok(())
         }
         WorkflowEdit::Outputs { step, names } => {
@@ -165,8 +267,103 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
             one.insert("outputs".to_owned(), outputs);
             Ok(())
         }
-        // The whole text, not its keys.
-        WorkflowEdit::Replace { .. } => Ok(()),
+        // The workflow itself, or the whole text: not its steps.
+        WorkflowEdit::SetOwn { .. } | WorkflowEdit::Replace { .. } => Ok(()),
+    }
+}
+
+fn add_step(steps: &mut Vec<Value>, doer: &StepDoer, after: Option<&str>) -> Result<(), String> {
+    let (base, more) = doer.first();
+    let is_taken = |id: &str| steps.iter().any(|step| id_of(step) == Some(id));
+    let id = numbered::first_free(numbered::alike(&base), is_taken);
+    let mut step = Map::from_iter([("id".to_owned(), json!(id))]);
+    assign(&mut step, doer);
+    step.extend(more.as_object().cloned().unwrap_or_default());
+    if let Some(after) = after {
+        if steps.iter().all(|one| id_of(one) != Some(after)) {
+            return Err(no_step(after));
+        }
+        step.insert("depends_on".to_owned(), json!([after]));
+    }
+    steps.push(Value::Object(step));
+    Ok(())
+}
+
+fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
+    if step == on {
+        return Err(format!("step {step:?} cannot wait for itself"));
+    }
+    if steps.iter().all(|one| id_of(one) != Some(on)) {
+        return Err(no_step(on));
+    }
+    if let Some(way) = way(steps, on, step) {
+        let way = way.join(" → ");
+        return Err(format!("{on:?} waits for {step:?} already ({way}): they would wait for each other"));
+    }
+    let one = find(steps, step)?;
+    let mut before = listed(one, "depends_on");
+    if before.iter().all(|known| known != on) {
+        before.push(on.to_owned());
+    }
+    one.insert("depends_on".to_owned(), json!(before));
+    Ok(())
+}
+
+/// Gives a step another id; other steps that wait for it or use what it gives name it by that.
+fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
+    if !is_word(to) {
+        return Err(format!("{to:?} cannot be the name of a step: use letters, digits, - and _"));
+    }
+    if step != to && steps.iter().any(|one| id_of(one) == Some(to)) {
+        return Err(format!("there is a step {to:?} already"));
+    }
+    find(steps, step)?.insert("id".to_owned(), json!(to));
+    for one in steps.iter_mut().filter_map(Value::as_object_mut) {
+        let mut before = listed(one, "depends_on");
+        if before.iter().any(|id| id == step) {
+            before.iter_mut().filter(|id| *id == step).for_each(|id| to.clone_into(id));
+            one.insert("depends_on".to_owned(), json!(before));
+        }
+        for (_, value) in one.iter_mut().filter(|(key, _)| TEMPLATES.contains(&key.as_str())) {
+            rename_within(value, step, to);
+        }
+    }
+    Ok(())
+}
+
+/// In every text of a value.
+fn rename_within(value: &mut Value, step: &str, to: &str) {
+    match value {
+        Value::String(text) => {
+            if let Some(renamed) = template::with_step_renamed(text, step, to) {
+                *text = renamed;
+            }
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| rename_within(entry, step, to)),
+        Value::Object(entries) => entries.values_mut().for_each(|entry| rename_within(entry, step, to)),
+        _ => {}
+    }
+}
+
+/// Says in a step who does it, and in no other key.
+fn assign(step: &mut Map<String, Value>, doer: &StepDoer) {
+    let (key, text) = doer.entry();
+    for other in StepDoer::KEYS.into_iter().filter(|other| *other != key) {
+        step.shift_remove(other);
+    }
+    if key != "workflow" {
+        step.shift_remove("with");
+    }
+    step.insert(key.to_owned(), json!(text));
+}
+
+/// Puts a text into a key, as a number where the key has one; an empty text takes the key out.
+fn set(keys: &mut Map<String, Value>, key: &str, text: &str) {
+    let number = NUMBERS.contains(&key).then(|| text.trim().parse::<u32>().ok()).flatten();
+    match number {
+        _ if text.trim().is_empty() => drop(keys.shift_remove(key)),
+        Some(number) => drop(keys.insert(key.to_owned(), json!(number))),
+        None => drop(keys.insert(key.to_owned(), json!(text))),
     }
 }
 
@@ -242,102 +439,5 @@ fn way<'a>(steps: &'a [Value], step: &'a str, waited_for: &str) -> Option<Vec<&'
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::format;
-    use super::*;
-
-    const TEXT: &str = "---
-# A pipeline of ours.
-name: Tea
-colour: green
-steps:
-  # First we look.
-  - id: look
-    agent: ada
-    prompt: \"Look at {topic}\"   # at all of it
-    outputs: [found]
-
-  - { id: write, agent: bram, prompt: \"{look.found}\", depends_on: [look] }
----
-
-# Tea
-
-Words of ours.
-";
-
-    fn applied(text: &str, edit: &WorkflowEdit) -> String {
-        let changed = apply(text, edit).unwrap_or_else(|why| panic!("{edit:?}: {why}"));
-        for kept in
-            ["# A pipeline of ours.\nname: Tea\ncolour: green\n", "  # First we look.\n", "\n# Tea\n\nWords of ours.\n"]
-        {
-            assert!(changed.contains(kept), "{kept} in {changed}");
-        }
-        let file = format::read("workflows/tea.md", &changed);
-        assert!(file.is_usable(), "{:?} {changed}", file.problems);
-        changed
-    }
-
-    #[test]
-    fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
-        let step = "look".to_owned();
-        let set = |key: &str, text: &str| WorkflowEdit::Set { step: "look".into(), key: key.into(), text: text.into() };
-        let changed = applied(TEXT, &set("prompt", "Look again\nat {topic}\n"));
-        assert!(changed.contains("Look again\n") && changed.contains("# at all of it"), "{changed}");
-        let changed = applied(TEXT, &set("when", "{topic} == tea"));
-        assert!(changed.contains("    outputs: [found]\n    when: "), "{changed}");
-        assert!(applied(&changed, &set("when", "")).contains("outputs: [found]\n\n"), "and away again");
-        let changed = applied(TEXT, &WorkflowEdit::Outputs { step, names: vec!["found".into(), "more".into()] });
-        assert!(changed.contains("    outputs: [found, more]\n"), "{changed}");
-        let changed = applied(TEXT, &WorkflowEdit::AddStep { agent: "cleo".into() });
-        assert!(changed.contains("id: cleo"), "{changed}");
-        let changed = applied(&changed, &WorkflowEdit::Depend { step: "cleo".into(), on: "write".into() });
-        let steps = format::read("workflows/tea.md", &changed).workflow.steps;
-        assert_eq!(steps[2].depends_on, ["write"]);
-        let changed = applied(&changed, &WorkflowEdit::RemoveStep { step: "write".into() });
-        let steps = format::read("workflows/tea.md", &changed).workflow.steps;
-        assert_eq!((steps.len(), steps[1].depends_on.len()), (2, 0), "{changed}");
-        assert_eq!(apply(TEXT, &WorkflowEdit::Free { step: "look".into(), of: "write".into() }).as_deref(), Ok(TEXT));
-    }
-
-    #[test]
-    fn a_change_is_taken_back_to_the_letter_unless_somebody_else_changed_the_file() {
-        for edit in [
-            WorkflowEdit::RemoveStep { step: "look".into() },
-            WorkflowEdit::Outputs { step: "look".into(), names: Vec::new() },
-            WorkflowEdit::Free { step: "write".into(), of: "look".into() },
-        ] {
-            let changed = apply(TEXT, &edit).expect("it can be changed");
-            let back = inverse(TEXT, &changed);
-            assert_eq!(apply(&changed, &back).as_deref(), Ok(TEXT), "{edit:?}");
-            let why = apply(&format!("{changed}More words."), &back).expect_err("it is another text");
-            assert!(why.contains("changed otherwise"), "{why}");
-        }
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused_in_words() {
-        let depend = |step: &str, on: &str| WorkflowEdit::Depend { step: step.into(), on: on.into() };
-        for (edit, part) in [
-            (
-                depend("look", "write"),
-                "\"write\" waits for \"look\" already (look → write): they would wait for each other",
-            ),
-            (depend("look", "look"), "wait for itself"),
-            (depend("look", "nothing"), "no step"),
-            (WorkflowEdit::RemoveStep { step: "nothing".into() }, "no step"),
-            (WorkflowEdit::Outputs { step: "look".into(), names: vec!["a b".into()] }, "cannot be the name"),
-        ] {
-            assert!(apply(TEXT, &edit).is_err_and(|why| why.contains(part)), "{edit:?}");
-        }
-        assert!(apply("# No front matter\n", &depend("a", "b")).is_err());
-    }
-
-    #[test]
-    fn line_ends_of_other_systems_and_braces_without_quotes_are_no_trouble() {
-        let text = "---\r\nsteps:\r\n  - id: a\r\n    agent: x\r\n    prompt: go\r\n    outputs: [ok]\r\n    repeat_until: {a.ok} at most 2\r\n---\r\nBody\r\n";
-        let edit = WorkflowEdit::Set { step: "a".into(), key: "prompt".into(), text: "stop".into() };
-        let changed = apply(text, &edit).expect("it can be changed");
-        assert!(changed.contains("    prompt: stop\r\n") && changed.ends_with("---\r\nBody\r\n"), "{changed}");
-        assert!(changed.contains("repeat_until: \"{a.ok} at most 2\"\r\n"), "{changed}");
-    }
-}
+#[path = "edit_tests.rs"]
+mod tests;

@@ -23,6 +23,9 @@ pub const STEPS_AT_MOST: usize = 10_000;
 /// Nothing is done more often.
 pub const ROUNDS_AT_MOST: u32 = 1_000;
 
+/// What is wrong with a workflow in which nothing was drawn yet.
+pub const NO_STEPS: &str = "this workflow has no steps";
+
 const KEYS: &[&str] = &["name", "description", "trigger", "variables", "steps"];
 const STEP_KEYS: &[&str] = &[
     "id",
@@ -40,6 +43,8 @@ const STEP_KEYS: &[&str] = &[
     "model",
     "repeat_until",
 ];
+/// Keys of a step whose text can be one that nobody understands.
+const MAY_BE_UNREAD: [&str; 5] = ["when", "for_each", "repeat_until", "retry", "max_turns"];
 const VARIABLE_KEYS: &[&str] = &["name", "description", "default"];
 const OUTPUT_KEYS: &[&str] = &["name", "description", "file", "kind"];
 
@@ -251,11 +256,12 @@ impl Reader<'_> {
 
     fn steps(&mut self, keys: &mut Keys<'_>, lines: &Lines) -> Vec<Step> {
         let line = keys.line("steps");
-        let remedy = "write steps: and below it, for each, `- id: NAME`, `agent: ID` and `prompt: …`";
+        let remedy =
+            "add one in the graph, or write steps: and below it, for each, `- id: NAME`, `agent: ID` and `prompt: …`";
         let entries = match keys.value("steps") {
             Some(Value::Array(entries)) if !entries.is_empty() => entries,
             Some(Value::Array(_)) | None => {
-                self.error(line.or(Some(1)), "this workflow has no steps", remedy);
+                self.error(line.or(Some(1)), NO_STEPS, remedy);
                 return Vec::new();
             }
             Some(_) => {
@@ -335,16 +341,28 @@ impl Reader<'_> {
                 );
             }
         }
+        let turns = self.number(&id, "max_turns", 10_000, &mut keys);
+        let retry = self.number(&id, "retry", 100, &mut keys);
+        let is_read = |key: &str| match key {
+            "when" => when.is_some(),
+            "for_each" => for_each.is_some(),
+            "repeat_until" => repeat_until.is_some(),
+            "retry" => retry.is_some(),
+            _ => turns.is_some(),
+        };
+        let unread = MAY_BE_UNREAD.into_iter().filter(|key| !is_read(key));
+        let unread = unread.filter_map(|key| Some((key.to_owned(), keys.braced(key)?))).collect();
         let step = Step {
             depends_on: keys.words("depends_on"),
-            retry: self.number(&id, "retry", 100, &mut keys).unwrap_or(0),
-            max_turns: self.number(&id, "max_turns", 10_000, &mut keys).filter(|turns| *turns > 0),
+            retry: retry.unwrap_or(0),
+            max_turns: turns.filter(|turns| *turns > 0),
             model: keys.text("model").map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()),
             prompt,
             outputs,
             when,
             for_each,
             repeat_until,
+            unread,
             ..Step::new(&id, doer)
         };
         let (extra, problems) = keys.rest(self.path, STEP_KEYS, "step");

@@ -163,6 +163,19 @@ impl Template {
     }
 }
 
+/// A text in which what a step gives is named by another id of that step; absent where it is not named.
+pub fn with_step_renamed(text: &str, from: &str, to: &str) -> Option<String> {
+    let is_meant = |token: &Token| matches!(token, Token::Output { step, .. } if step == from);
+    let template = Template::parse(text);
+    template.tokens().any(is_meant).then(|| {
+        let renamed = template.with(|token| match token {
+            Token::Output { step, output } if step == from => Some(Token::output(to, output).into()),
+            _ => None,
+        });
+        renamed.to_string()
+    })
+}
+
 impl From<Token> for Template {
     fn from(token: Token) -> Self {
         Self(vec![Piece::Token(token)])

@@ -62,6 +62,12 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .only(can_run)
         .undone(Undone::CannotBe),
     of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(there_is_one),
+    of("workflows.new", "New workflow", |_| {
+        vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewEmptyWorkflow).into()]
+    })
+    .about("An empty one, whose steps are drawn in the graph")
+    .menus(&[(Menu::NewWorkflow, "Empty")])
+    .undone(Undone::ByUndo),
     of("workflows.new_chain", "New workflow: chain", |_| new("chain"))
         .about("One agent after another")
         .menus(&[(Menu::NewWorkflow, "Chain")])

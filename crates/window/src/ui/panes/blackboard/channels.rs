@@ -6,15 +6,25 @@ use super::entries::title;
 use super::{Acts, BlackboardPane};
 use crate::base::Id;
 use crate::orchestration::TogetherCommand;
+use crate::ui::Command;
+use crate::ui::commands::{WindowCommand, create};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
-use crate::view::theme::SPACE;
+use crate::ui::widgets::{menu, words};
+use crate::view::pick::Thing;
+use crate::view::theme::{MENU, SPACE};
 use crate::view::together::ChannelView;
 
 impl BlackboardPane {
     /// Shows a channel.
-    pub(super) fn channel(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &mut Acts) {
+    pub(super) fn channel(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ViewerContext<'_>,
+        channel: &ChannelView,
+        acts: &mut Acts,
+        commands: &mut Vec<Command>,
+    ) {
         let theme = cx.theme;
         widgets::in_card(ui, theme, |ui| {
             let (said, delivered, bounced) = channel.counts;
@@ -26,6 +36,7 @@ impl BlackboardPane {
             let name = format!("#{}", channel.name);
             title(ui, &name);
             ui.label(widgets::small(counts, theme));
+            boards(ui, cx, &channel.name, commands);
             listeners(ui, cx, channel, acts);
             for (number, by, text) in &channel.messages {
                 ui.label(widgets::small(format!("{number} · {}", cx.room.called(by)), theme));
@@ -41,6 +52,39 @@ impl BlackboardPane {
         });
         ui.add_space(SPACE[0]);
     }
+}
+
+/// The boards on which a channel is shown, each a click away, and the list that puts it on another.
+fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec<Command>) {
+    let ViewerContext { room, theme, .. } = *cx;
+    let boards = |shows: bool| {
+        let all = room.elements.iter().filter(|element| *element.kind == *create::CHANNEL_BOARD);
+        all.filter(move |element| room.together.shown.get(&element.id).is_some_and(|shown| shown == channel) == shows)
+    };
+    ui.horizontal_wrapped(|ui| {
+        for board in boards(true) {
+            let shows = ui.button(format!("On {}", board.label)).on_hover_text("Select this board");
+            if shows.clicked() {
+                commands.push(WindowCommand::Select(vec![Thing::Element(board.id.clone())]).into());
+            }
+        }
+        let new = ui.button("Put on a new board");
+        widgets::name(&new, format!("Put {channel} on a new board"));
+        if new.clicked() {
+            commands.push(create::board_of_channel(room, channel, cx.ui.view.camera.middle));
+        }
+        if boards(false).next().is_none() {
+            return;
+        }
+        let called = format!("Put {channel} on a board");
+        menu::menu_button(ui, "Put on a board", &called, MENU[1], theme, |ui| {
+            for board in boards(false) {
+                if menu::listed(ui, &*board.label).clicked() {
+                    commands.push(create::show_channel(room, &board.id, Some(channel)));
+                }
+            }
+        });
+    });
 }
 
 /// Who listens to a channel, each with a way to let it listen no more.

@@ -91,7 +91,7 @@ impl Pane for BlackboardPane {
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         widgets::dress(ui.style_mut(), cx.theme);
         let together = &cx.room.together;
-        let mut acts = Acts::new();
+        let (mut acts, mut commands) = (Acts::new(), Vec::new());
         if together.boards.is_empty() && together.channels.is_empty() && together.kept.is_empty() {
             let how = "Agents at work write values here with blackboard_write, and speak in channels with publish.";
             widgets::empty(ui, Icon::Chat, "The blackboard is empty", how, cx.theme);
@@ -113,13 +113,13 @@ impl Pane for BlackboardPane {
                 widgets::section(ui, "Channels", cx.theme);
             }
             for channel in &together.channels {
-                self.channel(ui, cx, channel, &mut acts);
+                self.channel(ui, cx, channel, &mut acts, &mut commands);
             }
         });
         let command = |(forth, back): (TogetherCommand, Option<TogetherCommand>)| {
             Command::Act(RoomAct::Together(forth), back.map(RoomAct::Together))
         };
-        acts.into_iter().map(command).collect()
+        acts.into_iter().map(command).chain(commands).collect()
     }
 
     fn boxed_clone(&self) -> Box<dyn Pane> {

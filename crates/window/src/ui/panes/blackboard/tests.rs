@@ -36,7 +36,7 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> 
     let kept =
         KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
     let kept = vec![KeptView { entry: kept, value: "ask".into() }];
-    room.together = TogetherView { channels: vec![channel], boards: vec![board], kept }.into();
+    room.together = TogetherView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
     let pane = std::cell::RefCell::new(BlackboardPane::default());
     pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
@@ -138,4 +138,38 @@ fn of_very_many_entries_some_are_shown_and_all_are_found() {
     window.get_by_label("Find entries").type_text("NEEDLE");
     window.run();
     assert!(window.query_by_label("entry 777").is_some() && window.query_by_label("entry 1").is_none());
+}
+
+#[test]
+fn a_channel_is_put_on_a_new_board_or_on_one_that_is_there() {
+    use crate::element::ElementCommand;
+    let mut window = stage();
+    window.state_mut().room.elements.push(crate::ui::testing::element(
+        9,
+        "wall",
+        "messageboard",
+        crate::view::model::ContentView::Text(String::new()),
+    ));
+    window.run();
+    click(&mut window, "Put findings on a new board");
+    click(&mut window, "Put findings on a board");
+    click(&mut window, "wall");
+    let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), assigned] =
+        &window.state().commands[..]
+    else {
+        panic!("{:?}", window.state().commands)
+    };
+    assert_eq!((&keys["kind"], &keys["channel"]), (&"messageboard".into(), &"findings".into()));
+    let set = |channel: Option<&str>| {
+        let channel = channel.map(str::to_owned);
+        RoomAct::Element(ElementCommand::SetChannel { element: "wall".into(), channel })
+    };
+    assert_eq!(*assigned, Command::Act(set(Some("findings")), Some(set(None))));
+    let mut together = (*window.state().room.together).clone();
+    together.shown.insert("wall".into(), "findings".into());
+    window.state_mut().room.together = together.into();
+    window.run();
+    click(&mut window, "On wall");
+    let selected: Vec<&str> = window.state().state.selection.things().iter().map(|thing| &**thing.id()).collect();
+    assert_eq!(selected, ["wall"]);
 }

@@ -7,6 +7,7 @@ use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, Rich
 use crate::base::Id;
 use crate::element::kinds::kind;
 use crate::schedule::TICKS_PER_SEC;
+use crate::simulation::State;
 use crate::ui::ViewerContext;
 use crate::ui::panes::inspector::holds;
 use crate::ui::widgets;
@@ -150,21 +151,38 @@ fn unread(room: &RoomModel, agent: &Id) -> usize {
 fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
     let mut lines = vec![("Holds", holds(&element.content))];
     if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
-        let named = |is_newest: bool| {
-            let is_so = move |knows: Knows| matches!(knows, Knows::Newest { .. }) == is_newest;
-            named(known, is_so)
-        };
-        lines.push(("Up to date", named(true).unwrap_or_else(|| "Nobody yet".to_owned())));
-        lines.extend(named(false).map(|behind| ("Not yet", behind)));
+        lines.push(("Version", known.version.to_string()));
+        lines.extend(reading_now(room, element).map(|readers| ("Reading it now", readers)));
+        let newest = named(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
+        lines.push(("Up to date", newest.unwrap_or_else(|| "Nobody yet".to_owned())));
+        let older = named(known, |knows| match knows {
+            Knows::Older { version, .. } => Some(format!(" (version {version})")),
+            _ => None,
+        });
+        lines.extend(older.map(|older| ("Read an older version", older)));
+        let nothing = named(known, |knows| matches!(knows, Knows::Nothing).then(String::new));
+        lines.extend(nothing.map(|nothing| ("Not yet", nothing)));
     }
     lines.extend(changed.map(|changed| ("Last change", changed)));
     Facts { title: element.label.to_string(), lines }
 }
 
-/// Some of the readers by name, and how many more there are.
-fn named(known: &KnownBy, is_so: impl Fn(Knows) -> bool) -> Option<String> {
-    let names: Vec<&str> =
-        known.readers.iter().filter(|reader| is_so(reader.knows)).map(|reader| &*reader.name).collect();
+/// Who stands before an element and reads what it holds now.
+fn reading_now(room: &RoomModel, element: &ElementView) -> Option<String> {
+    let is_reader =
+        |agent: &&AgentView| agent.state == State::Reading && !agent.walks && agent.reads == Some(element.key);
+    let readers = room.agents.iter().filter(is_reader).map(|agent| agent.name.to_string());
+    listed(readers.collect())
+}
+
+/// Some of the readers by name, each with what is said of it, and how many more there are; of others nothing is said.
+fn named(known: &KnownBy, said: impl Fn(Knows) -> Option<String>) -> Option<String> {
+    let all = known.readers.iter();
+    listed(all.filter_map(|reader| said(reader.knows).map(|said| format!("{}{said}", reader.name))).collect())
+}
+
+/// Some of these names, and how many more there are.
+fn listed(names: Vec<String>) -> Option<String> {
     let (first, more) = names.split_at(names.len().min(READERS_NAMED));
     match (first, more.len()) {
         ([], _) => None,
@@ -233,7 +251,6 @@ fn card_place(view: Rect, around: Rect, size: egui::Vec2, pointer: Pos2) -> Rect
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::State;
     use crate::ui::testing::sample_room;
     use crate::view::model::ReaderView;
     use proptest::prelude::*;
@@ -262,19 +279,25 @@ mod tests {
         let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
         let newest = Knows::Newest { read_tick: 4 };
         let mut readers: Vec<ReaderView> = ["Ada", "Bram", "Cleo", "Dov"].map(|name| reader(name, newest)).into();
-        readers.push(reader("Esme", Knows::Older { read_tick: 2 }));
+        readers.push(reader("Esme", Knows::Older { version: 3, read_tick: 2 }));
         readers.push(reader("Finn", Knows::Nothing));
-        room.known.insert("ideas".into(), Arc::new(KnownBy { readers }));
+        room.known.insert("ideas".into(), Arc::new(KnownBy { version: 4, readers }));
+        let key = room.element("ideas").map(|element| element.key);
+        (room.agents[1].state, room.agents[1].reads) = (State::Reading, key);
         let ideas = room.element("ideas").expect("it is here");
         let facts = of_element(&room, ideas, Some("Ada added a pin".to_owned()));
         let of = |about: &str| facts.lines.iter().find(|line| line.0 == about).map(|line| &*line.1);
         assert_eq!(of("Up to date"), Some("Ada, Bram, Cleo and 1 more"));
-        assert_eq!(of("Not yet"), Some("Esme, Finn"));
+        assert_eq!(of("Version"), Some("4"));
+        assert_eq!(of("Reading it now"), Some("Bram"));
+        assert_eq!(of("Read an older version"), Some("Esme (version 3)"));
+        assert_eq!(of("Not yet"), Some("Finn"));
         assert_eq!(of("Last change"), Some("Ada added a pin"));
-        let nobody = KnownBy { readers: vec![reader("Esme", Knows::Nothing)] };
+        let nobody = KnownBy { version: 1, readers: vec![reader("Esme", Knows::Nothing)] };
         room.known.insert("ideas".into(), Arc::new(nobody));
+        room.agents[1].walks = true;
         let facts = of_element(&room, room.element("ideas").expect("it is here"), None);
-        assert_eq!(facts.lines[1], ("Up to date", "Nobody yet".to_owned()));
+        assert_eq!(facts.lines[2], ("Up to date", "Nobody yet".to_owned()), "and who is on its way does not read");
     }
 
     proptest! {

@@ -209,6 +209,10 @@ impl Canvas {
     ) {
         let ViewerContext { room, recent, theme, art, ui: state, .. } = *cx;
         let (rect, pointer) = (response.rect, ui.input(|input| input.pointer.latest_pos()));
+        if let Some(left) = view.note_zoom(ui.input(|input| input.time)) {
+            // What was scaled meanwhile is laid out anew then.
+            ui.request_repaint_after_secs(left as f32);
+        }
         let painter = ui.painter_at(rect);
         let look = Look {
             camera: view.camera,

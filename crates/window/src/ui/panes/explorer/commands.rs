@@ -1,6 +1,7 @@
 //! What a person asks the explorer for, as commands: looked up in the tree, with what takes it back.
 
 use super::dialogs::{NewFile, Question, Renaming};
+use super::templates::Template;
 use super::tree::{Spot, folder_of, name_of};
 use super::{Explorer, templates};
 use crate::base::Id;
@@ -66,6 +67,7 @@ impl Explorer {
             FilesCommand::Move(paths, folder) => self.move_into(paths, &folder, cx),
             FilesCommand::GivePaths(pairs) => self.give_paths(pairs, cx),
             FilesCommand::Make(path, text) => self.make(path, text, cx),
+            FilesCommand::NewEmptyWorkflow => self.new_empty_workflow(cx),
             FilesCommand::NewWorkflow(template) => self.new_workflow(template, cx),
             FilesCommand::Find => {
                 self.wants_filter = true;
@@ -140,6 +142,16 @@ impl Explorer {
         }
         let back = file_act(cx, FileOperation::Delete { path });
         vec![Command::Act(RoomAct::File(save), Some(back))]
+    }
+
+    /// A workflow without steps, shown in the graph, in which they are drawn.
+    fn new_empty_workflow(&mut self, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let template = Template::Workflow;
+        let path = template.free_path("workflows", template.first_stem(), |path| self.tree.there(path).is_some());
+        let save = FileOperation::Save { path: path.clone(), base: None, content: template.text(&path) };
+        let back = file_act(cx, FileOperation::Delete { path: path.clone() });
+        let shows = WindowCommand::ShowWorkflow { path: Some(path), runs: false };
+        vec![Command::Act(file_act(cx, save), Some(back)), shows.into()]
     }
 
     /// A workflow from a template, with the agents that it names and that are not there, all taken back as one. It is shown

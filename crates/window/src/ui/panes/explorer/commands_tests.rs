@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::tree::tests::{file, gone};
 use super::*;
+use crate::orchestration::workflow::format::NO_STEPS;
 use crate::ui::UiState;
 use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::file_texts::TextRead;
@@ -244,4 +245,17 @@ fn a_workflow_from_a_template_comes_with_the_agents_that_are_not_there_and_is_ta
     assert_eq!(saved[0].1, "name: Chain 2");
     assert!(paths.contains(&"agents/researcher.md") && !paths.contains(&"agents/writer.md"), "{paths:?}");
     assert!(acts.iter().all(|(_, back)| back.is_some()));
+}
+
+#[test]
+fn an_empty_workflow_gets_a_free_name_and_is_drawn_in_the_graph() {
+    let mut window = window(vec![file("workflows/new-workflow.md", 1)]);
+    let asked = window.perform(FilesCommand::NewEmptyWorkflow);
+    let [Command::Act(RoomAct::File(save), Some(RoomAct::File(back)))] = &asked[..] else { panic!("{asked:?}") };
+    let path = "workflows/new-workflow-2.md".to_owned();
+    let FileOperation::Save { path: saved, base: None, content } = &save.operation else { panic!("{save:?}") };
+    assert_eq!(*saved, path);
+    let problems = crate::orchestration::workflow::format::read(saved, content).problems;
+    assert_eq!(problems.iter().map(|problem| problem.what.as_str()).collect::<Vec<_>>(), [NO_STEPS]);
+    assert_eq!(back.operation, FileOperation::Delete { path });
 }

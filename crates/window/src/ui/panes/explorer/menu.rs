@@ -26,8 +26,8 @@ const BUTTONS: [(Icon, &str, &str); 3] = [
     (Icon::Plus, "New file…", "files.new"),
 ];
 
-/// What opens the list of templates.
-pub(super) const NEW_WORKFLOW: &str = "New workflow from template";
+/// What opens the list of new workflows: an empty one, and the templates.
+pub(super) const NEW_WORKFLOW: &str = "New workflow";
 
 impl Explorer {
     /// The menu of a row; of the list of files itself where there is none.

@@ -9,7 +9,7 @@ use crate::base::Id;
 use crate::element::kinds::kind;
 use crate::element::{ElementCommand, MailStatus};
 use crate::ui::Command;
-use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::commands::{RoomAct, WindowCommand, create};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::{menu, words};
@@ -20,6 +20,8 @@ use crate::workspace::task_files::Column;
 
 /// Whose an element is that is nobody's.
 const NOBODY: &str = "Nobody";
+/// What a board shows that shows what is written on it.
+const NO_CHANNEL: &str = "No channel";
 
 pub(super) fn element_card(
     ui: &mut Ui,
@@ -45,6 +47,9 @@ pub(super) fn element_card(
     label(ui, element, theme, drafts, commands);
     if kind.is_some_and(|kind| kind.private) {
         owner(ui, cx, element, commands);
+    }
+    if *element.kind == *create::CHANNEL_BOARD {
+        channel(ui, cx, element, commands);
     }
     widgets::section(ui, "Holds", theme);
     ui.label(holds(&element.content));
@@ -160,5 +165,41 @@ fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &
     if let Some(owner) = chosen.filter(|owner| *owner != element.owner) {
         let set = |owner| RoomAct::Element(ElementCommand::SetOwner { element: element.id.clone(), owner });
         commands.push(Command::Act(set(owner), Some(set(element.owner.clone()))));
+    }
+}
+
+/// The channel that a message board shows: one in which something was said, or none.
+fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
+    let together = &cx.room.together;
+    let shown = together.shown.get(&element.id);
+    widgets::section(ui, "Shows", cx.theme);
+    let label = |channel: &str| format!("#{channel}");
+    let words = shown.map_or_else(|| NO_CHANNEL.to_owned(), |channel| label(channel));
+    let mut chosen: Option<Option<&str>> = None;
+    menu::drop_down(ui, "Channel", words, MENU[1], cx.theme, |ui| {
+        if menu::choice(ui, shown.is_none(), NO_CHANNEL).clicked() {
+            chosen = Some(None);
+        }
+        // One that nobody has said anything in yet may be shown all the same.
+        let unknown = shown.filter(|shown| together.channels.iter().all(|channel| channel.name != **shown));
+        for channel in unknown.into_iter().chain(together.channels.iter().map(|channel| &channel.name)) {
+            if menu::choice(ui, shown == Some(channel), &label(channel)).clicked() {
+                chosen = Some(Some(channel));
+            }
+        }
+    });
+    match (shown.is_some(), together.channels.is_empty()) {
+        (true, _) => {
+            let about = "What is said in this channel replaces what is written here.";
+            ui.label(widgets::small(about, cx.theme));
+        }
+        (false, true) => {
+            let about = "There is no channel yet. Agents make one by speaking in it.";
+            ui.label(widgets::small(about, cx.theme));
+        }
+        (false, false) => {}
+    }
+    if let Some(channel) = chosen.filter(|channel| *channel != shown.map(String::as_str)) {
+        commands.push(create::show_channel(cx.room, &element.id, channel));
     }
 }

@@ -110,7 +110,9 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
         for reader in &known.readers[rows] {
             let (word, colour) = match reader.knows {
                 Knows::Newest { read_tick } => (format!("up to date, {seen} {}", ago(room, read_tick)), theme.good),
-                Knows::Older { read_tick } => (format!("read an older version {}", ago(room, read_tick)), theme.warn),
+                Knows::Older { version, read_tick } => {
+                    (format!("read version {version} of {} {}", known.version, ago(room, read_tick)), theme.warn)
+                }
                 Knows::Nothing => (format!("has not {seen}"), theme.text_soft),
             };
             ui.horizontal(|ui| {

@@ -41,8 +41,8 @@ fn status_colour(status: Option<StepStatus>, theme: &Theme) -> Color32 {
     }
 }
 
-/// Shows all of it, or its beginning where all of it could not be read.
-fn show_from_the_beginning(view: &mut View, bounds: Rect) {
+/// Shows all of it, or its beginning where all of it could not be read; the card that is looked at in any case.
+fn show_from_the_beginning(view: &mut View, bounds: Rect, chosen: Option<&Rect>) {
     view.fit(bounds, 0.0);
     if view.zoom < READABLE_ZOOM && bounds.is_positive() {
         view.zoom = READABLE_ZOOM;
@@ -50,6 +50,9 @@ fn show_from_the_beginning(view: &mut View, bounds: Rect) {
         view.middle = bounds.center();
         if bounds.width() > 2.0 * half.x {
             view.middle.x = bounds.left() - AIR + half.x;
+        }
+        if let Some(card) = chosen {
+            view.middle.x = view.middle.x.max(card.right() + AIR - half.x);
         }
     }
 }
@@ -70,7 +73,9 @@ impl WorkflowLayer {
         self.placed.update(&file.steps);
         self.view.look_around(ui, &ground);
         if !self.view.is_free {
-            show_from_the_beginning(&mut self.view, self.placed.bounds);
+            let chosen = file.steps.iter().position(|step| self.chosen.as_ref() == Some(&step.id));
+            let chosen = chosen.and_then(|at| self.placed.cards.get(at));
+            show_from_the_beginning(&mut self.view, self.placed.bounds, chosen);
         }
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
         inner.set_clip_rect(rect.intersect(ui.clip_rect()));

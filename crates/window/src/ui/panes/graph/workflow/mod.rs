@@ -1,6 +1,8 @@
 //! A workflow as a layer of the graph: steps in order from left to right, with what each is at in the newest run, run from
 //! here and changed here.
 
+mod details;
+mod draft;
 mod drawing;
 mod placing;
 mod side;
@@ -9,16 +11,18 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use egui::{Frame, Margin, ScrollArea, Ui};
+use egui::{Frame, Margin, ScrollArea, Ui, UiBuilder};
 
 use super::layer::Layer;
 use super::view::View;
-use crate::orchestration::workflow::edit::WorkflowEdit;
+use crate::orchestration::workflow::definition::PersonWants;
+use crate::orchestration::workflow::edit::{StepDoer, WorkflowEdit};
+use crate::orchestration::workflow::format::stem;
 use crate::orchestration::workflow::{PersonAnswer, RunStatus, WorkflowCommand};
 use crate::ui::Command;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
-use crate::ui::menus::keys_tip;
+use crate::ui::menus::{self, keys_tip};
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -38,6 +42,12 @@ pub struct WorkflowLayer {
     placed: placing::Placed,
     /// The step that is looked at, by id.
     chosen: Option<String>,
+    /// The step that is looked at gets another name as soon as its file says so: from and to.
+    renamed: Option<(String, String)>,
+    /// A step was added to so many: it is looked at as soon as it is there.
+    awaited: Option<usize>,
+    /// Whether the workflow itself is looked at.
+    shows_details: bool,
     /// The step from which an arrow is being drawn.
     linking: Option<String>,
     /// Whether it is to run as soon as it is shown.
@@ -48,8 +58,10 @@ pub struct WorkflowLayer {
     is_asking_anew: bool,
     /// What a run is to be about, by variable.
     variables: BTreeMap<String, String>,
-    /// What is being written into the fields of the step that is looked at.
-    drafts: side::Drafts,
+    /// What is being written about the step that is looked at.
+    side: side::Side,
+    /// What is being written about the workflow itself.
+    details: details::Details,
     /// What is being answered, by step and field.
     answers: BTreeMap<(String, String), String>,
 }
@@ -93,17 +105,22 @@ impl WorkflowLayer {
                 Layer::Workflow(Some(path)) if !cx.room.files.contains(path) => {
                     ("This workflow is not there", "It is being read, or its file is gone.")
                 }
-                _ => (
-                    "There are no workflows yet",
-                    "Choose New workflow in the list above, or write a file in workflows/.",
-                ),
+                _ => ("There are no workflows yet", "Begin with an empty one, or choose a template in the list above."),
             };
             widgets::empty(ui, Icon::Graph, title, how, cx.theme);
+            if all.files.is_empty() {
+                ui.vertical_centered(|ui| {
+                    if widgets::primary(ui, true, "Draw a new workflow", cx.theme).clicked() {
+                        done.commands.extend(menus::run(cx, "workflows.new"));
+                    }
+                });
+            }
             return done.commands;
         };
         if self.shown.as_ref() != Some(&file.path) {
             *self = Self { shown: Some(file.path.clone()), runs_next: self.runs_next, ..Self::default() };
         }
+        self.follow(file);
         let run = all.newest(&file.path);
         self.run_if_wanted(file, run, &mut done);
         ui.horizontal_wrapped(|ui| {
@@ -113,21 +130,79 @@ impl WorkflowLayer {
         let words = ScrollArea::vertical().id_salt("words").max_height(ui.available_height() * WORDS_SHARE);
         words.show(ui, |ui| self.told(ui, cx.theme, (file, run), &mut done));
         ui.add_space(SPACE[1]);
-        let chosen = self.chosen.as_ref().and_then(|id| file.steps.iter().find(|step| step.id == *id));
-        if let Some(step) = chosen {
-            let width = DIALOG[0].min(ui.available_width() / 2.0);
-            egui::Panel::right("the step").resizable(false).exact_size(width).show(ui, |ui| {
-                ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                    let closes = self.drafts.show(ui, cx, (file, step, run), &mut done.acts);
-                    if closes {
-                        self.chosen = None;
-                    }
-                });
-            });
-        }
+        self.beside(ui, cx, (file, run), &mut done);
         self.take_drop(ui, cx, file, &mut done);
+        let place = ui.available_rect_before_wrap();
         self.draw(ui, cx.theme, (file, run), &mut done);
+        if file.is_blank {
+            let how = "Choose Add a step above, or drag an agent here from the shelf or the files.";
+            let mut hint = ui.new_child(UiBuilder::new().max_rect(place));
+            widgets::empty(&mut hint, Icon::Graph, "No steps yet", how, cx.theme);
+        }
+        self.note(file, &done);
         done.into_commands()
+    }
+
+    /// What is looked at, at the right of the drawing: a step, or the workflow itself.
+    fn beside(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ViewerContext<'_>,
+        (file, run): (&WorkflowView, Option<&RunView>),
+        done: &mut Done,
+    ) {
+        let step = self.chosen.as_ref().and_then(|id| file.steps.iter().find(|step| step.id == *id));
+        if step.is_none() && !self.shows_details {
+            return;
+        }
+        let width = DIALOG[0].min(ui.available_width() / 2.0);
+        egui::Panel::right("the step").resizable(false).exact_size(width).show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                // The scroll bar lies over nothing.
+                ui.set_max_width(ui.available_width() - SPACE[1]);
+                match step {
+                    Some(step) => {
+                        if self.side.show(ui, cx, (file, step, run), &mut done.acts) {
+                            self.chosen = None;
+                        }
+                    }
+                    None => self.shows_details = !self.details.show(ui, cx.theme, file, &mut done.acts),
+                }
+            });
+        });
+    }
+
+    /// Looks at what was added or renamed, as soon as the file has it.
+    fn follow(&mut self, file: &WorkflowView) {
+        if let Some((from, to)) = &self.renamed
+            && self.chosen.as_ref() == Some(from)
+            && file.steps.iter().any(|step| step.id == *to)
+        {
+            self.chosen = self.renamed.take().map(|(_, to)| to);
+        }
+        if let (Some(count), Some(last)) = (self.awaited, file.steps.last())
+            && file.steps.len() != count
+        {
+            if file.steps.len() == count + 1 {
+                self.chosen = Some(last.id.clone());
+            }
+            self.awaited = None;
+        }
+    }
+
+    /// Notes what is to be looked at once the file has it.
+    fn note(&mut self, file: &WorkflowView, done: &Done) {
+        for act in &done.acts {
+            match act {
+                WorkflowCommand::Edit { edit: WorkflowEdit::AddStep { .. }, .. } => {
+                    self.awaited = Some(file.steps.len());
+                }
+                WorkflowCommand::Edit { edit: WorkflowEdit::Rename { step, to }, .. } => {
+                    self.renamed = Some((step.clone(), to.clone()));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Begins with what somebody elsewhere asked for.
@@ -171,13 +246,11 @@ impl WorkflowLayer {
         {
             done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
         }
-        menu::drop_down(ui, "Add a step", "Add a step", MENU[0], cx.theme, |ui| {
-            for profile in cx.room.profiles.iter() {
-                if menu::choice(ui, false, profile.name.as_str()).clicked() {
-                    done.edit(&file.path, WorkflowEdit::AddStep { agent: profile.id.to_string() });
-                }
-            }
-        });
+        self.add_menu(ui, cx, file, done);
+        if ui.button("Details").on_hover_text("Its name, what it is for and when it begins").clicked() {
+            self.shows_details = !self.shows_details || self.chosen.is_some();
+            self.chosen = None;
+        }
         if ui.button("Open file").clicked() {
             done.commands.push(Command::OpenFile(file.path.clone(), None));
         }
@@ -192,6 +265,39 @@ impl WorkflowLayer {
         }
     }
 
+    /// The list of who can do a new step. Where a step is looked at, the new one comes after it.
+    fn add_menu(&self, ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, done: &mut Done) {
+        let after = self.chosen.as_ref().filter(|id| file.steps.iter().any(|step| step.id == **id));
+        let shown = after.map_or_else(|| "Add a step".to_owned(), |id| format!("Add a step after {id}"));
+        let mut chosen = None;
+        menu::drop_down(ui, "Add a step", shown, MENU[0], cx.theme, |ui| {
+            let yours = [("You approve", PersonWants::Approval), ("You fill in a form", PersonWants::Form)];
+            for (label, wants) in yours {
+                if menu::choice(ui, false, label).clicked() {
+                    chosen = Some(StepDoer::Person(wants));
+                }
+            }
+            ui.separator();
+            for profile in cx.room.profiles.iter() {
+                if menu::choice(ui, false, profile.name.as_str()).clicked() {
+                    chosen = Some(StepDoer::Agent(profile.id.to_string()));
+                }
+            }
+            let others = cx.room.workflows.files.iter().filter(|other| other.path != file.path);
+            for (index, other) in others.enumerate() {
+                if index == 0 {
+                    ui.separator();
+                }
+                if menu::choice(ui, false, &format!("Workflow {}", other.name)).clicked() {
+                    chosen = Some(StepDoer::Workflow(stem(&other.path).to_owned()));
+                }
+            }
+        });
+        if let Some(doer) = chosen {
+            done.edit(&file.path, WorkflowEdit::AddStep { doer, after: after.cloned() });
+        }
+    }
+
     /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
     fn told(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
@@ -201,7 +307,8 @@ impl WorkflowLayer {
                 self.answer(ui, theme, run, asked, done);
             }
         }
-        for problem in &file.problems {
+        // Where nothing is wrong but that nothing was drawn, the drawing says so.
+        for problem in file.problems.iter().filter(|_| !file.is_blank) {
             ui.colored_label(theme.bad, problem);
         }
         if self.asks {
@@ -293,7 +400,8 @@ impl WorkflowLayer {
         let (released, pointer) = ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos()));
         let Some(pointer) = pointer.filter(|pointer| place.contains(*pointer)) else { return };
         if released {
-            done.edit(&file.path, WorkflowEdit::AddStep { agent: profile.to_string() });
+            let doer = StepDoer::Agent(profile.to_string());
+            done.edit(&file.path, WorkflowEdit::AddStep { doer, after: None });
             done.commands.push(WindowCommand::Drag(None).into());
             return;
         }

@@ -24,19 +24,19 @@ fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
     let step = |id: &str, before: &[usize]| StepView {
         id: id.into(),
         who: "ada".into(),
-        agent: "ada".into(),
+        doer: StepDoer::Agent("ada".into()),
         prompt: "Look".into(),
         outputs: vec!["found".into()],
-        when: String::new(),
         before: before.to_vec(),
+        ..StepView::default()
     };
     let file = WorkflowView {
         path: PATH.into(),
         name: "Tea time".into(),
         trigger: "manual".into(),
-        problems: Vec::new(),
         variables: vec![("topic".into(), "what it is about".into(), String::new())],
         steps: vec![step("look", &[]), step("write", &[0])],
+        ..WorkflowView::default()
     };
     room.workflows = WorkflowsView { files: vec![file].into(), runs: run.into_iter().map(Arc::new).collect() }.into();
     let mut stage = Stage::new(room, UiState::default());
@@ -182,7 +182,7 @@ fn an_agent_that_is_dropped_is_a_step() {
     let place = middle(&window, "The workflow");
     window.state_mut().state.transfer.dragging = Some(ShelfItem::Profile("bram".into()));
     drag(&mut window, place + egui::vec2(40.0, 200.0), place + egui::vec2(80.0, 220.0));
-    let edit = WorkflowEdit::AddStep { agent: "bram".into() };
+    let edit = WorkflowEdit::AddStep { doer: StepDoer::Agent("bram".into()), after: None };
     assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     assert_eq!(window.state().state.transfer.dragging, None);
 }
@@ -220,4 +220,142 @@ fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
     window.run();
     assert!(window.query_by_label("Run with these").is_some(), "it asks what it is to be about");
     assert!(asked(&window).is_empty());
+}
+
+/// The workflow that is shown, as its file says by now.
+fn with_steps(window: &mut Harness<'static, Stage>, change: impl Fn(&mut Vec<StepView>)) {
+    let room = &mut window.state_mut().room;
+    let mut views = (*room.workflows).clone();
+    let mut files = (*views.files).clone();
+    change(&mut files[0].steps);
+    files[0].is_blank = files[0].steps.is_empty();
+    views.files = files.into();
+    room.workflows = views.into();
+    window.run();
+}
+
+fn choose(window: &mut Harness<'static, Stage>, list: &str, entry: &str) {
+    window.get_by_label(list).click();
+    window.run();
+    window.get_by_label(entry).click();
+    window.run();
+}
+
+#[test]
+fn an_empty_workflow_says_how_steps_come_into_it_and_shows_the_one_that_was_added() {
+    let mut window = stage(None);
+    with_steps(&mut window, Vec::clear);
+    assert!(window.query_by_label("No steps yet").is_some());
+    choose(&mut window, "Add a step", "You approve");
+    let doer = StepDoer::Person(PersonWants::Approval);
+    let edit = WorkflowEdit::AddStep { doer: doer.clone(), after: None };
+    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+    with_steps(&mut window, |steps| {
+        steps.push(StepView {
+            id: "approval".into(),
+            doer: StepDoer::Person(PersonWants::Approval),
+            ..StepView::default()
+        });
+    });
+    assert!(window.query_by_label("Remove step").is_some(), "what was added is looked at");
+    window.state_mut().commands.clear();
+    choose(&mut window, "Add a step", "You fill in a form");
+    let doer = StepDoer::Person(PersonWants::Form);
+    let edit = WorkflowEdit::AddStep { doer, after: Some("approval".into()) };
+    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
+}
+
+#[test]
+fn a_step_is_renamed_and_stays_the_one_that_is_looked_at() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Step look, ada, not run yet").click();
+    window.run();
+    window.get_by_label("Name").focus();
+    window.run();
+    window.get_by_label("Name").type_text("-again");
+    window.run();
+    window.get_by_label("Save step").click();
+    window.run();
+    let told = asked(&window);
+    let [WorkflowCommand::Edit { edit: WorkflowEdit::Rename { step, to }, .. }] = &told[..] else { panic!("{told:?}") };
+    assert!(step == "look" && to.contains("again"), "{told:?}");
+    let to = to.clone();
+    with_steps(&mut window, move |steps| steps[0].id.clone_from(&to));
+    assert!(window.query_by_label("Remove step").is_some());
+}
+
+#[test]
+fn the_rarer_keys_of_a_step_are_changed_beside_the_drawing() {
+    let mut window = stage(None);
+    with_steps(&mut window, |steps| drop(steps[1].keys.insert("retry".into(), "1".into())));
+    window.get_by_label("Step write, ada, not run yet").click();
+    window.run();
+    for (field, text) in [("Model", "small"), ("For each entry of a list", "{look.found} at most 3")] {
+        window.get_by_label(field).focus();
+        window.run();
+        window.get_by_label(field).type_text(text);
+        window.run();
+    }
+    window.get_by_label("Save step").click();
+    window.run();
+    let set = |key: &str, text: &str| {
+        let edit = WorkflowEdit::Set { step: "write".into(), key: key.into(), text: text.into() };
+        WorkflowCommand::Edit { path: PATH.into(), edit }
+    };
+    assert_eq!(asked(&window), [set("for_each", "{look.found} at most 3"), set("model", "small")]);
+    window.state_mut().commands.clear();
+    choose(&mut window, "Done by", "You fill in a form");
+    assert!(window.query_by_label("Model").is_some(), "what is written there can be taken out");
+    window.get_by_label("Save step").click();
+    window.run();
+    let doer = StepDoer::Person(PersonWants::Form);
+    let edit = WorkflowEdit::Assign { step: "write".into(), doer };
+    assert_eq!(asked(&window)[0], WorkflowCommand::Edit { path: PATH.into(), edit });
+}
+
+#[test]
+fn a_step_can_be_another_workflow_with_what_that_is_asked_about() {
+    let mut window = stage(None);
+    let room = &mut window.state_mut().room;
+    let mut views = (*room.workflows).clone();
+    let mut files = (*views.files).clone();
+    files.push(WorkflowView { path: "workflows/inner.md".into(), name: "Inner".into(), ..files[0].clone() });
+    views.files = files.into();
+    room.workflows = views.into();
+    window.run();
+    window.get_by_label("Step write, ada, not run yet").click();
+    window.run();
+    choose(&mut window, "Done by", "Another workflow");
+    choose(&mut window, "Workflow", "Inner");
+    window.get_by_label("topic").focus();
+    window.run();
+    window.get_by_label("topic").type_text("{look.found}");
+    window.run();
+    window.get_by_label("Save step").click();
+    window.run();
+    let edit = |edit: WorkflowEdit| WorkflowCommand::Edit { path: PATH.into(), edit };
+    let doer = StepDoer::Workflow("inner".into());
+    let variables = [("topic".to_owned(), "{look.found}".to_owned())].into();
+    let expected = [
+        edit(WorkflowEdit::Assign { step: "write".into(), doer }),
+        edit(WorkflowEdit::With { step: "write".into(), variables }),
+    ];
+    assert_eq!(asked(&window), expected);
+}
+
+#[test]
+fn the_workflow_itself_is_named_beside_the_drawing() {
+    let mut window = stage(None);
+    window.run();
+    window.get_by_label("Details").click();
+    window.run();
+    window.get_by_label("What it is for").focus();
+    window.run();
+    window.get_by_label("What it is for").type_text("Tea for all");
+    window.run();
+    window.get_by_label("Save details").click();
+    window.run();
+    let edit = WorkflowEdit::SetOwn { key: "description".into(), text: "Tea for all".into() };
+    assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
 }

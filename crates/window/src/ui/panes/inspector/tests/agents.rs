@@ -195,9 +195,10 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
     let mut window = inspect(&[post()]);
     let reader = |name: &str, knows| ReaderView { agent: name.into(), name: name.into(), knows };
     let known = KnownBy {
+        version: 5,
         readers: vec![
             reader("Ada", Knows::Newest { read_tick: 1_500 }),
-            reader("Bram", Knows::Older { read_tick: 900 }),
+            reader("Bram", Knows::Older { version: 3, read_tick: 900 }),
             reader("Cleo", Knows::Nothing),
         ],
     };
@@ -206,7 +207,7 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
     let told = [
         "1 of 3 is up to date",
         "up to date, looked into it 10 s ago",
-        "read an older version 30 s ago",
+        "read version 3 of 5 30 s ago",
         "Cleo",
         "has not looked into it",
         "From Bram, unread",

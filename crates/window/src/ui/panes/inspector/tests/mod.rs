@@ -122,6 +122,33 @@ fn an_inbox_is_given_to_somebody_and_opened() {
 }
 
 #[test]
+fn a_message_board_shows_a_channel_or_none() {
+    use crate::view::model::ContentView;
+    use crate::view::together::{ChannelView, TogetherView};
+    let mut window = inspect(&[Thing::Element("news".into())]);
+    let room = &mut window.state_mut().room;
+    room.elements.push(crate::ui::testing::element(9, "news", "messageboard", ContentView::Text("Hello".into())));
+    let channel = |name: &str| ChannelView { name: name.into(), ..ChannelView::default() };
+    let together = TogetherView { channels: vec![channel("findings"), channel("talk")], ..TogetherView::default() };
+    room.together = together.clone().into();
+    window.run_steps(3);
+    click(&mut window, "Channel");
+    click(&mut window, "#talk");
+    let set = |channel: Option<&str>| {
+        let channel = channel.map(str::to_owned);
+        RoomAct::Element(ElementCommand::SetChannel { element: "news".into(), channel })
+    };
+    assert_eq!(window.state().commands, [Command::Act(set(Some("talk")), Some(set(None)))]);
+    window.state_mut().commands.clear();
+    let shown = [("news".into(), "talk".into())].into();
+    window.state_mut().room.together = TogetherView { shown, ..together }.into();
+    window.run_steps(3);
+    click(&mut window, "Channel");
+    click(&mut window, "No channel");
+    assert_eq!(window.state().commands, [Command::Act(set(None), Some(set(Some("talk"))))]);
+}
+
+#[test]
 fn several_things_are_counted_and_nothing_says_how_to_select() {
     let mut window = inspect(&[ada(), post()]);
     assert!(window.query_by_label("1 agent, 1 element").is_some());

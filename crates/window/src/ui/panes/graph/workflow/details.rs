@@ -1,0 +1,59 @@
+//! The workflow itself beside the drawing: its name, what it is for and when it begins, to be changed.
+
+use egui::Ui;
+
+use super::side::labelled;
+use crate::orchestration::workflow::WorkflowCommand;
+use crate::orchestration::workflow::edit::WorkflowEdit;
+use crate::ui::widgets;
+use crate::view::theme::{SPACE, Theme};
+use crate::view::workflows::WorkflowView;
+
+/// What is being written about a workflow.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Details {
+    /// What it said when this was begun: name, what it is for, when it begins.
+    of: [String; 3],
+    draft: [String; 3],
+}
+
+/// The keys of its file, each with what it is called and what may stand there.
+const KEYS: [(&str, &str, &str); 3] = [
+    ("name", "Name", "The name of its file"),
+    ("description", "What it is for", "In one sentence"),
+    ("trigger", "Begins", "manual, auto, every 10m, or on change of boards/*.md"),
+];
+
+impl Details {
+    /// Draws it. Whether it is looked at no longer.
+    pub(super) fn show(
+        &mut self,
+        ui: &mut Ui,
+        theme: &Theme,
+        file: &WorkflowView,
+        acts: &mut Vec<WorkflowCommand>,
+    ) -> bool {
+        let of = [file.name.clone(), file.description.clone(), file.trigger.clone()];
+        if self.of != of {
+            *self = Self { draft: of.clone(), of };
+        }
+        widgets::section(ui, "Details of the workflow", theme);
+        for ((_, label, hint), text) in KEYS.iter().zip(&mut self.draft) {
+            labelled(ui, theme, text, label, hint);
+        }
+        ui.add_space(SPACE[0]);
+        let mut closes = false;
+        ui.horizontal(|ui| {
+            if widgets::primary(ui, self.draft != self.of, "Save details", theme).clicked() {
+                for (((key, ..), text), old) in KEYS.iter().zip(&self.draft).zip(&self.of) {
+                    if text != old {
+                        let edit = WorkflowEdit::SetOwn { key: (*key).to_owned(), text: text.trim().to_owned() };
+                        acts.push(WorkflowCommand::Edit { path: file.path.clone(), edit });
+                    }
+                }
+            }
+            closes = ui.button("Close details").clicked();
+        });
+        closes
+    }
+}
