@@ -1,10 +1,14 @@
-//! The MCP servers of a workspace for who has no room open: which are written down, and how they are used.
+//! The MCP servers and coding agents of a workspace for who has no room open: which are written down, and how they are
+//! used.
 
 use std::path::Path;
+
+use bevy::app::App;
 
 use super::begin;
 use crate::base::{Problem, Seq};
 use crate::gateway::McpServers;
+use crate::gateway::acp::AcpSettings;
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{McpSettings, McpTerms};
 use crate::schedule;
@@ -23,6 +27,21 @@ pub struct ServersOfFolder {
 
 /// Reads it in a world that touches nothing: as a room with the first scene would.
 pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
+    let app = opened(folder)?;
+    let world = app.world();
+    let servers = world.resource::<McpServers>().written().to_vec();
+    let terms = world.resource::<McpSettings>().terms();
+    let is_about_servers = |problem: &&Problem| problem.what.contains("MCP server");
+    let problems = world.resource::<Problems>().iter().filter(is_about_servers).cloned().collect();
+    Ok(ServersOfFolder { servers, terms, problems })
+}
+
+/// What a workspace says of coding agents, read in the same way.
+pub fn coding_agents_of(folder: &Path) -> Result<AcpSettings, Problem> {
+    Ok(opened(folder)?.world().resource::<AcpSettings>().clone())
+}
+
+fn opened(folder: &Path) -> Result<App, Problem> {
     let (files, _) = read_folder(folder);
     let Some(scene) = files.keys().find(|path| path.starts_with("scenes/")).cloned() else {
         let what = "this workspace has no scene, so nobody knows its agents and settings";
@@ -32,10 +51,5 @@ pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
     let mut app = begin(start, "r-servers".into(), Seq(1))
         .map_err(|error| Problem::error(scene, error.to_string(), "mend the scene file"))?;
     schedule::advance(app.world_mut());
-    let world = app.world();
-    let servers = world.resource::<McpServers>().written().to_vec();
-    let terms = world.resource::<McpSettings>().terms();
-    let is_about_servers = |problem: &&Problem| problem.what.contains("MCP server");
-    let problems = world.resource::<Problems>().iter().filter(is_about_servers).cloned().collect();
-    Ok(ServersOfFolder { servers, terms, problems })
+    Ok(app)
 }

@@ -10,6 +10,7 @@ use crate::agent::formats::format_of;
 use crate::app::servers::servers_of;
 use crate::app::{self, opening::state_folder};
 use crate::base::{Problem, Seq, Severity};
+use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::confine::{Confinement, Level};
 use crate::gateway::mcp::written::WrittenServer;
@@ -113,6 +114,7 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     if arguments.slack {
         findings.extend(slack_tried(&settings, &slack_settings, &environment));
     }
+    findings.push(coding_agents());
     findings.push(confinement());
     if is_workspace(&folder) {
         findings.extend(servers(&folder, &environment));
@@ -178,6 +180,22 @@ fn slack_tried(gateway: &GatewaySettings, settings: &SlackSettings, environment:
             Err(problem) => Finding::of(problem),
         })
         .collect()
+}
+
+/// The coding agents that are on this computer. None is started.
+fn coding_agents() -> Finding {
+    let here: Vec<String> = KNOWN
+        .iter()
+        .filter(|known| known.is_installed())
+        .map(|known| format!("{} (model: acp:{}, runs {})", known.title, known.name, known.command))
+        .collect();
+    if here.is_empty() {
+        let names = KNOWN.iter().map(|known| known.program()).collect::<Vec<_>>().join(", ");
+        let remedy = "to let one move in, install it, log in to it, and write model: acp:NAME into an agent's file";
+        return Finding::bad(State::NotSetUp, "coding agents", format!("none of {names} is on this computer"), remedy);
+    }
+    let detail = format!("{}; allow one in a workspace with: workshop acp allow NAME", here.join(", "));
+    Finding::good("coding agents", detail)
 }
 
 /// What keeps commands and MCP servers in.

@@ -1,5 +1,6 @@
 //! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
 
+mod acp;
 mod acts;
 mod allow;
 mod answers;
@@ -174,6 +175,8 @@ enum Command {
     AllowAddress(allow::Arguments),
     /// List, try, call and allow the MCP servers whose tools agents use
     Mcp(mcp::Arguments),
+    /// Your own coding agents: list them, and allow a workspace to start them
+    Acp(acp::Arguments),
     /// Say what is set up, what is wrong, and how to fix it
     Doctor(doctor::Arguments),
     /// Print a script with which a shell completes this command line
@@ -183,7 +186,7 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "init",
     "run",
     "daemon",
@@ -198,6 +201,7 @@ const COMMANDS: [&str; 18] = [
     "export",
     "allow-address",
     "mcp",
+    "acp",
     "doctor",
     "completions",
     "man",
@@ -238,6 +242,7 @@ pub fn main() -> ExitCode {
         Some(Command::Export(arguments)) => export::export(&arguments),
         Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
         Some(Command::Mcp(arguments)) => mcp::mcp(&arguments),
+        Some(Command::Acp(arguments)) => acp::acp(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         Some(Command::Completions(arguments)) => shell::completions(&arguments),
         Some(Command::Man(arguments)) => shell::man(&arguments),

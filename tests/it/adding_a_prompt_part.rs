@@ -80,7 +80,7 @@ impl SimulatedProvider for Listener {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
         self.0.lock().unwrap().push(request.clone());
         let (text, tool_calls, usage, finish) = ("Fine.".into(), Vec::new(), Usage::default(), Finish::Stop);
-        let outcome = Ok(Completion { text, tool_calls, usage, finish });
+        let outcome = Ok(Completion { text, tool_calls, usage, finish, told: None });
         SimulatedAnswer { outcome, latency_secs: 0.1, script: None }
     }
 }

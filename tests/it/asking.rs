@@ -96,6 +96,7 @@ pub fn request(words: &str) -> ProviderRequest {
         stops: Vec::new(),
         seed: 1,
         script: None,
+        work: None,
     }
 }
 

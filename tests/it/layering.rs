@@ -24,11 +24,12 @@ const HOUSE: [(&str, &[&str]); 7] = [
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
-const ONLY_IN: [(&str, &[&str]); 9] = [
+const ONLY_IN: [(&str, &[&str]); 10] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
     ("genai", &["gateway"]),
     ("rmcp", &["gateway"]),
+    ("agent_client_protocol", &["gateway"]),
     ("landlock", &["gateway"]),
     ("rusqlite", &["store"]),
     ("notify", &["workspace"]),

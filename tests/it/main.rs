@@ -2,6 +2,7 @@
 //! counts as ignored and says which tool, so that nothing is skipped in silence.
 
 #[cfg(feature = "window")]
+mod acp;
 mod adding_a_pane;
 mod adding_a_prompt_part;
 mod adding_a_reason;
@@ -105,6 +106,7 @@ fn main() {
         adding_a_prompt_part::trials,
         adding_a_tool::trials,
         servers::trials,
+        acp::trials,
         server_calls::trials,
         server_peers::trials,
         adding_a_reason::trials,

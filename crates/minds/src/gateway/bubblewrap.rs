@@ -86,6 +86,8 @@ pub(super) struct Sandbox<'a> {
     pub(super) stage: Option<&'a Path>,
     /// A worktree in which the program works, although it lies where programs do not see.
     pub(super) worktree: Option<&'a Path>,
+    /// Folders and files of its own, which it may read and write.
+    pub(super) own: &'a [PathBuf],
     /// Folders that it is not to see.
     pub(super) hidden: &'a [PathBuf],
     /// The person's home.
@@ -138,6 +140,9 @@ impl Sandbox<'_> {
         beside.iter().for_each(|path| words.hide(path));
         if let Some(settings) = self.home.map(|home| home.join(SETTINGS_SHOWN)).filter(|path| path.is_dir()) {
             words.add(&[&"--ro-bind", &settings, &settings]);
+        }
+        for own in self.own {
+            words.add(&[&"--bind-try", own, own]);
         }
         self.mount_workspace(&mut words);
         within.iter().for_each(|path| words.hide(path));
@@ -237,6 +242,7 @@ mod tests {
             entries: &entries,
             stage,
             worktree: None,
+            own: &[],
             hidden: &hidden,
             home: Some(home),
             programs,

@@ -51,6 +51,9 @@ pub struct Rights<'a> {
     pub new_entries: bool,
     /// Whether it may use the network.
     pub network: bool,
+    /// Folders and files of its own outside of the workspace, such as where it keeps its login: it may read and write
+    /// them.
+    pub own: &'a [PathBuf],
     /// A folder that it is not to see, where that can be kept from it: where the person keeps keys.
     pub hidden: Option<&'a Path>,
     /// How much it may take, where that is bounded.
@@ -133,6 +136,7 @@ impl Confinement {
             if rights.network {
                 all.push("--network".into());
             }
+            all.extend(rights.own.iter().flat_map(|path| ["--own".into(), path.into()]));
         }
         if self.level == Level::Bubblewrap {
             all.extend(["--bubblewrap".into(), self.bubblewrap.clone().into()]);
@@ -201,8 +205,8 @@ mod tests {
             bubblewrap: "/bwrap".into(),
             watcher: watcher.map(PathBuf::from),
         };
-        let hidden = Some(Path::new("/keys"));
-        let rights = Rights { folder: Path::new("/w"), new_entries: true, network, hidden, limits: None };
+        let (hidden, own) = (Some(Path::new("/keys")), [PathBuf::from("/home/me/.agent")]);
+        let rights = Rights { folder: Path::new("/w"), new_entries: true, network, own: &own, hidden, limits: None };
         let (words, _) = confinement.wrap(vec!["git".into(), "--all".into()], &rights);
         words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
@@ -213,10 +217,14 @@ mod tests {
         assert_eq!(wrapped(Level::None, Some("/workshop"), false), ["/workshop", WATCH_WORD, "--", "git", "--all"]);
         assert_eq!(
             wrapped(Level::Landlock, Some("/workshop"), false),
-            ["/workshop", WATCH_WORD, "--within", "/w", "--", "git", "--all"]
+            ["/workshop", WATCH_WORD, "--within", "/w", "--own", "/home/me/.agent", "--", "git", "--all"]
         );
         let words = wrapped(Level::Bubblewrap, Some("/workshop"), true).join(" ");
-        for part in ["--within /w --network --bubblewrap /bwrap --new-entries", "--hide /keys", "-- git --all"] {
+        for part in [
+            "--within /w --network --own /home/me/.agent --bubblewrap /bwrap --new-entries",
+            "--hide /keys",
+            "-- git --all",
+        ] {
             assert!(words.contains(part), "{part} in {words}");
         }
     }

@@ -7,6 +7,8 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
+use super::acp::told::{OwnPlan, OwnToolUsed};
+use super::acp::{self, AcpSettings};
 use super::address::Site;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
@@ -24,7 +26,9 @@ use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, word};
 use crate::log::{EventData, EventDraft, EventLog};
-use crate::mind::{CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest};
+use crate::mind::{
+    AgentTold, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
+};
 use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
 use crate::workspace::ProblemReport;
@@ -164,9 +168,28 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     let used = used(&question.choice, &reply.outcome, reply.effort, most);
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
     let tally = used.tally(rate);
+    // What a coding agent says that it paid goes before what a list says.
+    let told = reply.outcome.as_ref().ok().and_then(|completion| completion.told.as_deref());
+    let tally = match told.and_then(|told| told.cost_micro_usd) {
+        Some(cost_micro_usd) => Tally { cost_micro_usd, unpriced_tokens: 0, ..tally },
+        None => tally,
+    };
+    if let Some(told) = told {
+        record_told(log, &question.request, told);
+    }
     questions.ledger.settle(reply.request, Some(tally));
     questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
     record(log, &question.request, reply, &used, tally);
+}
+
+/// Writes down what a coding agent told of itself.
+fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
+    for call in &told.calls {
+        log.write(about(request, &OwnToolUsed { call: call.clone() }));
+    }
+    if !told.plan.is_empty() {
+        log.write(about(request, &OwnPlan { steps: told.plan.clone() }));
+    }
 }
 
 fn record(log: &mut EventLog, request: &ModelRequest, reply: &ModelReply, used: &Used, tally: Tally) {
@@ -235,12 +258,15 @@ impl Rules<'_> {
 pub(super) fn take_in(
     mut requests: MessageReader<ModelRequest>,
     (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
-    mut removed: MessageReader<AgentRemoved>,
+    (mut removed, mut over): (MessageReader<AgentRemoved>, MessageReader<WorkOver>),
     mut questions: ResMut<RequestQueue>,
     mut on: OnBridge,
     mut log: ResMut<EventLog>,
     rules: Rules,
 ) {
+    for over in over.read() {
+        on.bridge.note_over(over.activation.id());
+    }
     let questions = &mut *questions;
     let stand_in = questions.stand_in.clone();
     for request in requests.read() {
@@ -274,6 +300,7 @@ pub(super) fn take_in(
             withdraw(questions, &mut log, &question, &rules);
         }
     }
+    on.bridge.send_over();
 }
 
 /// What was sent to a vendor may have to be paid for, though nobody waits for the answer any more.
@@ -373,7 +400,7 @@ pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,
     mut problems: MessageWriter<ProblemReport>,
-    settings: Res<GatewaySettings>,
+    (settings, agents): (Res<GatewaySettings>, Res<AcpSettings>),
     surroundings: Res<Surroundings>,
     providers: Res<SimulatedProviders>,
     journal: Res<InputJournal>,
@@ -397,6 +424,9 @@ pub(super) fn send(
             continue;
         }
         let mut terms = settings.terms(&choice.provider);
+        if choice.provider == acp::PROVIDER {
+            terms = terms.of_agent(agents.terms());
+        }
         if question.attempts > 0 {
             terms.retry.attempts = terms.retry.attempts.min(question.attempts);
         }

@@ -34,7 +34,7 @@ impl SimulatedProvider for Echo {
             return SimulatedAnswer { outcome: Err(error), latency_secs, script: None };
         }
         let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
-        let completion = Completion { text: words, tool_calls: vec![], usage, finish: Finish::Stop };
+        let completion = Completion { text: words, tool_calls: vec![], usage, finish: Finish::Stop, told: None };
         SimulatedAnswer { outcome: Ok(completion), latency_secs, script: None }
     }
 }
@@ -343,7 +343,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     ask(&mut app, question(1, "a", 1, "hello"));
     schedule::advance(app.world_mut());
     let usage = Usage { input_tokens: 1_000, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 100 };
-    let completion = Completion { text: "hi".into(), tool_calls: vec![], usage, finish: Finish::Stop };
+    let completion = Completion { text: "hi".into(), tool_calls: vec![], usage, finish: Finish::Stop, told: None };
     let reply = ModelReply {
         request: RequestId(1),
         provider: "openai".into(),

@@ -1,7 +1,8 @@
 //! What went wrong with a provider, as words for a person: which kind, what and where, and what to do. No keys.
 
+use super::acp;
 use super::keys::Keys;
-use super::provider::{ErrorCause, ProviderError};
+use super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::redaction::quote;
 use crate::mind::{FailureKind, ModelFailure};
 
@@ -32,7 +33,9 @@ pub fn failure(error: &ProviderError, place: Place<'_>, tries: u32, keys: &Keys)
     let (kind, what) = what(error, place);
     let mut what = keys.redact(&what);
     let detail = quote(&error.detail, &keys.redactor());
-    if !detail.is_empty() {
+    if what.is_empty() {
+        what = keys.redact(&error.detail);
+    } else if !detail.is_empty() {
         what = format!("{what}: {detail}");
     }
     if tries > 1 {
@@ -95,8 +98,21 @@ fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
             let why = "this workspace wants it asked there, and you have not allowed that";
             (FailureKind::Rejected, format!("{provider} was not asked{at}: {why}"))
         }
+        // Its own words say all of it.
+        ErrorCause::Agent(fault) => (kind_of_agent(fault), String::new()),
         ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that asks {provider} broke")),
         ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the question to {provider} was withdrawn")),
+    }
+}
+
+/// Who can do something about a coding agent that does not answer.
+fn kind_of_agent(fault: AgentFault) -> FailureKind {
+    match fault {
+        AgentFault::NeedsLogin => FailureKind::Unauthorised,
+        AgentFault::Ended => FailureKind::Unavailable,
+        AgentFault::NotAllowed | AgentFault::NotStarted | AgentFault::Refused | AgentFault::Stopped => {
+            FailureKind::Rejected
+        }
     }
 }
 
@@ -135,6 +151,13 @@ pub fn kind_of_status(status: u16) -> FailureKind {
 fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String {
     let provider = place.provider;
     match (kind, error.cause) {
+        _ if !error.remedy.is_empty() => error.remedy.clone(),
+        (FailureKind::TimedOut, ErrorCause::Stalled(_)) if provider == acp::PROVIDER => {
+            "give the task again, or raise acp.silence_timeout_secs".to_owned()
+        }
+        (FailureKind::TimedOut, _) if provider == acp::PROVIDER => {
+            "give the task in smaller parts, or raise acp.turn_timeout_secs".to_owned()
+        }
         (_, ErrorCause::NotAllowed) => place.how_to_allow.to_owned(),
         (FailureKind::Unauthorised, _) if place.withheld.is_some() => {
             let (why, name) = (place.withheld.unwrap_or_default(), place.key_name.unwrap_or_default());

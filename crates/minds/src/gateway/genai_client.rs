@@ -172,7 +172,7 @@ fn as_seen(error: ProviderError, gauge: &Gauge, is_here: bool) -> ProviderError 
         }
         ErrorCause::Cut | ErrorCause::Connect | ErrorCause::Garbage if gauge.was_cut() => {
             let detail = "more than an answer takes on the way".to_owned();
-            ProviderError { cause: ErrorCause::TooMuch, detail }
+            ProviderError::new(ErrorCause::TooMuch, detail)
         }
         ErrorCause::Connect => match gauge.no_connection() {
             Some((ErrorKind::ConnectionRefused, _)) if is_here => ProviderError::new(ErrorCause::Refused, ""),
@@ -414,7 +414,7 @@ fn completion(
         cache_written_tokens: tokens(details.as_ref().and_then(|details| details.cache_creation_tokens)),
         output_tokens: tokens(usage.completion_tokens),
     };
-    Ok(Completion { text, tool_calls, usage, finish })
+    Ok(Completion { text, tool_calls, usage, finish, told: None })
 }
 
 /// What an error of genai means, wherever it hides.

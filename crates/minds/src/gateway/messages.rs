@@ -9,7 +9,7 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent};
-use crate::base::RequestId;
+use crate::base::{Id, RequestId};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 
 /// From here on pieces of text wait: the ends of answers must always find room.
@@ -40,6 +40,11 @@ pub enum GatewayCommand {
     Program(ProgramCommand),
     /// Something about Slack.
     Slack(SlackCommand),
+    /// A piece of work is over: a coding agent that was at it is stopped, and its session is closed.
+    WorkOver {
+        /// Which.
+        work: Id,
+    },
     /// Stop everything.
     Shutdown,
 }

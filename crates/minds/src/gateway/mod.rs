@@ -5,6 +5,7 @@
 //! Answers of simulated providers are let in at the tick that their latency says, so whoever drives the
 //! world waits for them before it goes on: see [`wait_before_tick`].
 
+pub mod acp;
 pub mod address;
 pub mod aliases;
 pub mod anthropic;
@@ -94,7 +95,8 @@ pub use watching::AccessChanged;
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
-use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest};
+use crate::log::AddedEvents;
+use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkOver};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems};
 use crate::simulation::Explain;
@@ -111,6 +113,11 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
     app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
+    app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
+    app.init_resource::<AddedEvents>();
+    let mut added = app.world_mut().resource_mut::<AddedEvents>();
+    added.add::<acp::told::OwnToolUsed>();
+    added.add::<acp::told::OwnPlan>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();

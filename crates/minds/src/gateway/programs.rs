@@ -216,6 +216,7 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
         file_bytes: u64::from(settings.file_mb_at_most.clamp(1, 1_048_576)) * 1024 * 1024,
     };
     let rights = Rights {
+        own: &[],
         folder: &workspace,
         new_entries: true,
         network: settings.network,

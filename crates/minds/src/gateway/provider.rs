@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::thinking_models::with_room_to_think;
-use crate::base::text;
+use crate::base::{Id, text};
 use crate::mind::{CallKind, Completion, ModelRequest, Prompt, ScriptPlace, ToolDeclaration, Usage};
 
 /// One question as a provider gets it.
@@ -36,6 +36,9 @@ pub struct ProviderRequest {
     /// Where the agent is in its script, for a provider that plays one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<ScriptPlace>,
+    /// The piece of work that it is asked for, if any: a coding agent keeps a session for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Id>,
 }
 
 impl ProviderRequest {
@@ -52,6 +55,7 @@ impl ProviderRequest {
             stops: request.stops.clone(),
             seed: request.seed,
             script: None,
+            work: request.activation.clone(),
         }
     }
 
@@ -151,6 +155,8 @@ pub struct ProviderError {
     pub cause: ErrorCause,
     /// The server's or the library's words.
     pub detail: String,
+    /// What to do, where whoever failed knows better than its cause; else empty.
+    pub remedy: String,
 }
 
 /// What happened to one try.
@@ -181,15 +187,39 @@ pub enum ErrorCause {
     NoKey,
     /// Only the workspace named that address, and the person did not allow it.
     NotAllowed,
+    /// A coding agent did not answer.
+    Agent(AgentFault),
     /// The provider's own code broke.
     Panicked,
     /// We stopped it.
     Cancelled,
 }
 
+/// Why a coding agent did not answer. What it says and what to do stand with the error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AgentFault {
+    /// No person has allowed exactly this agent.
+    NotAllowed,
+    /// It cannot be started, or does not say hello.
+    NotStarted,
+    /// It wants a person to log in.
+    NeedsLogin,
+    /// It ended.
+    Ended,
+    /// It answered with an error.
+    Refused,
+    /// It stopped in the middle for a reason of its own.
+    Stopped,
+}
+
 impl ProviderError {
     /// An error with these words.
     pub fn new(cause: ErrorCause, detail: impl fmt::Display) -> Self {
-        Self { cause, detail: detail.to_string() }
+        Self { cause, detail: detail.to_string(), remedy: String::new() }
+    }
+
+    /// A coding agent did not answer, in words for a person.
+    pub fn of_agent(fault: AgentFault, what: String, remedy: String) -> Self {
+        Self { cause: ErrorCause::Agent(fault), detail: what, remedy }
     }
 }

@@ -90,9 +90,10 @@ impl Redactor {
         if self.0.is_empty() {
             return completion;
         }
-        let Completion { text, tool_calls, usage, finish } = completion;
+        let Completion { text, tool_calls, usage, finish, told } = completion;
         let tool_calls = tool_calls.into_iter().map(|call| self.call(call)).collect();
-        Completion { text: self.owned(text), tool_calls, usage, finish }
+        let told = told.map(|told| Box::new(told.mapped(|text| self.owned(text))));
+        Completion { text: self.owned(text), tool_calls, usage, finish, told }
     }
 
     fn call(&self, call: ToolCall) -> ToolCall {

@@ -63,6 +63,7 @@ fn every_part_of_an_answer_is_looked_through() {
         tool_calls: vec![call, ToolCall::new("a", "b", json!(say()))],
         usage: Usage::default(),
         finish: Finish::ToolCalls,
+        told: None,
     };
     let clean = serde_json::to_string(&keys().redactor().completion(completion)).unwrap();
     assert!(!clean.contains(KEY), "{clean}");

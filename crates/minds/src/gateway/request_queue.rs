@@ -323,8 +323,13 @@ mod tests {
     #[test]
     fn what_is_told_is_booked_and_what_is_not_is_estimated_and_marked() {
         let choice = |provider: &str| Choice { provider: provider.into(), model: "m".into() };
-        let reply =
-            |usage| Completion { text: "hm".into(), tool_calls: vec![], usage, finish: crate::mind::Finish::Stop };
+        let reply = |usage| Completion {
+            text: "hm".into(),
+            tool_calls: vec![],
+            usage,
+            finish: crate::mind::Finish::Stop,
+            told: None,
+        };
         let tokens = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
         let (most, told) = (tokens(900, 90), tokens(1_000, 10));
         let of = |calls, usage, is_estimate| Used { calls, usage, is_estimate };

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::provider::ErrorCause;
+use super::provider::{AgentFault, ErrorCause};
 use crate::base::Backoff;
 
 /// How patient we are.
@@ -69,7 +69,7 @@ impl RetryPolicy {
 fn may_pass(cause: ErrorCause) -> bool {
     match cause {
         ErrorCause::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
-        ErrorCause::Connect | ErrorCause::Stalled(_) => true,
+        ErrorCause::Connect | ErrorCause::Stalled(_) | ErrorCause::Agent(AgentFault::Ended) => true,
         // What was cut or could not be read was paid for: asking again would pay again.
         ErrorCause::TooLong(_)
         | ErrorCause::Cut
@@ -79,6 +79,7 @@ fn may_pass(cause: ErrorCause) -> bool {
         | ErrorCause::TooMuch
         | ErrorCause::NoKey
         | ErrorCause::NotAllowed
+        | ErrorCause::Agent(_)
         | ErrorCause::Panicked
         | ErrorCause::Cancelled => false,
     }

@@ -177,7 +177,7 @@ impl SimulatedProvider for ScriptedProvider {
         let output_tokens = estimate_tokens(&turn.text).saturating_add(tokens_of_chars(called));
         let usage = Usage { input_tokens: request.estimated_input_tokens(), output_tokens, ..Usage::default() };
         let finish = if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        let completion = Completion { text: turn.text, tool_calls, usage, finish };
+        let completion = Completion { text: turn.text, tool_calls, usage, finish, told: None };
         SimulatedAnswer { outcome: Ok(completion), latency_secs, script }
     }
 }

@@ -23,6 +23,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         stops: Vec::new(),
         seed: 0,
         script: None,
+        work: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::acp::{self, AcpTerms};
 use super::address::{Address, NamedBy, Permission, Site};
 use super::genai_client::Patience;
 use super::keys::Environment;
@@ -117,6 +118,16 @@ pub struct Terms {
     pub total: Duration,
     /// When to try again.
     pub retry: RetryPolicy,
+    /// How a coding agent is treated, where one is asked.
+    pub acp: Option<Box<AcpTerms>>,
+}
+
+impl Terms {
+    /// The same for a coding agent: it takes its own time.
+    #[must_use]
+    pub fn of_agent(self, acp: AcpTerms) -> Self {
+        Self { total: acp.start * 2 + acp.turn, acp: Some(Box::new(acp)), ..self }
+    }
 }
 
 /// Seconds that are a number, not negative and not absurd; the default otherwise.
@@ -155,6 +166,14 @@ impl GatewaySettings {
             let model = model.or(default_model).or_else(|| self.model.clone().filter(|_| provider == self.provider));
             return Ok(Choice { model: model.unwrap_or_else(|| provider.clone()), provider });
         }
+        if provider == acp::PROVIDER {
+            let model = model.map(str::to_owned).or(default_model);
+            let model = model.or_else(|| self.model.clone().filter(|_| self.provider == acp::PROVIDER));
+            return match model {
+                Some(model) => Ok(Choice { provider, model }),
+                None => Err(unnamed_agent()),
+            };
+        }
         let Some(vendor) = vendor(&provider) else { return Err(unknown_provider(&provider)) };
         let workspace_model = self.model.as_deref().filter(|_| provider == self.provider);
         let model = model.or(default_model.as_deref()).or(workspace_model).unwrap_or(vendor.model).to_owned();
@@ -174,6 +193,10 @@ impl GatewaySettings {
 
     /// Whose place a provider is asked at: where the person named one, that one, else as these settings say.
     pub fn site(&self, provider: &str, of_person: &Sites) -> Site {
+        // Where a coding agent asks its model, and what that costs, it tells or nobody knows.
+        if provider == acp::PROVIDER {
+            return Site::Elsewhere;
+        }
         let Some(vendor) = vendor(provider) else { return Site::Local };
         let of_workspace = || self.base_urls.get(provider).map(|url| url.trim()).filter(|url| !url.is_empty());
         let named = || Site::of(vendor, of_workspace().unwrap_or(vendor.base_url));
@@ -187,6 +210,7 @@ impl GatewaySettings {
             patience: self.patience(),
             total: self.total_timeout(),
             retry: self.retry_policy(),
+            acp: None,
         }
     }
 
@@ -219,7 +243,7 @@ impl GatewaySettings {
 /// `provider:model`, `provider` or `model`: the provider, if it is named, and the model, if it is.
 /// A colon in a model's own name (`llama3:8b`) is part of it.
 pub(super) fn split(name: &str) -> (Option<&str>, Option<&str>) {
-    let is_provider = |word: &str| SIMULATED.contains(&word) || vendor(word).is_some();
+    let is_provider = |word: &str| SIMULATED.contains(&word) || word == acp::PROVIDER || vendor(word).is_some();
     let filled = |model: &'_ str| !model.trim().is_empty();
     match name.split_once(':') {
         Some((provider, model)) if is_provider(provider) => (Some(provider), Some(model).filter(|model| filled(model))),
@@ -236,8 +260,13 @@ pub fn parse_spec(spec: &str) -> Result<(String, Option<String>), Problem> {
     }
 }
 
+fn unnamed_agent() -> Problem {
+    let what = "acp stands for coding agents of yours, and none is named";
+    Problem::error("gateway.provider", what, "write acp:NAME, such as acp:claude, or acp:COMMAND LINE")
+}
+
 fn unknown_provider(name: &str) -> Problem {
-    let known = || SIMULATED.into_iter().chain(VENDORS.into_iter().map(|vendor| vendor.name));
+    let known = || SIMULATED.into_iter().chain([acp::PROVIDER]).chain(VENDORS.into_iter().map(|vendor| vendor.name));
     let remedy = match text::nearest(name, known()) {
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("use one of {}", known().collect::<Vec<_>>().join(", ")),

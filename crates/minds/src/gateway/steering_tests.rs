@@ -21,7 +21,8 @@ struct Named(&'static str, Option<u16>);
 impl SimulatedProvider for Named {
     fn answer(&mut self, _: &ProviderRequest) -> SimulatedAnswer {
         let usage = Usage { input_tokens: 20, output_tokens: 5, ..Usage::default() };
-        let completion = Completion { text: self.0.into(), tool_calls: vec![], usage, finish: Finish::Stop };
+        let completion =
+            Completion { text: self.0.into(), tool_calls: vec![], usage, finish: Finish::Stop, told: None };
         let outcome = match self.1 {
             None => Ok(completion),
             Some(status) => Err(SimulatedError { status, retry_after_secs: None, message: "no".into() }),

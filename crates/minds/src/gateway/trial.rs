@@ -144,6 +144,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         stops: Vec::new(),
         seed: 1,
         script: None,
+        work: None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tokio_util::sync::CancellationToken;
 
+use super::acp::{self, AcpSettings, AgentPool};
 use super::address::{Address, Permission};
 use super::failure::{Place, failure};
 use super::genai_client::GuardedProvider;
@@ -36,6 +37,7 @@ pub(super) struct Call {
     pub(super) environment: Environment,
     pub(super) cancel: CancellationToken,
     pub(super) rests: Rests,
+    pub(super) agents: AgentPool,
     pub(super) events: Sender<GatewayEvent>,
 }
 
@@ -84,6 +86,7 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
         | ErrorCause::Refused
         | ErrorCause::NoKey
         | ErrorCause::NotAllowed
+        | ErrorCause::Agent(_)
         | ErrorCause::Panicked => Usage::default(),
         ErrorCause::Stalled(_)
         | ErrorCause::TooLong(_)
@@ -97,10 +100,13 @@ fn lost(request: &ProviderRequest, cause: ErrorCause, said_chars: usize) -> Usag
 /// What a whole answer used of which its provider did not tell.
 pub(super) fn untold(request: &ProviderRequest, completion: &Completion) -> Usage {
     let told = completion.usage;
+    // A coding agent keeps what it was sent before.
+    let sent = completion.told.as_ref().map(|told| text::tokens_of_chars(told.sent_chars));
+    let sent = sent.unwrap_or_else(|| request.estimated_input_tokens());
     let called: usize = completion.tool_calls.iter().map(ToolCall::chars).sum();
     let said = text::tokens_of_chars(completion.text.chars().count() + called);
     Usage {
-        input_tokens: if told.input_tokens == 0 { request.estimated_input_tokens() } else { 0 },
+        input_tokens: if told.input_tokens == 0 { sent } else { 0 },
         output_tokens: if told.output_tokens == 0 { said } else { 0 },
         ..Usage::default()
     }
@@ -190,6 +196,10 @@ async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderErr
 }
 
 fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
+    if call.choice.provider == acp::PROVIDER {
+        let terms = call.terms.acp.as_deref().cloned().unwrap_or_else(|| AcpSettings::default().terms());
+        return Ok(Box::new(call.agents.provider(&terms, &call.environment)));
+    }
     let Some(vendor) = vendor(&call.choice.provider) else {
         return Err(ProviderError::new(ErrorCause::Panicked, "nobody knows this provider"));
     };

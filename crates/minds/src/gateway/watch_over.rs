@@ -15,6 +15,8 @@ struct Told {
     network: bool,
     /// The person's home.
     home: Option<String>,
+    /// Folders and files of the program's own outside of the workspace.
+    own: Vec<String>,
     /// Folders that the program is not to see.
     hidden: Vec<String>,
     /// The memory of all processes together, in bytes.
@@ -36,6 +38,7 @@ impl Told {
                 "--new-entries" => told.new_entries = true,
                 "--network" => told.network = true,
                 "--home" => told.home = Some(arguments.next()?),
+                "--own" => told.own.push(arguments.next()?),
                 "--hide" => told.hidden.push(arguments.next()?),
                 "--memory" => told.memory = Some(arguments.next()?.parse().ok()?),
                 "--processes" => told.processes = Some(arguments.next()?.parse().ok()?),
@@ -220,7 +223,8 @@ mod system {
         let Some(bubblewrap) = &told.bubblewrap else {
             let temporary = temporary_beside(&workspace)?;
             let writable = temporary.as_ref().map_or_else(std::env::temp_dir, |temporary| temporary.folder.clone());
-            let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).collect();
+            let own = told.own.iter().map(PathBuf::from);
+            let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).chain(own).collect();
             return match restrict(&workspace, &entries, &also, told.network) {
                 true => Ok((Vec::new(), temporary)),
                 false => Err(ErrorKind::Unsupported.into()),
@@ -228,6 +232,7 @@ mod system {
         };
         let stage = told.new_entries.then(|| Stage::make(&workspace, &entries)).transpose()?;
         let hidden: Vec<PathBuf> = told.hidden.iter().map(PathBuf::from).collect();
+        let own: Vec<PathBuf> = told.own.iter().map(PathBuf::from).collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs: Vec<PathBuf> =
             std::env::split_paths(&path).chain(told.words.first().map(PathBuf::from)).collect();
@@ -237,6 +242,7 @@ mod system {
             entries: &entries,
             stage: stage.as_ref().map(Stage::folder),
             worktree: worktree.as_deref(),
+            own: &own,
             hidden: &hidden,
             home: told.home.as_deref().map(Path::new),
             programs: &programs,
@@ -336,7 +342,8 @@ mod system {
             EntryKind::File => Some((workspace.join(&entry.name), of_file)),
             EntryKind::Link(_) => None,
         });
-        let also = also.iter().cloned().chain(["/dev", "/proc/self"].map(PathBuf::from)).map(|path| (path, all));
+        let also = also.iter().cloned().chain(["/dev", "/proc/self"].map(PathBuf::from));
+        let also = also.map(|path| if path.is_file() { (path, of_file) } else { (path, all) });
         let places: Vec<(PathBuf, BitFlags<AccessFs>)> = writable.chain(also).collect();
         let restricted = || -> Result<RulesetStatus, landlock::RulesetError> {
             let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;

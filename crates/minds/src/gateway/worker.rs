@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySen
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use super::acp::AgentPool;
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
@@ -83,6 +84,7 @@ impl Worker {
             servers: None,
             programs: RunningPrograms::default(),
             slack: SlackWork::default(),
+            agents: AgentPool::default(),
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
@@ -155,6 +157,8 @@ struct Desk {
     programs: RunningPrograms,
     /// What is known of Slack.
     slack: SlackWork,
+    /// Coding agents that run.
+    agents: AgentPool,
 }
 
 impl Desk {
@@ -188,6 +192,11 @@ impl Desk {
                 GatewayCommand::Mcp(command) => self.tell_servers(command),
                 GatewayCommand::Program(command) => self.take_program(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
+                GatewayCommand::WorkOver { work } => {
+                    if let Some(runtime) = &self.runtime {
+                        self.agents.end_work(runtime.handle(), &work);
+                    }
+                }
                 GatewayCommand::Shutdown => break,
             }
         }
@@ -196,6 +205,7 @@ impl Desk {
             servers.shut_down();
         }
         if let Some(runtime) = self.runtime.take() {
+            self.agents.shut_down(runtime.handle());
             runtime.shutdown_timeout(SHUTDOWN * 3 / 4);
         }
     }
@@ -243,8 +253,8 @@ impl Desk {
         let cancel = self.cancel_all.child_token();
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
         let environment = self.environment.clone();
-        let (rests, events) = (self.rests.clone(), self.events.clone());
-        let call = Call { id, request, choice, terms, keys, environment, cancel, rests, events };
+        let (rests, agents, events) = (self.rests.clone(), self.agents.clone(), self.events.clone());
+        let call = Call { id, request, choice, terms, keys, environment, cancel, rests, agents, events };
         match self.runtime() {
             Ok(runtime) => {
                 let (cancels, events) = (self.cancels.clone(), self.events.clone());

@@ -165,7 +165,13 @@ fn hasten(app: &mut App) {
 
 fn reply_to(request: &ModelRequest, answer: Result<String, FailureKind>) -> ModelReply {
     let outcome = answer
-        .map(|text| Completion { text, tool_calls: Vec::new(), usage: Usage::default(), finish: Finish::Stop })
+        .map(|text| Completion {
+            text,
+            tool_calls: Vec::new(),
+            usage: Usage::default(),
+            finish: Finish::Stop,
+            told: None,
+        })
         .map_err(|kind| ModelFailure::new(kind, "p does not answer", "wait"));
     ModelReply {
         request: request.id,

@@ -51,6 +51,7 @@ fn context(moment: Moment) -> MindContext {
         },
         desk: Desk {
             tools: ["vfs_read", "vfs_list", "vfs_write", "spawn_agent", "signal_parent"].map(str::to_owned).into(),
+            has_own_tools: false,
             people: vec![Colleague {
                 name: "Bob".into(),
                 profile: "writer".into(),

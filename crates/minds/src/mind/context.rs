@@ -132,6 +132,8 @@ pub struct MarkerLine {
 pub struct Desk {
     /// The tools that it may call, by name.
     pub tools: Vec<String>,
+    /// Whether it has tools of its own beside them, as a coding agent has.
+    pub has_own_tools: bool,
     /// Who else is in the room.
     pub people: Vec<Colleague>,
 }

@@ -93,6 +93,7 @@ fn filled(with: &str, moment: Moment) -> MindContext {
         },
         desk: Desk {
             tools: vec!["vfs_list".into()],
+            has_own_tools: false,
             people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],
         },
         memory: Remembered {

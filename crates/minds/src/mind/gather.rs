@@ -199,7 +199,7 @@ impl Room<'_, '_> {
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
             Some(Colleague { name: called(other), profile: other.profile.clone(), description })
         };
-        Desk { tools, people: others.filter_map(colleague).collect() }
+        Desk { tools, has_own_tools: false, people: others.filter_map(colleague).collect() }
     }
 
     fn who(&self, agent: &Agent) -> Who {

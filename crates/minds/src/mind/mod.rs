@@ -33,6 +33,7 @@ pub mod session;
 pub mod settings;
 pub mod silence;
 mod thinking;
+pub mod told;
 mod unseen;
 pub mod wording;
 mod work;
@@ -53,6 +54,7 @@ pub use request::{
 pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
+pub use told::{AgentTold, OwnCall, OwnChange, PlanStep};
 pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;

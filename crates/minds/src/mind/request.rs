@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::ToolCall;
 use super::prompt::Prompt;
+use super::told::AgentTold;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -158,6 +159,9 @@ pub struct Completion {
     pub usage: Usage,
     /// Why it ended.
     pub finish: Finish,
+    /// What a coding agent told beside that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Box<AgentTold>>,
 }
 
 impl Completion {

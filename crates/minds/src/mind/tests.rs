@@ -153,7 +153,7 @@ impl Room {
         let outcome = match outcome {
             Ok(text) => {
                 let usage = Usage::default();
-                Ok(Completion { text: text.into(), tool_calls: Vec::new(), usage, finish })
+                Ok(Completion { text: text.into(), tool_calls: Vec::new(), usage, finish, told: None })
             }
             Err(kind) => Err(ModelFailure::new(kind, "it broke", "mend it")),
         };
@@ -215,7 +215,18 @@ impl Room {
         let (activation, activity) = (ActivationKey::numbered(7), ActivityId(1));
         let tools = vec![ToolDeclaration { name: "look".into(), description: "Looks.".into(), parameters: json!({}) }];
         let room = SessionRoom { chars_at_most: 100_000, window_tokens, ..SessionRoom::default() };
-        let due = WorkDue { activation, turn, agent: ADA, activity, messages, room, tools, model: None, cause: Seq(3) };
+        let due = WorkDue {
+            activation,
+            turn,
+            agent: ADA,
+            activity,
+            messages,
+            room,
+            tools,
+            has_own_tools: false,
+            model: None,
+            cause: Seq(3),
+        };
         self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);
         self.tick();
         self.take::<ModelRequest>().pop().expect("work is asked")

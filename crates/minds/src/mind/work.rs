@@ -31,6 +31,9 @@ pub struct WorkDue {
     pub room: SessionRoom,
     /// The tools that may be called.
     pub tools: Vec<ToolDeclaration>,
+    /// Whether whoever answers has tools of its own, as a coding agent has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_own_tools: bool,
     /// The model that is asked in place of the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

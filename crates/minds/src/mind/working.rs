@@ -37,6 +37,7 @@ impl Asking<'_, '_> {
         let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
         let mut context = room.context(agent, &session, feedback, Moment::Work);
         context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
+        context.desk.has_own_tools = due.has_own_tools;
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         if !is_whole {

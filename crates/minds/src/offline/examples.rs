@@ -180,6 +180,7 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
         stops: Vec::new(),
         seed: 7,
         script: None,
+        work: None,
     }
 }
 

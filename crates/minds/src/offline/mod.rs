@@ -79,7 +79,7 @@ impl SimulatedProvider for OfflineProvider {
         let input_tokens = request.estimated_input_tokens();
         let usage = Usage { input_tokens, output_tokens: tokens_of_chars(chars), ..Usage::default() };
         SimulatedAnswer {
-            outcome: Ok(Completion { text, tool_calls, usage, finish }),
+            outcome: Ok(Completion { text, tool_calls, usage, finish, told: None }),
             script: None,
             latency_secs: (SHORTEST_LATENCY_SECS + chars as f32 * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
         }

@@ -10,6 +10,7 @@ use super::touch::{Becomes, DeclaredTouch, TouchKind};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::{AgentProfile, Former, McpEntry, Profiles};
 use crate::base::Id;
+use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
@@ -135,6 +136,9 @@ pub struct ProfileChange {
     /// Whether it defines an MCP server that the agent's file does not define now.
     #[serde(default)]
     pub defines_servers: bool,
+    /// Whether it names a coding agent of the person's that the agent's file does not name now.
+    #[serde(default)]
+    pub names_coding_agent: bool,
 }
 
 /// What there is now, as far as a judgement needs it.
@@ -388,6 +392,12 @@ impl Judge<'_> {
         };
         let standing_defines = standing.as_ref().map(&defined).unwrap_or_default();
         let defines_servers = defined(&profile).iter().any(|key| !standing_defines.contains(key));
+        let coding_agent = |profile: &AgentProfile| {
+            let model = profile.model.as_deref().map(str::trim).unwrap_or_default();
+            model.split(':').next().is_some_and(|name| name == PROVIDER).then(|| model.to_owned())
+        };
+        let named = coding_agent(&profile);
+        let names_coding_agent = named.is_some() && standing.as_ref().and_then(&coding_agent) != named;
         let current = match (there, &standing, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, Former::Known(profile)) => Some(authority(place.as_str(), profile)),
@@ -395,6 +405,7 @@ impl Judge<'_> {
         };
         Some(Touch::Profile(Box::new(ProfileChange {
             defines_servers,
+            names_coding_agent,
             may_be_forgotten: current.is_none() && matches!(former, Former::Unknown),
             current,
             holder: there.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),

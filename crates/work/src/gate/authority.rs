@@ -75,6 +75,8 @@ pub enum ToolScope {
     Role(Id),
     /// Whoever works in this session.
     Session(ActivationKey),
+    /// Agents that are asked over the Agent Client Protocol; no profile lists it.
+    CodingAgent,
     /// Whoever may call this tool of an MCP server.
     Server {
         /// The server's key.
@@ -124,7 +126,7 @@ impl ToolNames {
             ToolScope::Everyone => true,
             ToolScope::Profile(of) => **of == *profile,
             ToolScope::Role(of) => role == Some(&**of),
-            ToolScope::Session(_) | ToolScope::Server { .. } => false,
+            ToolScope::Session(_) | ToolScope::Server { .. } | ToolScope::CodingAgent => false,
         };
         if self.0.iter().all(|tool| is_its(&tool)) {
             return Cow::Borrowed(self);

@@ -9,6 +9,7 @@ use super::authority::{Authority, Excess, PROPOSE_CHANGES};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::globs;
+use crate::gateway::acp::{OWN_TOOL, READ_TEXT};
 use crate::workspace::vfs::FileRights;
 
 /// The authorities that bound a piece of work: the agent's own first, then those of its starters, nearest first.
@@ -65,7 +66,12 @@ impl Bounds {
     pub fn tools(&self) -> BTreeSet<&str> {
         let (own, starters) = self.authorities.split_first().map_or((None, &[][..]), |(own, rest)| (Some(own), rest));
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
-        let has = |other: &Authority, tool: &str| other.tools.contains(tool) || tool == PROPOSE_CHANGES;
+        let has = |other: &Authority, tool: &str| match tool {
+            // These say what a coding agent is at, whoever started it; what it touches is judged for all of them.
+            PROPOSE_CHANGES | OWN_TOOL => true,
+            READ_TEXT => other.tools.contains(tool) || other.tools.contains("vfs_read"),
+            _ => other.tools.contains(tool),
+        };
         tools.filter(|tool| starters.iter().all(|other| has(other, tool))).map(String::as_str).collect()
     }
 

@@ -363,6 +363,10 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
     if change.defines_servers {
         findings.deny(format!("{} adds or changes an MCP server, which only a person does", shown(&change.path)));
     }
+    if change.names_coding_agent {
+        let why = format!("{} makes a coding agent of yours its mind, which has tools of its own", shown(&change.path));
+        ask(findings, why);
+    }
     if change.holds_code {
         ask(findings, format!("{} holds code that would run", shown(&change.path)));
     }

@@ -13,6 +13,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
+use crate::gateway::acp::{self, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
@@ -108,6 +109,7 @@ impl RoomAccess<'_, '_> {
 
     /// What work may do: what its agent may, and never more than those who started it.
     fn bounds(&self, one: &Activation, thread: Option<&Thread>) -> Bounds {
+        let lent = thread.and_then(|thread| thread.terms.model.as_deref());
         let profile = &one.profile;
         let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
             (Some(path), Some(profile)) => self.tools.authority(path, profile).0,
@@ -118,12 +120,24 @@ impl RoomAccess<'_, '_> {
             own.tools.extend(self.tools.names().of_session(one.thread).map(str::to_owned));
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
+        if !own.is_least() && self.is_coding_agent(profile, lent) {
+            own.tools.insert(OWN_TOOL.to_owned());
+            if own.tools.contains("vfs_read") {
+                own.tools.insert(READ_TEXT.to_owned());
+            }
+        }
         let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
         let has_worktree = own.has_worktree || starters.clone().any(|starter| starter.has_worktree);
         if has_worktree && !own.is_least() {
             own.tools.insert(PROPOSE_CHANGES.to_owned());
         }
         Authority::chain(own, starters).allowing(self.policy.allowed_to(profile))
+    }
+
+    /// Whether a coding agent answers who runs this profile, with the model that was lent to it for this work.
+    pub(super) fn is_coding_agent(&self, profile: &str, lent: Option<&str>) -> bool {
+        let wanted = lent.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
+        self.questions.choose(&self.gateway, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::{Activation, Call};
-use super::core::{Effect, Kernel};
+use super::core::{Effect, Kernel, NoReply};
 use super::notes::Attached;
 use super::outbox::Outbox;
 use super::question::Question;
@@ -27,6 +27,9 @@ use crate::tools::{
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
 
+/// Why a coding agent does not work in a copy of its own.
+const NO_COPY: &str = "a coding agent works in the workspace itself and cannot be kept in a copy of its own yet; take \
+                       `workspace: git` out of its file and of those that start it, or give it another model";
 /// How far a call is takes no more characters.
 const PROGRESS_CHARS: usize = 200;
 
@@ -59,11 +62,19 @@ impl RoomAccess<'_, '_> {
         }
     }
 
-    fn ask(&mut self, kernel: &Kernel, key: ActivationKey, turn: u32) {
+    fn ask(&mut self, kernel: &mut Kernel, key: ActivationKey, turn: u32) {
         let Some(one) = kernel.activation(key) else { return };
         let (Some(agent), Some(activity)) = (one.agent_key, one.activity) else { return };
         let bounds = self.bounds_of(kernel, one);
         let lent = kernel.terms(one.thread).and_then(|terms| terms.model.as_deref());
+        let has_own_tools = self.is_coding_agent(&one.profile, lent);
+        if has_own_tools && bounds.has_worktree() {
+            let (now, settings) = (self.clock.tick(), self.settings.clone());
+            kernel.failed(key, turn, NoReply::Lasting { why: NO_COPY.to_owned() }, now, &settings);
+            return;
+        }
+        // Those are none of the room's, and of the room's it is offered none.
+        let tools = if has_own_tools { Vec::new() } else { self.tools.declarations(self.caller(one), &bounds) };
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
@@ -78,7 +89,8 @@ impl RoomAccess<'_, '_> {
             activity,
             messages: one.messages.clone(),
             room,
-            tools: self.tools.declarations(self.caller(one), &bounds),
+            tools,
+            has_own_tools,
             model: lent.map(str::to_owned),
             cause: one.cause,
         });

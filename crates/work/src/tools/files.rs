@@ -33,7 +33,7 @@ pub(super) fn read() -> Tool {
                 return file(FileOperation::Read { path });
             }
             let from_line = from_line.unwrap_or(1);
-            let excerpt = Some(Excerpt { first_line: from_line, lines });
+            let excerpt = Some(Excerpt { first_line: from_line, lines, as_data: false });
             Ok(Planned::files(FileOperation::ReadLines { path, from_line, lines }, excerpt))
         },
     )

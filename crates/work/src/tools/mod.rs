@@ -13,6 +13,7 @@ pub mod files;
 pub mod hand_over;
 mod mcp;
 pub mod order;
+mod own_tools;
 pub mod plan;
 pub mod proposal;
 pub mod registry;
@@ -33,6 +34,7 @@ pub use order::{
     OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
     ToolOutput, call_hash,
 };
+pub use own_tools::OWN_TOOLS;
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
@@ -78,7 +80,14 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            (mcp::register, file_executor::answer, commands::keep_copies, order::close, report_profiles)
+            (
+                mcp::register,
+                file_executor::answer,
+                own_tools::answer,
+                commands::keep_copies,
+                order::close,
+                report_profiles,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
             // The kernel has given its orders by now; the files take theirs up in the last phase.

@@ -220,6 +220,9 @@ pub struct Excerpt {
     pub first_line: usize,
     /// How many; all that follow where absent.
     pub lines: Option<usize>,
+    /// Whether they are given as data, all of them or none, and not as words with notes of what is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_data: bool,
 }
 
 impl ToolPlan {

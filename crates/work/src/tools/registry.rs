@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, files, slack, together};
+use super::{agents, commands, desk, files, own_tools, slack, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -56,14 +56,18 @@ fn house() -> Vec<Tool> {
         slack::slack_send(),
         commands::execute_command(),
         files::propose_changes(),
+        own_tools::read_text(),
+        own_tools::use_own_tool(),
     ]
 }
 
 /// The tools of the house alone: what there is where no room is open.
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
-        let mut tools =
-            Tools { executors: [FILES.into(), AGENTS.into(), commands::COMMANDS.into()].into(), ..Tools::default() };
+        let mut tools = Tools {
+            executors: [FILES, AGENTS, commands::COMMANDS, own_tools::OWN_TOOLS].map(Id::from).into(),
+            ..Tools::default()
+        };
         for tool in house() {
             // A test sees to it that none is refused.
             drop(tools.register(tool));
@@ -182,7 +186,7 @@ impl Tools {
         let is_its = move |tool: &Tool| match &tool.scope {
             ToolScope::Server { key, tool } => bounds.may_call(key, tool),
             _ if !own.contains(tool.name.as_str()) => false,
-            ToolScope::Everyone | ToolScope::Role(_) => true,
+            ToolScope::Everyone | ToolScope::Role(_) | ToolScope::CodingAgent => true,
             ToolScope::Profile(profile) => **profile == *caller.profile,
             ToolScope::Session(session) => *session == caller.session,
         };

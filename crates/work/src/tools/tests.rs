@@ -84,8 +84,9 @@ fn the_example_for_starting_an_agent_is_an_agent_without_problems() {
 fn every_tool_is_named_once_and_its_schema_is_of_the_kind_that_is_checked() {
     let mut seen = BTreeSet::new();
     assert_eq!(house().len(), 16, "one was refused");
-    let of_planners = |tool: &Tool| tool.scope == crate::gate::ToolScope::Role(PLANNER.into());
-    for tool in builtin().iter().filter(|tool| !of_planners(tool)) {
+    // No model is told of those of coding agents.
+    let others = [crate::gate::ToolScope::Role(PLANNER.into()), crate::gate::ToolScope::CodingAgent];
+    for tool in builtin().iter().filter(|tool| !others.contains(&tool.scope)) {
         for name in [&tool.name].into_iter().chain(&tool.aliases) {
             assert!(seen.insert(name.to_lowercase()), "{name} is taken");
             assert_eq!(builtin().names().meant(name), Some(tool.name.as_str()));
@@ -118,7 +119,7 @@ fn calls_become_orders() {
             json!({ "path": "a.md", "offset": "3", "limit": 2.0 }),
             Ok(Work::File {
                 operation: FileOperation::ReadLines { path: path(), from_line: 3, lines: Some(2) },
-                excerpt: Some(Excerpt { first_line: 3, lines: Some(2) }),
+                excerpt: Some(Excerpt { first_line: 3, lines: Some(2), as_data: false }),
             }),
         ),
         (

@@ -8,6 +8,8 @@ use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, Te
 
 /// Of a file so many characters are shown at once, some ten thousand tokens.
 pub const READ_CHARS_AT_MOST: usize = 40_000;
+/// Of a file that is given as data, no more characters than these.
+const DATA_CHARS_AT_MOST: usize = 120_000;
 /// Lists of paths and matches end after so many characters.
 pub const LIST_CHARS_AT_MOST: usize = 12_000;
 /// So many images of a result are named one by one.
@@ -28,7 +30,10 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
         _ => (None, None),
     };
     match answer {
-        FileAnswer::Text { content, .. } => shown(content, excerpt),
+        FileAnswer::Text { content, .. } => match excerpt.filter(|excerpt| excerpt.as_data) {
+            Some(excerpt) => data(content, excerpt),
+            None => shown(content, excerpt),
+        },
         FileAnswer::Listing { paths, more, prefixes } => {
             let prefix = match operation {
                 Some(FileOperation::List { prefix }) => prefix.as_str(),
@@ -202,6 +207,18 @@ fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first
             let line_break = if content.ends_with('\n') { "" } else { "\n" };
             format!("{content}{line_break}[… a large file; read on with from_line {next}]")
         }
+    }
+}
+
+/// A text, or the lines of it that are wanted, as data: all of it, or a word that it is too much.
+fn data(content: &str, excerpt: Excerpt) -> String {
+    let lines = content.split_inclusive('\n').skip(excerpt.first_line.max(1) - 1);
+    let wanted: String = lines.take(excerpt.lines.unwrap_or(usize::MAX)).collect();
+    match wanted.chars().count() {
+        chars if chars > DATA_CHARS_AT_MOST => error(&format!(
+            "this is {chars} characters, and {DATA_CHARS_AT_MOST} can be given at once; read it in parts, by line and limit"
+        )),
+        _ => serde_json::json!({ "content": wanted }).to_string(),
     }
 }
 

@@ -11,7 +11,7 @@ fn write() -> Work {
 }
 
 fn reading(content: &str, excerpt: Option<(usize, Option<usize>)>) -> String {
-    let excerpt = excerpt.map(|(first_line, lines)| Excerpt { first_line, lines });
+    let excerpt = excerpt.map(|(first_line, lines)| Excerpt { first_line, lines, as_data: false });
     let work = Work::File { operation: FileOperation::Read { path: "a".into() }, excerpt };
     let answer = FileAnswer::Text { path: "a".into(), content: content.into(), version: 1 };
     files(Some(&work), &Ok(answer))
@@ -182,7 +182,7 @@ fn a_search_says_what_it_did_not_look_into_also_where_it_found_nothing() {
 fn a_part_of_a_large_file_says_how_to_read_on() {
     let lines = |content: &str, next_line, count, first_line| {
         let operation = FileOperation::ReadLines { path: "a".into(), from_line: first_line, lines: None };
-        let excerpt = Some(Excerpt { first_line, lines: None });
+        let excerpt = Some(Excerpt { first_line, lines: None, as_data: false });
         let work = Work::File { operation, excerpt };
         files(Some(&work), &Ok(FileAnswer::Lines { path: "a".into(), content: content.into(), next_line, count }))
     };

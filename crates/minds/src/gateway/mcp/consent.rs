@@ -44,7 +44,7 @@ pub enum Consent {
 }
 
 /// What the person said of this server in this workspace. A file that cannot be read allows nothing.
-pub(super) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
+pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
     let allowed = all.get(&name_of(workspace)).map_or(&[][..], Vec::as_slice);
@@ -112,7 +112,7 @@ fn hash(server: &McpServer, workspace: &Path) -> String {
 }
 
 /// When the file was last written, to see whether a person has changed it.
-pub(super) fn stamp(config_folder: Option<&Path>) -> Option<(std::time::SystemTime, u64)> {
+pub(in crate::gateway) fn stamp(config_folder: Option<&Path>) -> Option<(std::time::SystemTime, u64)> {
     let metadata = std::fs::metadata(config_folder?.join(FILE)).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

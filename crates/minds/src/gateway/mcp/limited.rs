@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// Reads on as long as lines are short enough.
-pub(super) struct LimitedLines<R> {
+pub(in crate::gateway) struct LimitedLines<R> {
     inner: R,
     bytes_at_most: usize,
     in_line: usize,
@@ -18,7 +18,7 @@ pub(super) struct LimitedLines<R> {
 
 impl<R> LimitedLines<R> {
     /// Lines of at most so many bytes; `is_over` tells whether one was longer.
-    pub(super) fn new(inner: R, bytes_at_most: usize, is_over: Arc<AtomicBool>) -> Self {
+    pub(in crate::gateway) fn new(inner: R, bytes_at_most: usize, is_over: Arc<AtomicBool>) -> Self {
         Self { inner, bytes_at_most, in_line: 0, is_over }
     }
 }

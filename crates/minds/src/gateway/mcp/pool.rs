@@ -283,7 +283,7 @@ impl Keeper {
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();
-        let place = Place { folder: &workspace, hidden, confinement, variable: &variable };
+        let place = Place { folder: &workspace, own: &[], hidden, confinement, variable: &variable };
         let connection = connect(&self.server, &self.terms, &place).await?;
         match connection.line().offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),

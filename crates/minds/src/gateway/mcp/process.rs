@@ -22,38 +22,40 @@ const STDERR_KEPT: usize = 4 * 1024;
 /// How long it may take once it was asked to end.
 const END_ASKED: Duration = Duration::from_millis(500);
 /// A server that runs, before anybody speaks to it.
-pub(super) struct Started {
+pub(in crate::gateway) struct Started {
     /// It, to be ended.
-    pub(super) process: Process,
+    pub(in crate::gateway) process: Process,
     /// What it hears.
-    pub(super) stdin: ChildStdin,
+    pub(in crate::gateway) stdin: ChildStdin,
     /// What it says.
-    pub(super) stdout: ChildStdout,
+    pub(in crate::gateway) stdout: ChildStdout,
     /// The values of variables that were put in, which nobody is to see.
-    pub(super) secrets: Vec<String>,
+    pub(in crate::gateway) secrets: Vec<String>,
 }
 
 /// A running server. Dropping it ends it and all that it started.
-pub(super) struct Process {
+pub(in crate::gateway) struct Process {
     child: Child,
     group: Group,
     words: Words,
 }
 
 /// What is to be started, and where.
-pub(super) struct Place<'a> {
+pub(in crate::gateway) struct Place<'a> {
     /// The workspace.
-    pub(super) folder: &'a Path,
+    pub(in crate::gateway) folder: &'a Path,
+    /// Folders and files of its own outside of the workspace.
+    pub(in crate::gateway) own: &'a [PathBuf],
     /// A folder that it is not to see.
-    pub(super) hidden: Option<&'a Path>,
+    pub(in crate::gateway) hidden: Option<&'a Path>,
     /// How it is confined; not at all where absent.
-    pub(super) confinement: Option<&'a Confinement>,
+    pub(in crate::gateway) confinement: Option<&'a Confinement>,
     /// A variable of the person's.
-    pub(super) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    pub(in crate::gateway) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }
 
 /// Starts a server.
-pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, McpFailure> {
+pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, McpFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
         return Err(McpFailure::new(McpFault::Setup, "it is no server that is started here", ""));
     };
@@ -71,8 +73,14 @@ pub(super) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Start
     let mut words = vec![program.display().to_string()];
     words.extend(args);
     // It may run for days: what it made new would be there only then.
-    let rights =
-        Rights { folder: place.folder, new_entries: false, network: *network, hidden: place.hidden, limits: None };
+    let rights = Rights {
+        folder: place.folder,
+        new_entries: false,
+        network: *network,
+        own: place.own,
+        hidden: place.hidden,
+        limits: None,
+    };
     let (words, is_watched_over) = match place.confinement {
         Some(confinement) => confinement.wrap(words, &rights),
         None => Confinement::none().wrap(words, &rights),
@@ -120,11 +128,11 @@ async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
 
 /// What a server says beside the protocol, also for whoever does not hold the server itself.
 #[derive(Clone, Default)]
-pub(super) struct Words(Arc<Mutex<VecDeque<u8>>>);
+pub(in crate::gateway) struct Words(Arc<Mutex<VecDeque<u8>>>);
 
 impl Words {
     /// The last of it, on one line.
-    pub(super) fn last(&self) -> String {
+    pub(in crate::gateway) fn last(&self) -> String {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = said.iter().copied().collect();
         drop(said);
@@ -137,17 +145,17 @@ impl Words {
 
 impl Process {
     /// What the server says beside the protocol.
-    pub(super) fn words(&self) -> Words {
+    pub(in crate::gateway) fn words(&self) -> Words {
         self.words.clone()
     }
 
     /// The last of that, on one line.
-    pub(super) fn last_words(&self) -> String {
+    pub(in crate::gateway) fn last_words(&self) -> String {
         self.words.last()
     }
 
     /// Ends the server, whose input nobody holds any more: by itself if it does so in time, else by force.
-    pub(super) async fn end(mut self, patience: Duration) {
+    pub(in crate::gateway) async fn end(mut self, patience: Duration) {
         if timeout(patience, self.child.wait()).await.is_err() {
             self.group.ask_to_end();
             // What has not ended by then is killed with its group.

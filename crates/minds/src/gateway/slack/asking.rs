@@ -85,7 +85,7 @@ impl Fault {
                 let what = format!("{place} is neither encrypted nor on this computer, so that no key is sent there");
                 (what, format!("name an https:// address in {BASE_URL}"))
             }
-            ErrorCause::Panicked | ErrorCause::Cancelled => {
+            ErrorCause::Agent(_) | ErrorCause::Panicked | ErrorCause::Cancelled => {
                 ("the workshop was stopped".to_owned(), "start it again".to_owned())
             }
         }

@@ -74,7 +74,11 @@ fn room(context: &MindContext) -> String {
 /// How an agent works.
 fn work(context: &MindContext) -> String {
     let mut lines = vec![TEXTS.work];
-    lines.push(if context.desk.tools.is_empty() { TEXTS.work_no_tools } else { TEXTS.work_files });
+    lines.push(match () {
+        () if context.desk.has_own_tools => TEXTS.work_own_tools,
+        () if context.desk.tools.is_empty() => TEXTS.work_no_tools,
+        () => TEXTS.work_files,
+    });
     if context.has_tool("spawn_agent") {
         lines.push(TEXTS.work_spawn);
     }

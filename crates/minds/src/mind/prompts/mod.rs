@@ -81,6 +81,7 @@ blocks! {
     work = "work",
     work_files = "work.files",
     work_no_tools = "work.no_tools",
+    work_own_tools = "work.own_tools",
     work_spawn = "work.spawn",
     work_parent = "work.parent",
     work_markers = "work.markers",

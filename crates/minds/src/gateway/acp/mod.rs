@@ -1,0 +1,35 @@
+//! People's own coding agents, over the Agent Client Protocol: started once a person allowed exactly their command
+//! lines, kept in as commands are, asked, and ended.
+//!
+//! Such an agent has tools, a memory of its session and a login of its own. For the room it is a provider like any
+//! other, with one difference: its answer to one prompt may take many turns of the room's work. What it wants of the
+//! room in the middle of its answer (a file, a permission) comes back as a tool call, so that the gate judges it, a
+//! person is asked, the files have its author and the log has all of it; what came of the call goes back to the agent
+//! with the next question, and its answer goes on.
+//!
+//! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]), the lines that it speaks
+//! (`wire`), the process with its connection (`connection`), what it tells and asks in a turn (`turn`, `own_call`,
+//! `requests`),
+//! what it is sent (`prompt`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
+//!
+//! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
+//! started ends with it.
+
+mod connection;
+pub mod known;
+mod own_call;
+mod pool;
+mod prompt;
+mod requests;
+pub mod settings;
+pub mod told;
+mod turn;
+mod wire;
+
+pub use known::{KNOWN, KnownAgent, agent_of};
+pub(super) use pool::AgentPool;
+pub use requests::{OWN_TOOL, READ_TEXT};
+pub use settings::{AcpSettings, AcpTerms};
+
+/// The provider's name.
+pub const PROVIDER: &str = "acp";

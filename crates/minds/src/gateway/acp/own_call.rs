@@ -1,0 +1,86 @@
+//! A use of an agent's own tool, as the protocol tells it: in the words and paths of the room.
+
+use std::path::Path;
+
+use agent_client_protocol::v1::schema::{ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind};
+
+use super::super::mcp::plain;
+use crate::base::text;
+use crate::mind::{OwnCall, OwnChange};
+
+/// Characters of what a use is called.
+const TITLE_CHARS: usize = 200;
+/// Files, and changes of files, that are told of one use.
+const PATHS_AT_MOST: usize = 16;
+/// Characters of a path: longer than any that the room takes.
+const PATH_CHARS: usize = 1_000;
+/// Characters of each side of a change.
+const CHANGE_CHARS: usize = 4_000;
+
+/// A use as it is after news of it.
+pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Path) {
+    let fields = &update.fields;
+    if let Some(title) = &fields.title {
+        call.title = plain(title, TITLE_CHARS);
+    }
+    if let Some(kind) = fields.kind {
+        call.kind = kind_word(kind).to_owned();
+    }
+    if let Some(status) = fields.status {
+        call.status = status_word(status).to_owned();
+    }
+    if let Some(locations) = &fields.locations {
+        let path = |path: &Path| plain(&relative(path, workspace), PATH_CHARS);
+        call.paths = locations.iter().take(PATHS_AT_MOST).map(|location| path(&location.path)).collect();
+    }
+    let changes = fields.content.iter().flatten().filter_map(|content| match content {
+        ToolCallContent::Diff(diff) => Some(OwnChange {
+            path: plain(&relative(&diff.path, workspace), PATH_CHARS),
+            old: diff.old_text.as_ref().map(|old| text::truncate(old, CHANGE_CHARS)),
+            new: text::truncate(&diff.new_text, CHANGE_CHARS),
+        }),
+        _ => None,
+    });
+    let changes: Vec<OwnChange> = changes.take(PATHS_AT_MOST).collect();
+    if !changes.is_empty() {
+        call.changes = changes;
+    }
+}
+
+/// The protocol's word for a kind of tool.
+fn kind_word(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Delete => "delete",
+        ToolKind::Move => "move",
+        ToolKind::Search => "search",
+        ToolKind::Execute => "execute",
+        ToolKind::Think => "think",
+        ToolKind::Fetch => "fetch",
+        ToolKind::SwitchMode => "switch_mode",
+        _ => "other",
+    }
+}
+
+fn status_word(status: ToolCallStatus) -> &'static str {
+    match status {
+        ToolCallStatus::InProgress => "in_progress",
+        ToolCallStatus::Completed => "completed",
+        ToolCallStatus::Failed => "failed",
+        _ => "pending",
+    }
+}
+
+/// A path as the room has it: below the workspace where it lies there, else as it is, which the room refuses.
+pub(super) fn relative(path: &Path, workspace: &Path) -> String {
+    let below = path.strip_prefix(workspace).ok();
+    let below = below.map(Path::to_owned).or_else(|| {
+        // A folder may have several names; the file itself need not be there yet.
+        let parent = path.parent()?.canonicalize().ok()?;
+        let whole = workspace.canonicalize().ok()?;
+        Some(parent.strip_prefix(whole).ok()?.join(path.file_name()?))
+    });
+    let shown = below.as_deref().unwrap_or(path).to_string_lossy();
+    if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() }
+}

@@ -1,0 +1,122 @@
+//! What an agent is sent: the rules first, then what it knows, then what is asked. It keeps what it was sent before, so
+//! that later only what is new is sent, and the rules again where they changed.
+
+use crate::base::hash::content_hash;
+use crate::mind::{Prompt, PromptMessage, Role};
+
+/// What stands before everything, once.
+const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which come first, who you \
+    are in it, and what is known. Use your own tools. Your working folder is the room's folder; whether you may read, \
+    write or do something there is decided by the room, and what it refuses is not to be done in another way.";
+/// What stands before rules that changed.
+const AGAIN: &str = "The room's rules and what it tells of you have changed. From now on this holds:";
+/// What stands before what was said before the agent came to it.
+const EARLIER: &str = "This was said and done in this session before, as far as it is kept; you do not remember it \
+    yourself:";
+
+/// The system text of a prompt, by hash: to see whether it changed.
+pub(super) fn rules_of(prompt: &Prompt) -> u64 {
+    content_hash(prompt.system_text().as_bytes())
+}
+
+/// All of it, for a session in which nothing was said.
+pub(super) fn whole(prompt: &Prompt) -> Vec<String> {
+    let mut blocks = vec![format!("{HEAD}\n\n{}", prompt.system_text())];
+    let messages = prompt.messages();
+    let asked = messages.len().checked_sub(1).unwrap_or_default();
+    let (known, rest) = messages.split_at(usize::from(!prompt.known.is_empty()).min(asked));
+    blocks.extend(known.iter().map(|message| message.text.clone()));
+    let new = rest.iter().rposition(|message| message.role != Role::User).map_or(0, |at| at + 1);
+    let (earlier, last) = rest.split_at(new);
+    if !earlier.is_empty() {
+        let told: Vec<String> = earlier.iter().map(told).collect();
+        blocks.push(format!("{EARLIER}\n\n{}", told.join("\n\n")));
+    }
+    blocks.extend(last.iter().map(|message| message.text.clone()));
+    filled(blocks)
+}
+
+/// What is new since the agent spoke last; the rules again where they changed.
+pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) -> Vec<String> {
+    let mut blocks = Vec::new();
+    if rules_changed {
+        blocks.push(format!("{AGAIN}\n\n{}", prompt.system_text()));
+    }
+    blocks.extend(untold);
+    let messages = prompt.messages();
+    let spoke = messages.iter().rposition(|message| message.role == Role::Assistant);
+    let new = spoke.map_or(usize::from(!prompt.known.is_empty()), |at| at + 1).min(messages.len());
+    blocks.extend(messages[new..].iter().map(|message| match message.role {
+        Role::User => message.text.clone(),
+        _ => told(message),
+    }));
+    filled(blocks)
+}
+
+/// The results of calls that the prompt ends with, and what else came in with them.
+pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
+    let spoke = prompt.history.iter().rposition(|message| message.role == Role::Assistant);
+    let new = &prompt.history[spoke.map_or(0, |at| at + 1)..];
+    let (results, others): (Vec<_>, Vec<_>) = new.iter().partition(|message| message.role == Role::Tool);
+    (results, others.into_iter().map(|message| message.text.clone()).collect())
+}
+
+/// A message as it is told to one who was not there.
+fn told(message: &PromptMessage) -> String {
+    match message.role {
+        Role::User => format!("The room: {}", message.text),
+        Role::Tool => format!("What came of a call: {}", message.text),
+        Role::Assistant => {
+            let calls: String =
+                message.tool_calls.iter().map(|call| format!("\n(called {} {})", call.name, call.arguments)).collect();
+            format!("You: {}{calls}", message.text)
+        }
+    }
+}
+
+/// No prompt is empty.
+fn filled(blocks: Vec<String>) -> Vec<String> {
+    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.trim().is_empty()).collect();
+    if blocks.is_empty() { vec!["Go on.".to_owned()] } else { blocks }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::mind::ToolCall;
+
+    fn user(words: &str) -> PromptMessage {
+        PromptMessage::words(Role::User, words)
+    }
+
+    #[test]
+    fn the_rules_come_first_and_later_only_what_is_new() {
+        let mut prompt = Prompt::of_messages("Rule 1.", vec![user("Write a page.")]);
+        let blocks = whole(&prompt);
+        assert!(blocks[0].ends_with("Rule 1.") && blocks[1] == "Write a page." && blocks.len() == 2, "{blocks:?}");
+        prompt.history.push(PromptMessage::words(Role::Assistant, "Done."));
+        prompt.history.push(user("Not yet: it is too short."));
+        assert_eq!(news(&prompt, false, Vec::new()), ["Not yet: it is too short."]);
+        let again = news(&prompt, true, vec!["No.".to_owned()]);
+        assert!(again[0].contains("Rule 1.") && again[1] == "No." && again.len() == 3, "{again:?}");
+        let told = whole(&prompt);
+        assert!(told[1].contains("You: Done.") && told[2] == "Not yet: it is too short.", "{told:?}");
+    }
+
+    #[test]
+    fn results_are_told_apart_from_what_came_in_with_them() {
+        let call = ToolCall::new("c-1", "read_text", json!({ "path": "a.md" }));
+        let history = vec![
+            user("Read it."),
+            PromptMessage::calls("", vec![call.clone()]),
+            PromptMessage::result(&call, "{\"content\":\"x\"}"),
+            user("By the way."),
+        ];
+        let prompt = Prompt::of_messages("", history);
+        let (found, others) = results(&prompt);
+        assert_eq!((found[0].answers.as_deref(), others), (Some("c-1"), vec!["By the way.".to_owned()]));
+        assert_eq!(news(&Prompt::default(), false, Vec::new()), ["Go on."]);
+    }
+}

@@ -1,0 +1,264 @@
+//! What an agent wants of the room in the middle of its answer, as calls of the room's tools, and what came of those as
+//! answers of the protocol.
+
+use std::path::Path;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::Responder;
+use agent_client_protocol::v1::schema::{
+    CLIENT_METHOD_NAMES, ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest,
+    PermissionOptionKind, ReadTextFileRequest, ReadTextFileResponse, RequestPermissionOutcome,
+    RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, WriteTextFileRequest,
+    WriteTextFileResponse,
+};
+use agent_client_protocol::{Error, UntypedMessage};
+use serde_json::{Map, Value, json};
+
+use super::own_call::{apply, relative};
+use crate::mind::{OwnCall, ToolCall};
+
+/// The tool that reads a file for an agent, with a result that is data.
+pub const READ_TEXT: &str = "read_text";
+/// The tool that lets an agent use a tool of its own.
+pub const OWN_TOOL: &str = "use_own_tool";
+/// The tool that writes a file.
+const WRITE: &str = "vfs_write";
+/// What a permission is answered with that was given; anything else refuses it.
+const ALLOWED: &str = "Allowed";
+
+/// What we say of ourselves, and what we offer: files, and nothing that is not there.
+pub(super) fn hello() -> InitializeRequest {
+    let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
+    InitializeRequest::new(ProtocolVersion::V1)
+        .client_capabilities(ClientCapabilities::new().fs(files).terminal(false))
+        .client_info(Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")))
+}
+
+/// What is wanted.
+enum Wanted {
+    Read(ReadTextFileRequest),
+    Write(WriteTextFileRequest),
+    Permission(Box<RequestPermissionRequest>),
+}
+
+/// Something that the agent wants, and waits for.
+pub(super) struct Asked {
+    wanted: Wanted,
+    responder: Responder,
+}
+
+impl Asked {
+    /// A request of the agent, with the session that it is about. What we do not offer is answered at once.
+    pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Self)> {
+        let (method, params) = request.into_parts();
+        let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
+            serde_json::from_value(params)
+                .map(|read: ReadTextFileRequest| (read.session_id.to_string(), Wanted::Read(read)))
+        } else if method == CLIENT_METHOD_NAMES.fs_write_text_file {
+            serde_json::from_value(params)
+                .map(|write: WriteTextFileRequest| (write.session_id.to_string(), Wanted::Write(write)))
+        } else if method == CLIENT_METHOD_NAMES.session_request_permission {
+            serde_json::from_value(params).map(|permission: RequestPermissionRequest| {
+                (permission.session_id.to_string(), Wanted::Permission(Box::new(permission)))
+            })
+        } else {
+            // Where the connection is gone, nobody waits for it.
+            let _ = responder.respond_with_error(Error::method_not_found());
+            return None;
+        };
+        match parsed {
+            Ok((session, wanted)) => Some((session, Self { wanted, responder })),
+            Err(error) => {
+                let _ = responder.respond_with_error(Error::invalid_params().data(Value::from(error.to_string())));
+                None
+            }
+        }
+    }
+
+    /// The call of the room's tools that it is.
+    pub(super) fn call(&self, id: String, workspace: &Path) -> ToolCall {
+        let (name, arguments) = match &self.wanted {
+            Wanted::Read(read) => {
+                let mut arguments = Map::new();
+                arguments.insert("path".to_owned(), relative(&read.path, workspace).into());
+                if let Some(line) = read.line {
+                    arguments.insert("from_line".to_owned(), line.max(1).into());
+                }
+                if let Some(limit) = read.limit {
+                    arguments.insert("lines".to_owned(), limit.max(1).into());
+                }
+                (READ_TEXT, Value::Object(arguments))
+            }
+            Wanted::Write(write) => {
+                (WRITE, json!({ "path": relative(&write.path, workspace), "content": write.content }))
+            }
+            Wanted::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
+        };
+        ToolCall::new(id, name, arguments)
+    }
+
+    /// Answers with what came of the call. What of it the protocol has no place for: the words of whoever refused it.
+    pub(super) fn answer(self, result: &str) -> Option<String> {
+        let refused = result.starts_with("Error");
+        // Where the connection is gone, nobody waits for it.
+        let _ = match self.wanted {
+            Wanted::Read(_) => self.responder.respond_with_result(match content_of(result) {
+                Some(content) => value(&ReadTextFileResponse::new(content)),
+                None => Err(error(result)),
+            }),
+            Wanted::Write(_) if refused => self.responder.respond_with_error(error(result)),
+            Wanted::Write(_) => self.responder.respond_with_result(value(&WriteTextFileResponse::new())),
+            Wanted::Permission(permission) => {
+                let outcome = outcome(&permission, result.starts_with(ALLOWED));
+                let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
+                let what = permission.tool_call.fields.title.unwrap_or_default();
+                return refused
+                    .then(|| format!("Of “{}” the room says: {result}", super::super::mcp::plain(&what, 200)));
+            }
+        };
+        None
+    }
+
+    /// Answers that it cannot be had, and why.
+    pub(super) fn refuse(self, why: &str) {
+        self.answer(&format!("Error: {why}."));
+    }
+
+    /// Answers that nobody decides about it any more.
+    pub(super) fn withdraw(self) {
+        let _ = match self.wanted {
+            Wanted::Permission(_) => {
+                let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
+                self.responder.respond_with_result(value(&cancelled))
+            }
+            Wanted::Read(_) | Wanted::Write(_) => self.responder.respond_with_error(Error::request_cancelled()),
+        };
+    }
+}
+
+fn value(response: &impl serde::Serialize) -> Result<Value, Error> {
+    serde_json::to_value(response).map_err(Error::into_internal_error)
+}
+
+fn error(result: &str) -> Error {
+    let words = result.trim_start_matches("Error:").trim();
+    Error::new(-32000 - 10, words)
+}
+
+/// The text of a file that was read; nothing where that failed.
+fn content_of(result: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(result).ok()?;
+    value.get("content")?.as_str().map(str::to_owned)
+}
+
+/// The agent's own option for what was decided. What is allowed is allowed once: how far a permission reaches is kept
+/// by the room, which is asked again each time. An agent that only lets itself be allowed everything is not.
+fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPermissionOutcome {
+    let of = |kind| permission.options.iter().find(|option| option.kind == kind);
+    let option = match is_allowed {
+        true => of(PermissionOptionKind::AllowOnce),
+        false => of(PermissionOptionKind::RejectOnce),
+    };
+    let option =
+        option.or_else(|| of(PermissionOptionKind::RejectOnce)).or_else(|| of(PermissionOptionKind::RejectAlways));
+    option.map_or(RequestPermissionOutcome::Cancelled, |option| {
+        RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
+    })
+}
+
+/// A permission as arguments of the tool that asks for it.
+fn own_tool(permission: &RequestPermissionRequest, workspace: &Path) -> Value {
+    let mut call = OwnCall { kind: "other".to_owned(), ..OwnCall::default() };
+    apply(&mut call, &permission.tool_call, workspace);
+    let input = permission.tool_call.fields.raw_input.as_ref();
+    let word = |keys: &[&str]| {
+        let input = input?;
+        keys.iter().find_map(|key| input.get(key)).map(|value| match value {
+            Value::String(text) => text.clone(),
+            Value::Array(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+            other => other.to_string(),
+        })
+    };
+    if call.paths.is_empty() {
+        let named = word(&["path", "file_path", "filePath", "abs_path", "absolute_path"]);
+        call.paths.extend(named.map(|path| relative(Path::new(&path), workspace)));
+    }
+    for change in &call.changes {
+        if !call.paths.contains(&change.path) {
+            call.paths.push(change.path.clone());
+        }
+    }
+    let mut arguments = json!({ "title": call.title, "kind": call.kind });
+    if let Value::Object(arguments) = &mut arguments {
+        if !call.paths.is_empty() {
+            arguments.insert("paths".to_owned(), json!(call.paths));
+        }
+        if let Some(command) = word(&["command", "cmd"]) {
+            arguments.insert("command".to_owned(), command.chars().take(4_000).collect::<String>().into());
+        }
+        if let Some(address) = word(&["url", "uri"]) {
+            arguments.insert("address".to_owned(), address.chars().take(1_000).collect::<String>().into());
+        }
+        if let Some(change) = call.changes.first() {
+            arguments.insert("change".to_owned(), json!({ "path": change.path, "old": change.old, "new": change.new }));
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::{PermissionOption, ToolCallUpdate, ToolCallUpdateFields, ToolKind};
+
+    use super::*;
+
+    fn permission(kinds: &[PermissionOptionKind]) -> RequestPermissionRequest {
+        let fields = ToolCallUpdateFields::new()
+            .title("Run `rm x`".to_owned())
+            .kind(ToolKind::Execute)
+            .raw_input(json!({ "command": "rm x", "path": "/w/../etc/passwd" }));
+        let option = |(at, kind): (usize, &PermissionOptionKind)| PermissionOption::new(format!("o{at}"), "x", *kind);
+        let options = kinds.iter().enumerate().map(option).collect();
+        RequestPermissionRequest::new("s", ToolCallUpdate::new("t", fields), options)
+    }
+
+    #[test]
+    fn what_is_allowed_is_allowed_once_and_never_for_good() {
+        use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
+        let chosen = |kinds: &[PermissionOptionKind], is_allowed| match outcome(&permission(kinds), is_allowed) {
+            RequestPermissionOutcome::Selected(selected) => selected.option_id.to_string(),
+            _ => "cancelled".to_owned(),
+        };
+        assert_eq!(chosen(&[AllowAlways, AllowOnce, RejectOnce], true), "o1");
+        assert_eq!(chosen(&[AllowAlways, AllowOnce, RejectOnce], false), "o2");
+        assert_eq!(chosen(&[AllowAlways, RejectAlways], true), "o1", "it would never ask again");
+        assert_eq!(chosen(&[AllowAlways], true), "cancelled");
+        assert_eq!(chosen(&[AllowOnce], false), "cancelled");
+    }
+
+    #[test]
+    fn a_permission_says_what_it_is_for() {
+        let arguments = own_tool(&permission(&[]), Path::new("/w"));
+        assert_eq!(
+            arguments,
+            json!({ "title": "Run `rm x`", "kind": "execute", "paths": ["../etc/passwd"], "command": "rm x" })
+        );
+    }
+
+    #[test]
+    fn paths_are_those_of_the_workspace_where_they_lie_there() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let here = folder.path();
+        assert_eq!(relative(&here.join("a/b.md"), here), "a/b.md");
+        assert_eq!(relative(Path::new("a/b.md"), here), "a/b.md");
+        assert_eq!(relative(Path::new("/etc/passwd"), here), "/etc/passwd");
+        assert_eq!(relative(&here.join("../x"), here), "../x");
+    }
+
+    #[test]
+    fn only_data_is_the_text_of_a_file() {
+        assert_eq!(content_of("{\"content\":\"Error: no\"}").as_deref(), Some("Error: no"));
+        assert_eq!(content_of("Error: there is no file"), None);
+        assert_eq!(content_of("[… cut"), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Section `acp` of `settings.yaml`: which coding agents there are beside the known ones, and how patient one is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::workspace::{Range, SettingsSection};
+
+/// How coding agents are used that speak the Agent Client Protocol.
+#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcpSettings {
+    /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Those
+    /// that are known by themselves need not be listed.
+    pub agents: BTreeMap<String, Value>,
+    /// Seconds until an agent must have started, said hello and opened a session.
+    pub start_timeout_secs: f64,
+    /// Seconds for which an agent may say nothing while it answers.
+    pub silence_timeout_secs: f64,
+    /// Seconds until an answer must be complete, or want something of the room.
+    pub turn_timeout_secs: f64,
+    /// Seconds that an agent has to stop once it was told to; then it is ended.
+    pub cancel_timeout_secs: f64,
+    /// Seconds for which an agent stays when nobody needs it any more.
+    pub idle_secs: f64,
+    /// Whether agents are kept from all files but the workspace's, where this computer can do so. The network is theirs.
+    pub confined: bool,
+}
+
+impl Default for AcpSettings {
+    fn default() -> Self {
+        Self {
+            agents: BTreeMap::new(),
+            start_timeout_secs: 60.0,
+            silence_timeout_secs: 600.0,
+            turn_timeout_secs: 3_600.0,
+            cancel_timeout_secs: 5.0,
+            idle_secs: 120.0,
+            confined: true,
+        }
+    }
+}
+
+impl SettingsSection for AcpSettings {
+    const NAME: &'static str = "acp";
+    const RANGES: &'static [Range] = &[];
+}
+
+/// How an agent is to be treated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AcpTerms {
+    /// The agents of the settings.
+    pub agents: BTreeMap<String, Value>,
+    /// How long it may take until it is there.
+    pub start: Duration,
+    /// How long it may be silent while it answers.
+    pub silence: Duration,
+    /// How long an answer may take until it is complete or wants something of the room.
+    pub turn: Duration,
+    /// How long it may take to stop.
+    pub cancel: Duration,
+    /// How long it stays unused.
+    pub idle: Duration,
+    /// Whether it is confined where that can be done.
+    pub confined: bool,
+}
+
+impl AcpSettings {
+    /// How an agent is to be treated.
+    pub fn terms(&self) -> AcpTerms {
+        let default = Self::default();
+        let sane = |secs: f64, default: f64| {
+            Duration::from_secs_f64(if (0.05..=86_400.0).contains(&secs) { secs } else { default })
+        };
+        AcpTerms {
+            agents: self.agents.clone(),
+            start: sane(self.start_timeout_secs, default.start_timeout_secs),
+            silence: sane(self.silence_timeout_secs, default.silence_timeout_secs),
+            turn: sane(self.turn_timeout_secs, default.turn_timeout_secs),
+            cancel: sane(self.cancel_timeout_secs, default.cancel_timeout_secs),
+            idle: sane(self.idle_secs, default.idle_secs),
+            confined: self.confined,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_times_fall_back() {
+        let settings = AcpSettings { start_timeout_secs: -1.0, idle_secs: f64::NAN, ..AcpSettings::default() };
+        assert_eq!(settings.terms(), AcpSettings::default().terms());
+    }
+}

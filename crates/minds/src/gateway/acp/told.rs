@@ -1,0 +1,64 @@
+//! What a coding agent tells of itself, in the log: the tools of its own that it used, and its plan. It is its own word.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::log::narration::Telling;
+use crate::log::{EventData, EventKind, Word};
+use crate::mind::{OwnCall, PlanStep};
+
+/// Files that are named in one line.
+const NAMED_AT_MOST: usize = 3;
+
+/// A coding agent used a tool of its own, as it says.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnToolUsed {
+    /// What it says of it.
+    #[serde(flatten)]
+    pub call: OwnCall,
+}
+
+impl EventData for OwnToolUsed {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_tool"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let OwnCall { title, kind, status, paths, .. } = &self.call;
+        let how = match status.as_str() {
+            "completed" => "",
+            "failed" => ", and says that it failed",
+            _ => ", and does not say how that ended",
+        };
+        let title = if title.is_empty() { kind } else { title };
+        let mut words = format!("{} used a tool of its own ({kind}): {title}", telling.who());
+        let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
+        if !others.is_empty() {
+            let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");
+            // Writing into a text does not fail.
+            let _ = write!(words, " [{named}]");
+        }
+        words + how
+    }
+}
+
+/// A coding agent told of its plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnPlan {
+    /// Its steps, in order.
+    pub steps: Vec<PlanStep>,
+}
+
+impl EventData for OwnPlan {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_plan"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let done = self.steps.iter().filter(|step| step.status == "completed").count();
+        let steps = self.steps.iter().map(|step| match step.status.as_str() {
+            "completed" => format!("{} (done)", step.text),
+            "in_progress" => format!("{} (at it)", step.text),
+            _ => step.text.clone(),
+        });
+        let steps = steps.collect::<Vec<_>>().join("; ");
+        format!("{} plans, {done} of {} done: {steps}", telling.who(), self.steps.len())
+    }
+}

@@ -1,0 +1,374 @@
+//! One turn of an agent: what it says, tells and asks from a prompt to its end. Everything is bounded, so that whoever
+//! hears the agent never waits.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agent_client_protocol::v1::schema::{ContentBlock, PlanEntryStatus, PromptResponse, SessionUpdate, ToolCallUpdate};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::super::mcp::plain;
+use super::own_call::apply;
+use super::requests::Asked;
+use crate::mind::{AgentTold, OwnCall, PlanStep};
+
+/// No answer has more characters.
+const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
+/// Uses of tools of its own that are told of one turn.
+const CALLS_AT_MOST: usize = 500;
+/// Characters of what a use is called.
+const TITLE_CHARS: usize = 200;
+/// Steps of a plan.
+const STEPS_AT_MOST: usize = 60;
+/// Things that the agent may want of the room at once.
+const ASKED_AT_MOST: usize = 64;
+
+/// Why a turn is over that the agent did not end as it should.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Broken {
+    /// The agent answered with an error: its code and its words.
+    Refused(i32, String),
+    /// The connection is gone.
+    Gone,
+}
+
+/// A turn, or none while the agent has nothing to answer.
+#[derive(Default)]
+pub(super) struct Turn {
+    state: Mutex<State>,
+    /// Something is new.
+    pub(super) changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    phase: Phase,
+    /// How many prompts there were.
+    number: u64,
+    /// What it said and nobody has taken yet.
+    words: String,
+    said_chars: usize,
+    thought: String,
+    calls: Vec<Known>,
+    plan: Option<Vec<PlanStep>>,
+    cost_usd: Option<f64>,
+    /// What it wants and nobody has taken yet.
+    asked: VecDeque<Asked>,
+    end: Option<Result<PromptResponse, Broken>>,
+    heard: Option<Instant>,
+    is_too_much: bool,
+    /// Whether the answer to the prompt is there: what comes behind it belongs to nothing.
+    is_sealed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Phase {
+    /// Nothing was asked, or it was answered.
+    #[default]
+    Idle,
+    /// It answers.
+    Running,
+    /// It answers to nothing but a prompt that cannot be given to the room's work: what it wants is refused.
+    Apart,
+    /// It was told to stop.
+    Stopping,
+}
+
+/// A use of a tool of its own.
+struct Known {
+    call: OwnCall,
+    /// Whether the screen has it as it is.
+    is_shown: bool,
+    /// Whether the log has its end.
+    is_told: bool,
+}
+
+/// What is new since it was taken last.
+#[derive(Default)]
+pub(super) struct News {
+    /// Words.
+    pub(super) words: String,
+    /// Thoughts.
+    pub(super) thought: String,
+    /// Uses of tools of its own that are other than before, each with its place in the turn.
+    pub(super) calls: Vec<(usize, OwnCall)>,
+    /// What it wants of the room.
+    pub(super) asked: Vec<Asked>,
+    /// How the turn ended.
+    pub(super) end: Option<Result<PromptResponse, Broken>>,
+    /// Whether it said more than an answer may hold.
+    pub(super) is_too_much: bool,
+}
+
+impl Turn {
+    /// A prompt goes out. `apart` where nothing that the agent wants can be given to it.
+    pub(super) fn begin(&self, apart: bool) {
+        let mut state = self.state();
+        let (cost_usd, number) = (state.cost_usd, state.number + 1);
+        let phase = if apart { Phase::Apart } else { Phase::Running };
+        *state = State { phase, cost_usd, number, heard: Some(Instant::now()), ..State::default() };
+    }
+
+    /// The agent was told to stop: what it wanted and still wants is refused. Which turn that was.
+    pub(super) fn stop(&self) -> u64 {
+        let mut state = self.state();
+        let number = state.number;
+        if matches!(state.phase, Phase::Running | Phase::Apart) {
+            state.phase = Phase::Stopping;
+        }
+        let asked: Vec<Asked> = state.asked.drain(..).collect();
+        drop(state);
+        asked.into_iter().for_each(Asked::withdraw);
+        number
+    }
+
+    /// The answer to the prompt has come in, and is worked through in its turn.
+    pub(super) fn seal(&self) {
+        self.state().is_sealed = true;
+    }
+
+    /// The prompt was answered, or never will be.
+    pub(super) fn end(&self, end: Result<PromptResponse, Broken>) {
+        let mut state = self.state();
+        if state.phase != Phase::Idle && state.end.is_none() {
+            state.end = Some(end);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Nothing is expected of the agent any more.
+    pub(super) fn rest(&self) {
+        self.state().phase = Phase::Idle;
+    }
+
+    /// Whether the agent still answers.
+    pub(super) fn is_open(&self) -> bool {
+        let state = self.state();
+        state.phase != Phase::Idle && state.end.is_none()
+    }
+
+    /// Whether it still answers in this turn.
+    pub(super) fn is_open_in(&self, number: u64) -> bool {
+        let state = self.state();
+        state.number == number && state.phase != Phase::Idle && state.end.is_none()
+    }
+
+    /// When it said something last.
+    pub(super) fn heard(&self) -> Option<Instant> {
+        self.state().heard
+    }
+
+    /// It is expected to say something from now on: time that a person took is not its own.
+    pub(super) fn expect(&self) {
+        self.state().heard = Some(Instant::now());
+    }
+
+    /// The agent wants something of the room.
+    pub(super) fn ask(&self, asked: Asked) {
+        let mut state = self.state();
+        state.heard = Some(Instant::now());
+        let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
+        if takes && state.asked.len() < ASKED_AT_MOST {
+            state.asked.push_back(asked);
+            drop(state);
+            self.changed.notify_one();
+            return;
+        }
+        let is_apart = state.phase == Phase::Apart;
+        drop(state);
+        if is_apart {
+            asked.refuse("the room gives files and permissions only for a task; answer with words");
+        } else if takes {
+            asked.refuse("too much is wanted at once");
+        } else {
+            asked.withdraw();
+        }
+    }
+
+    /// The agent tells of something. What comes when nothing is asked of it is not heard.
+    pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
+        let mut state = self.state();
+        if let SessionUpdate::UsageUpdate(usage) = &update {
+            let told = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
+            if let Some(cost) = told.filter(|cost| cost.amount.is_finite() && cost.amount >= 0.0) {
+                state.cost_usd = Some(cost.amount);
+            }
+            return;
+        }
+        if !matches!(state.phase, Phase::Running | Phase::Apart) || state.end.is_some() || state.is_sealed {
+            return;
+        }
+        state.heard = Some(Instant::now());
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => {
+                let words = words_of(&chunk.content);
+                state.say(&words);
+            }
+            SessionUpdate::AgentThoughtChunk(chunk) => {
+                if let ContentBlock::Text(text) = &chunk.content {
+                    state.count(text.text.chars().count());
+                    if !state.is_too_much {
+                        state.thought.push_str(&text.text);
+                    }
+                }
+            }
+            SessionUpdate::ToolCall(call) => state.tell(&ToolCallUpdate::from(call), workspace),
+            SessionUpdate::ToolCallUpdate(update) => state.tell(&update, workspace),
+            SessionUpdate::Plan(plan) => {
+                let step = |entry: agent_client_protocol::v1::schema::PlanEntry| PlanStep {
+                    text: plain(&entry.content, TITLE_CHARS),
+                    status: match entry.status {
+                        PlanEntryStatus::InProgress => "in_progress",
+                        PlanEntryStatus::Completed => "completed",
+                        _ => "pending",
+                    }
+                    .to_owned(),
+                };
+                state.plan = Some(plan.entries.into_iter().take(STEPS_AT_MOST).map(step).collect());
+            }
+            _ => {}
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// What is new.
+    pub(super) fn take(&self) -> News {
+        let mut state = self.state();
+        let mut calls = Vec::new();
+        for (at, known) in state.calls.iter_mut().enumerate().filter(|(_, known)| !known.is_shown) {
+            known.is_shown = true;
+            calls.push((at, known.call.clone()));
+        }
+        News {
+            words: std::mem::take(&mut state.words),
+            thought: std::mem::take(&mut state.thought),
+            calls,
+            asked: state.asked.drain(..).collect(),
+            end: state.end.take(),
+            is_too_much: state.is_too_much,
+        }
+    }
+
+    /// What the log is to have of it now: uses that are over, and at the end of the turn those that never were. What it
+    /// says that it paid is that of the whole session.
+    pub(super) fn told(&self, is_end: bool) -> (AgentTold, Option<f64>) {
+        let mut state = self.state();
+        let mut told = AgentTold { plan: state.plan.take().unwrap_or_default(), ..AgentTold::default() };
+        for known in state.calls.iter_mut().filter(|known| !known.is_told && (is_end || known.call.is_over())) {
+            known.is_told = true;
+            told.calls.push(known.call.clone());
+        }
+        (told, state.cost_usd)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn count(&mut self, chars: usize) {
+        self.said_chars = self.said_chars.saturating_add(chars);
+        self.is_too_much |= self.said_chars > ANSWER_CHARS_AT_MOST;
+    }
+
+    fn say(&mut self, words: &str) {
+        self.count(words.chars().count());
+        if !self.is_too_much {
+            self.words.push_str(words);
+        }
+    }
+
+    /// News of a use of a tool of its own.
+    fn tell(&mut self, update: &ToolCallUpdate, workspace: &Path) {
+        let id = plain(&update.tool_call_id.0, TITLE_CHARS);
+        let at = match self.calls.iter().position(|known| known.call.id == id) {
+            Some(at) => at,
+            None if self.calls.len() < CALLS_AT_MOST => {
+                let call = OwnCall { id, kind: "other".to_owned(), status: "pending".to_owned(), ..OwnCall::default() };
+                self.calls.push(Known { call, is_shown: false, is_told: false });
+                self.calls.len() - 1
+            }
+            None => return,
+        };
+        let known = &mut self.calls[at];
+        apply(&mut known.call, update, workspace);
+        known.is_shown = false;
+    }
+}
+
+/// What a piece of an answer says; of what is no text, that it is there.
+fn words_of(content: &ContentBlock) -> String {
+    match content {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(_) => "[an image, which is not shown here]".to_owned(),
+        ContentBlock::Audio(_) => "[a sound, which is not played here]".to_owned(),
+        ContentBlock::ResourceLink(link) => plain(&link.uri, TITLE_CHARS),
+        _ => "[something that is not shown here]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::{
+        ContentChunk, StopReason, TextContent, ToolCall, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+    };
+
+    use super::*;
+
+    fn said(words: &str) -> SessionUpdate {
+        SessionUpdate::AgentMessageChunk(ContentChunk::new(ContentBlock::Text(TextContent::new(words))))
+    }
+
+    #[test]
+    fn what_comes_outside_of_a_turn_is_not_heard() {
+        let (turn, here) = (Turn::default(), Path::new("/w"));
+        turn.update(said("too early"), here);
+        turn.begin(false);
+        turn.update(said("in time"), here);
+        turn.seal();
+        turn.update(said("too late"), here);
+        turn.end(Ok(PromptResponse::new(StopReason::EndTurn)));
+        turn.update(said("later still"), here);
+        let news = turn.take();
+        assert_eq!((news.words.as_str(), news.end.is_some()), ("in time", true));
+        turn.rest();
+        turn.update(said("much too late"), here);
+        assert_eq!(turn.take().words, "");
+    }
+
+    #[test]
+    fn a_use_of_a_tool_is_told_once_it_is_over_and_at_the_end_in_any_case() {
+        let (turn, here) = (Turn::default(), Path::new("/w"));
+        turn.begin(false);
+        for id in ["a", "b"] {
+            turn.update(
+                SessionUpdate::ToolCall(ToolCall::new(id, format!("Read {id}\u{7}")).kind(ToolKind::Read)),
+                here,
+            );
+        }
+        assert_eq!(turn.take().calls.len(), 2);
+        assert_eq!(turn.told(false).0.calls, []);
+        let over = ToolCallUpdateFields::new().status(ToolCallStatus::Completed);
+        turn.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new("a", over)), here);
+        let titles = |told: AgentTold| told.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
+        assert_eq!(titles(turn.told(false).0), [("Read a".to_owned(), "completed".to_owned())]);
+        assert_eq!(titles(turn.told(true).0), [("Read b".to_owned(), "pending".to_owned())]);
+        assert_eq!(titles(turn.told(true).0), []);
+    }
+
+    #[test]
+    fn an_answer_without_end_is_too_much() {
+        let (turn, here) = (Turn::default(), Path::new("/w"));
+        turn.begin(false);
+        for _ in 0..20 {
+            turn.update(said(&"x".repeat(100_000)), here);
+        }
+        let news = turn.take();
+        assert!(news.is_too_much && news.words.len() <= ANSWER_CHARS_AT_MOST);
+    }
+}

@@ -1,0 +1,164 @@
+//! The lines between an agent and the protocol's connection: everything from outside is looked at before it is let in,
+//! and no more is let in at once than is worked through.
+
+use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use futures_util::{Sink, Stream, sink, stream};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Semaphore;
+
+use super::super::mcp::limited::LimitedLines;
+
+/// No message of an agent has more bytes.
+const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+/// Updates that may wait to be looked at.
+const UPDATES_AT_ONCE: usize = 256;
+/// Requests of an agent that may wait for an answer, or for their answer to be written.
+const REQUESTS_AT_ONCE: usize = 256;
+/// Lines that are no message of the protocol, until nobody believes any more that it is spoken: some programs greet.
+const GARBAGE_LINES_AT_MOST: usize = 200;
+/// The one notification of an agent that is listened to.
+pub(super) const UPDATE: &str = "session/update";
+
+/// How much of what an agent sends is under way.
+pub(super) struct Gauge {
+    updates: Semaphore,
+    requests: Semaphore,
+    garbage: AtomicUsize,
+    /// Whether it speaks something else than the protocol.
+    pub(super) is_garbage: AtomicBool,
+    /// Whether a line was longer than any honest one.
+    pub(super) is_over: Arc<AtomicBool>,
+}
+
+impl Gauge {
+    /// Nothing is under way.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            updates: Semaphore::new(UPDATES_AT_ONCE),
+            requests: Semaphore::new(REQUESTS_AT_ONCE),
+            garbage: AtomicUsize::new(0),
+            is_garbage: AtomicBool::new(false),
+            is_over: Arc::default(),
+        })
+    }
+
+    /// An update was looked at.
+    pub(super) fn update_done(&self) {
+        self.updates.add_permits(1);
+    }
+
+    /// Whether a line goes on to the connection, once there is room for it.
+    async fn lets_in(&self, line: &str) -> Result<bool> {
+        let Ok(head) = serde_json::from_str::<Head>(line) else {
+            if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
+                self.is_garbage.store(true, Ordering::Relaxed);
+                return Err(Error::new(ErrorKind::InvalidData, "it speaks something else than the protocol"));
+            }
+            return Ok(false);
+        };
+        let room = match (head.method.as_deref(), head.id) {
+            (Some(_), Some(_)) => &self.requests,
+            (Some(UPDATE), None) => &self.updates,
+            (Some(_), None) => return Ok(false),
+            (None, id) => return Ok(id.is_some()),
+        };
+        room.acquire().await.map_err(|_| Error::from(ErrorKind::BrokenPipe))?.forget();
+        Ok(true)
+    }
+
+    /// A line was written to the agent.
+    fn wrote(&self, line: &str) {
+        let is_answer = serde_json::from_str::<Head>(line).is_ok_and(|head| head.method.is_none());
+        if is_answer && self.requests.available_permits() < REQUESTS_AT_ONCE {
+            self.requests.add_permits(1);
+        }
+    }
+}
+
+/// What tells messages apart.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    id: Option<IgnoredAny>,
+}
+
+/// The messages of an agent, one a line.
+pub(super) fn incoming<R>(stdout: R, gauge: Arc<Gauge>) -> impl Stream<Item = Result<String>> + Send + 'static
+where
+    R: AsyncRead + Unpin + Send + 'static,
+{
+    let lines = BufReader::new(LimitedLines::new(stdout, MESSAGE_BYTES_AT_MOST, gauge.is_over.clone()));
+    stream::unfold((lines, gauge), |(mut lines, gauge)| async move {
+        loop {
+            let mut bytes = Vec::new();
+            match lines.read_until(b'\n', &mut bytes).await {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(error) => return Some((Err(error), (lines, gauge))),
+            }
+            let line = String::from_utf8_lossy(&bytes);
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            match gauge.lets_in(line).await {
+                Ok(true) => return Some((Ok(line.to_owned()), (lines, gauge))),
+                Ok(false) => {}
+                Err(error) => return Some((Err(error), (lines, gauge))),
+            }
+        }
+    })
+}
+
+/// What is written to an agent, one message a line.
+pub(super) fn outgoing<W>(stdin: W, gauge: Arc<Gauge>) -> impl Sink<String, Error = Error> + Send + 'static
+where
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    sink::unfold((stdin, gauge), |(mut stdin, gauge), line: String| async move {
+        stdin.write_all(line.as_bytes()).await?;
+        stdin.write_all(b"\n").await?;
+        stdin.flush().await?;
+        gauge.wrote(&line);
+        Ok((stdin, gauge))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    fn heard(text: &str) -> (Vec<String>, bool) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
+        let gauge = Gauge::new();
+        let reader = std::io::Cursor::new(text.as_bytes().to_vec());
+        let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
+        (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn only_messages_of_the_protocol_come_in() {
+        let request = r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{}}"#;
+        let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
+        let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#;
+        let text = format!(
+            "Welcome!\n\n[{request}]\n{request}\n  {answer}  \n{{\"method\":\"other/news\"}}\n{update}\n{{\"id\":"
+        );
+        assert_eq!(heard(&text), (vec![request.to_owned(), answer.to_owned(), update.to_owned()], false));
+    }
+
+    #[test]
+    fn who_says_nothing_but_other_things_is_not_heard_any_more() {
+        let (lines, is_garbage) = heard(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
+        assert!(lines.is_empty() && is_garbage);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a coding agent tells of its turn beside its words: the tools of its own that it used, its plan, what it paid.
+
+use serde::{Deserialize, Serialize};
+
+/// All of it that came with one answer. Everything in it is the agent's own word: nobody here has seen it happen.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentTold {
+    /// Tools of its own of which it told something new, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<OwnCall>,
+    /// Its plan, where it told of one anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<PlanStep>,
+    /// Characters that were sent to it with this question: it keeps what was sent before.
+    pub sent_chars: usize,
+    /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// A use of a tool of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnCall {
+    /// The agent's name for it.
+    pub id: String,
+    /// What it says that it does.
+    pub title: String,
+    /// Which kind of tool, in the protocol's words: `read`, `edit`, `execute`, …
+    pub kind: String,
+    /// How far it is, in the protocol's words: `pending`, `in_progress`, `completed`, `failed`.
+    pub status: String,
+    /// The files that it names, in the workspace where they lie there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// What it says that it changed in files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<OwnChange>,
+}
+
+impl OwnCall {
+    /// Whether the agent says that it is over.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status.as_str(), "completed" | "failed")
+    }
+}
+
+/// A change of a file, as the agent tells it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnChange {
+    /// Which file.
+    pub path: String,
+    /// The beginning of what stood there; none for a new file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// The beginning of what stands there then.
+    pub new: String,
+}
+
+/// A step of its plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanStep {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is: `pending`, `in_progress`, `completed`.
+    pub status: String,
+}
+
+impl AgentTold {
+    /// The same with every text of it changed in this way.
+    #[must_use]
+    pub fn mapped(mut self, map: impl Fn(String) -> String) -> Self {
+        let change = |text: &mut String| *text = map(std::mem::take(text));
+        for call in &mut self.calls {
+            change(&mut call.title);
+            call.paths.iter_mut().for_each(change);
+            for one in &mut call.changes {
+                change(&mut one.path);
+                one.old.iter_mut().for_each(change);
+                change(&mut one.new);
+            }
+        }
+        self.plan.iter_mut().for_each(|step| change(&mut step.text));
+        self
+    }
+}

@@ -1,0 +1,144 @@
+//! What coding agents want of the room, which have tools of their own: the text of a file, and the permission to use a
+//! tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
+//! the room's own tools for the same.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use serde_json::{Value, json};
+
+use super::files::{PATH_CHARS_AT_MOST, object};
+use super::order::{OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput};
+use super::plan::{Excerpt, Planned};
+use super::tool::{Arguments, Planning, Tool};
+use crate::gate::commands::{Command, words};
+use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::gateway::acp::{OWN_TOOL, READ_TEXT};
+use crate::workspace::vfs::{FileOperation, WorkspacePath};
+
+/// Who answers that a tool of the agent's own may be used.
+pub const OWN_TOOLS: &str = "own_tools";
+/// Characters of what a use is called.
+const TITLE_CHARS_AT_MOST: usize = 400;
+/// What a permission that was given says.
+const ALLOWED: &str = "Allowed, this once.";
+/// What somebody does who uses a tool of its own of which no more is known.
+const USE: &str = "agent.own_tool";
+
+/// Reads a file for an agent: what comes of it is data, all that was asked for or nothing.
+pub(super) fn read_text() -> Tool {
+    let number = json!({ "type": "integer", "minimum": 1 });
+    let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
+    let arguments = object(json!({ "path": path, "from_line": number, "lines": number }), &["path"]);
+    Tool::new(READ_TEXT, "Reads a file for a coding agent.", arguments, |arguments, _| {
+        let path = WorkspacePath::new(&arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))?;
+        let path = path.as_str().to_owned();
+        let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
+        let excerpt = Excerpt { first_line: from_line.unwrap_or(1), lines, as_data: true };
+        Ok(Planned::files(FileOperation::Read { path }, Some(excerpt)))
+    })
+    .within(ToolScope::CodingAgent)
+    .with_power(Power::Read)
+}
+
+/// Lets an agent use a tool of its own.
+pub(super) fn use_own_tool() -> Tool {
+    let text = |most: usize| json!({ "type": "string", "maxLength": most });
+    let change = json!({
+        "type": "object",
+        "properties": { "path": text(PATH_CHARS_AT_MOST), "old": { "type": ["string", "null"] }, "new": text(8_000) },
+    });
+    let arguments = object(
+        json!({
+            "title": text(TITLE_CHARS_AT_MOST),
+            "kind": text(40),
+            "paths": { "type": "array", "items": text(PATH_CHARS_AT_MOST), "maxItems": 40 },
+            "command": text(4_000),
+            "address": text(1_000),
+            "change": change,
+        }),
+        &["kind"],
+    );
+    Tool::new(OWN_TOOL, "Lets a coding agent use a tool of its own.", arguments, plan).within(ToolScope::CodingAgent)
+}
+
+/// The room's own tools for the same, by the protocol's kinds: whoever has none of them may not do it in another way.
+fn needed(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "read" => &["vfs_read"],
+        "search" => &["vfs_search", "vfs_list"],
+        "edit" => &["vfs_write", "vfs_edit"],
+        "delete" => &["vfs_delete"],
+        "move" => &["vfs_rename"],
+        "execute" => &["execute_command"],
+        _ => &[],
+    }
+}
+
+fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, String> {
+    let (title, kind) = (arguments.text("title"), arguments.text("kind"));
+    let needed = needed(&kind);
+    let own = planning.bounds.tools();
+    if !needed.is_empty() && !needed.iter().any(|tool| own.contains(tool)) {
+        return Err(format!(
+            "its file does not list {}, so it may not {} by a tool of its own",
+            needed[0],
+            doing(&kind)
+        ));
+    }
+    let paths: Vec<String> = match arguments.value("paths") {
+        Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let of_files = |touch: TouchKind| {
+        let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+        paths.into_iter().map(|path| DeclaredTouch::new(touch.clone(), path)).collect::<Vec<_>>()
+    };
+    let command = arguments.some_text("command");
+    let mut touches = match kind.as_str() {
+        "read" => of_files(TouchKind::FILE_READ),
+        "search" if paths.is_empty() => vec![DeclaredTouch::new(TouchKind::FILE_FIND, "")],
+        "search" => of_files(TouchKind::FILE_READ),
+        "edit" => of_files(TouchKind::FILE_WRITE),
+        "delete" => of_files(TouchKind::FILE_DELETE),
+        "move" => of_files(TouchKind::FILE_DELETE).into_iter().chain(of_files(TouchKind::FILE_WRITE)).collect(),
+        "execute" => {
+            let line = command.clone().unwrap_or_default();
+            let started = words::written(&Command::parse(&line).started_as(&line));
+            if line.trim().is_empty() { Vec::new() } else { vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, started)] }
+        }
+        "fetch" => {
+            let address = arguments.some_text("address");
+            address.into_iter().map(|address| DeclaredTouch::new(TouchKind::NET_FETCH, address)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if kind != "execute" && command.is_some() {
+        // Whatever it is called: where a command is told, that is what would run.
+        touches.clear();
+    }
+    if touches.is_empty() {
+        touches.push(DeclaredTouch::new(TouchKind::new(USE), title.clone()));
+    }
+    let target = if title.is_empty() { kind } else { title };
+    Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("using a tool of its own:", &target)))
+}
+
+fn doing(kind: &str) -> &'static str {
+    match kind {
+        "read" => "read files",
+        "search" => "search files",
+        "edit" => "change files",
+        "delete" => "delete files",
+        "move" => "move files",
+        _ => "run programs",
+    }
+}
+
+/// Answers what the gate let through, in the tick in which it is seen: the agent does the rest by itself.
+pub(super) fn answer(orders: Res<OrdersUnderWay>, mut answers: MessageWriter<ToolOutcome>) {
+    for order in orders.of(OWN_TOOLS) {
+        let output = ToolOutput { text: ALLOWED.to_owned(), ..ToolOutput::default() };
+        answers.write(ToolOutcome { key: order.key, news: ToolNews::Done { output } });
+    }
+}

@@ -1,0 +1,171 @@
+//! `workshop acp`: people's own coding agents, listed and allowed without a room.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::place::{self, Absent, InWorkspace};
+use super::{Complaint, Ending, Outcome, output};
+use crate::agent::McpServer;
+use crate::app::servers::coding_agents_of;
+use crate::gateway::acp::{AcpSettings, KNOWN, KnownAgent, agent_of};
+use crate::gateway::mcp::{Consent, allow_server, consent_of, forbid_server};
+use crate::gateway::{Environment, server_words};
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the coding agents that are known or written down, and which of them are here and allowed
+    List(Listing),
+    /// Allow a coding agent to be started in this workspace, by exactly this command line
+    Allow(Allowing),
+    /// Take back what you allowed a coding agent
+    Forbid(Chosen),
+}
+
+#[derive(Args)]
+struct Listing {
+    #[command(flatten)]
+    place: InWorkspace,
+}
+
+#[derive(Args)]
+struct Chosen {
+    /// What stands behind `acp:` in the agent's file: a name such as claude, or a command line
+    agent: String,
+    #[command(flatten)]
+    place: InWorkspace,
+}
+
+#[derive(Args)]
+struct Allowing {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Do not ask on the terminal
+    #[arg(long)]
+    yes: bool,
+}
+
+/// A workspace with what it says of coding agents.
+struct Here {
+    folder: PathBuf,
+    environment: Environment,
+    settings: AcpSettings,
+}
+
+impl Here {
+    fn of(place: &InWorkspace) -> Result<Self, Complaint> {
+        let folder = place::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let environment = Environment::of_process().in_workspace(&folder);
+        let settings =
+            coding_agents_of(&folder).map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+        Ok(Self { folder, environment, settings })
+    }
+
+    fn find(&self, agent: &str) -> Result<McpServer, Complaint> {
+        let name = agent.trim().trim_start_matches("acp:");
+        agent_of(name, &self.settings.agents).map_err(|problem| Complaint::usage(problem.what).hint(problem.remedy))
+    }
+
+    fn to_json(&self, agent: &McpServer) -> Value {
+        let allowed = match consent_of(&self.environment, agent) {
+            Consent::Given => "yes",
+            Consent::None => "no",
+            Consent::OfAnother => "changed",
+        };
+        json!({ "model": agent.name, "what": agent.shown(), "allowed": allowed })
+    }
+}
+
+pub(super) fn acp(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::List(listing) => list(&listing.place),
+        Command::Allow(allowing) => allow(allowing),
+        Command::Forbid(chosen) => forbid(chosen),
+    }
+}
+
+fn list(place: &InWorkspace) -> Outcome {
+    let here = Here::of(place)?;
+    let own = here.settings.agents.keys().map(String::as_str);
+    let known = KNOWN.iter().map(|known| known.name).filter(|name| !here.settings.agents.contains_key(*name));
+    let mut listed = Vec::new();
+    for name in own.chain(known) {
+        let agent = match here.find(name) {
+            Ok(agent) => agent,
+            Err(complaint) => {
+                output::note(&format!("{name}: {}", complaint.what.unwrap_or_default()));
+                continue;
+            }
+        };
+        let known = KnownAgent::named(name).filter(|_| !here.settings.agents.contains_key(name));
+        let is_here = known.is_none_or(KnownAgent::is_installed);
+        let mut line = here.to_json(&agent);
+        line["installed"] = known.map_or(Value::Null, |_| is_here.into());
+        if !place.json {
+            let consent = server_words::consent(consent_of(&here.environment, &agent));
+            let more = match known.filter(|_| !is_here) {
+                Some(known) => format!("not on this computer; {}", known.install),
+                None => consent.to_owned(),
+            };
+            output::result(&format!("{}  {}\n    {more}", agent.name, agent.shown()))?;
+        }
+        listed.push(line);
+    }
+    if place.json {
+        output::json(&json!({ "agents": listed }))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn allow(allowing: &Allowing) -> Outcome {
+    let Chosen { agent, place } = &allowing.chosen;
+    let here = Here::of(place)?;
+    let agent = here.find(agent)?;
+    let mut details = agent.details();
+    if let Some(known) = KnownAgent::of(&agent) {
+        let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
+        details.push_str(&format!("\n  may read and write what is its own: {}", own.join(", ")));
+    }
+    if !here.settings.confined {
+        details.push_str("\n  is not kept in: acp.confined is false, and it can do what you can");
+    }
+    if !allowing.yes && output::can_be_asked() {
+        let question = format!(
+            "{details}\nMay this coding agent be started in {} whenever an agent with `model: {}` needs it? [y/N] ",
+            here.folder.display(),
+            agent.name
+        );
+        if !output::confirm(&question)? {
+            return Ok(Ending::Waiting);
+        }
+    }
+    let file = allow_server(&here.environment, &here.folder, &agent)
+        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    if place.json {
+        output::json(&here.to_json(&agent))?;
+    } else {
+        output::result(&format!("allowed in {}; kept in {}:\n{details}", here.folder.display(), file.display()))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn forbid(chosen: &Chosen) -> Outcome {
+    let here = Here::of(&chosen.place)?;
+    let agent = here.find(&chosen.agent)?;
+    forbid_server(&here.environment, &here.folder, &agent.name)
+        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    if chosen.place.json {
+        output::json(&json!({ "model": agent.name, "allowed": "no" }))?;
+    } else {
+        output::result(&format!("{} may not be started in {} any more", agent.name, here.folder.display()))?;
+    }
+    Ok(Ending::Done)
+}

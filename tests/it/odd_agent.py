@@ -1,0 +1,222 @@
+"""A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
+well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+MODE = sys.argv[1]
+lock = threading.Lock()
+answers = {}
+arrived = threading.Condition()
+numbers = iter(range(1, 1_000_000))
+cancelled = {}
+sessions = {}
+said = {}
+has_asked = set()
+
+
+def send(message):
+    with lock:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def raw(text):
+    with lock:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def ask(method, params):
+    has_asked.add(params["sessionId"])
+    number = f"a{next(numbers)}"
+    send({"id": number, "method": method, "params": params})
+    with arrived:
+        while number not in answers:
+            arrived.wait()
+        return answers.pop(number)
+
+
+def update(session, **what):
+    send({"method": "session/update", "params": {"sessionId": session, "update": what}})
+
+
+def say(session, words):
+    said.setdefault(session, []).append(words)
+    update(session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": words})
+
+
+def options():
+    if MODE == "greedy":
+        return [{"optionId": "all", "name": "Always", "kind": "allow_always"}]
+    return [
+        {"optionId": "all", "name": "Always", "kind": "allow_always"},
+        {"optionId": "yes", "name": "Once", "kind": "allow_once"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]
+
+
+def permission(session, title, kind, **more):
+    call = {"toolCallId": title, "title": title, "kind": kind, **more}
+    answer = ask("session/request_permission", {"sessionId": session, "toolCall": call, "options": options()})
+    return answer.get("result", {}).get("outcome", {}).get("optionId", "cancelled")
+
+
+def act(session, line):
+    word, _, rest = line.partition(" ")
+    here = sessions[session]
+    if word == "read":
+        answer = ask("fs/read_text_file", {"sessionId": session, "path": os.path.join(here, rest)})
+        if "result" in answer:
+            say(session, f"read {rest}: {answer['result']['content']!r}\n")
+        else:
+            say(session, f"not read {rest}: {answer['error']['message']}\n")
+    elif word == "write":
+        path, _, text = rest.partition(" ")
+        answer = ask("fs/write_text_file", {"sessionId": session, "path": os.path.join(here, path), "content": text})
+        said = f"wrote {path}\n" if "result" in answer else f"not written {path}: {answer['error']['message']}\n"
+        say(session, said)
+    elif word == "run":
+        chosen = permission(session, f"Run {rest}", "execute", rawInput={"command": rest})
+        if chosen == "yes":
+            out = subprocess.run(rest, shell=True, capture_output=True, text=True, cwd=here).stdout.strip()
+            say(session, f"ran {rest}: {out}\n")
+        else:
+            say(session, f"did not run {rest}: {chosen}\n")
+    elif word == "edit":
+        chosen = permission(session, f"Edit {rest}", "edit", locations=[{"path": os.path.join(here, rest)}])
+        say(session, f"edit {rest}: {chosen}\n")
+    elif word == "say":
+        say(session, rest + "\n")
+    elif word == "tool":
+        call = {"toolCallId": rest, "title": rest, "kind": "search", "locations": [{"path": os.path.join(here, "a.md")}]}
+        update(session, sessionUpdate="tool_call", **call)
+        update(session, sessionUpdate="tool_call_update", toolCallId=rest, status="completed")
+    elif word == "plan":
+        entries = [{"content": "Look", "priority": "high", "status": "completed"},
+                   {"content": "Write", "priority": "high", "status": "pending"}]
+        update(session, sessionUpdate="plan", entries=entries)
+    elif word == "both":
+        threads = [threading.Thread(target=act, args=(session, f"read {path}")) for path in rest.split()]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+    elif word == "wait":
+        cancelled[session].wait()
+        say(session, "stopped\n")
+    elif word == "die":
+        print("out of luck", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+def lines_of(prompt):
+    text = "\n".join(block.get("text", "") for block in prompt)
+    return [line.split("do:", 1)[1].strip() for line in text.splitlines() if "do:" in line]
+
+
+def turn(number, params):
+    session = params["sessionId"]
+    cancelled[session] = threading.Event()
+    said[session] = []
+    log = os.environ.get("ODD_LOG")
+    if log:
+        with open(log, "a") as file:
+            file.write(json.dumps(params["prompt"]) + "\n")
+    if MODE == "mute":
+        return
+    if MODE == "garbage":
+        raw("not JSON at all\n[1, 2]\n{\"half\": \n\x00\xff\n")
+        send({"method": "never/heard", "params": {}})
+        send({"id": "odd", "method": "terminal/create", "params": {"sessionId": session, "command": "rm"}})
+        send({"id": 999_999, "result": {}})
+    if MODE == "endless":
+        while True:
+            raw("x" * 1_000_000)
+    if MODE == "babble":
+        while True:
+            raw("hello there\n")
+    if MODE == "flood":
+        for _ in range(3_000):
+            say(session, "x" * 1_000)
+    if MODE == "loud":
+        for _ in range(2_000):
+            print("x" * 1_000, file=sys.stderr)
+    if MODE == "nolimit":
+        send({"id": number, "result": {"stopReason": "max_turn_requests"}})
+        return
+    if MODE == "stranger":
+        answer = ask("fs/read_text_file", {"sessionId": "nobody", "path": "/etc/passwd"})
+        say(session, f"stranger: {answer['error']['message']}\n")
+    if MODE == "stubborn":
+        say(session, "I go on and on.")
+        while True:
+            time.sleep(60)
+    lines = lines_of(params["prompt"])
+    for line in lines:
+        act(session, line)
+    if not lines:
+        say(session, "Hello from a coding agent.")
+    if session in has_asked:
+        # What it said before it asked stands in messages of its own.
+        say(session, "All: " + "".join(said[session]))
+    if MODE == "paid":
+        update(session, sessionUpdate="usage_update", used=1234, size=200_000, cost={"amount": 0.25, "currency": "USD"})
+    result = {"stopReason": "cancelled" if cancelled[session].is_set() else "end_turn"}
+    if MODE == "paid":
+        result["usage"] = {"totalTokens": 1100, "inputTokens": 1000, "outputTokens": 100}
+    send({"id": number, "result": result})
+    if MODE == "late":
+        say(session, "LATE WORDS")
+        permission(session, "Too late", "execute", rawInput={"command": "touch late.txt"})
+
+
+def serve(message):
+    number, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method is None:
+        with arrived:
+            answers[number] = message
+            arrived.notify_all()
+    elif method == "initialize":
+        if MODE == "version":
+            send({"id": number, "result": {"protocolVersion": 7}})
+            return
+        if MODE == "gone":
+            print("no such model", file=sys.stderr, flush=True)
+            os._exit(1)
+        offered = params.get("clientCapabilities", {})
+        assert not offered.get("terminal"), "terminals are not offered before they are there"
+        send({"id": number, "result": {
+            "protocolVersion": 1,
+            "agentCapabilities": {"sessionCapabilities": {"close": {}}},
+            "authMethods": [{"id": "login", "name": "Log in", "description": "Run: odd login"}],
+            "agentInfo": {"name": "odd", "version": "1"},
+        }})
+    elif method == "session/new":
+        if MODE == "login":
+            send({"id": number, "error": {"code": -32000, "message": "Authentication required"}})
+            return
+        session = f"s{len(sessions) + 1}"
+        sessions[session] = params["cwd"]
+        if MODE == "family":
+            subprocess.Popen(["sleep", "12345"])
+        send({"id": number, "result": {"sessionId": session}})
+    elif method == "session/prompt":
+        threading.Thread(target=turn, args=(number, params), daemon=True).start()
+    elif method == "session/cancel":
+        if MODE not in ("stubborn", "mute"):
+            cancelled[params["sessionId"]].set()
+    elif method == "session/close":
+        send({"id": number, "result": {}})
+    elif number is not None:
+        send({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+
+
+for line in sys.stdin:
+    serve(json.loads(line))
+if MODE == "stubborn":
+    while True:
+        time.sleep(60)
