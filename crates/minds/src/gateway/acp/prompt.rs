@@ -23,7 +23,7 @@ pub(super) fn rules_of(prompt: &Prompt) -> u64 {
 pub(super) fn whole(prompt: &Prompt) -> Vec<String> {
     let mut blocks = vec![format!("{HEAD}\n\n{}", prompt.system_text())];
     let messages = prompt.messages();
-    let asked = messages.len().checked_sub(1).unwrap_or_default();
+    let asked = messages.len().saturating_sub(1);
     let (known, rest) = messages.split_at(usize::from(!prompt.known.is_empty()).min(asked));
     blocks.extend(known.iter().map(|message| message.text.clone()));
     let new = rest.iter().rposition(|message| message.role != Role::User).map_or(0, |at| at + 1);
