@@ -7,6 +7,7 @@ use std::sync::Arc;
 use agent_workshop::base::{AgentKey, Id, RunTag, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
+use agent_workshop::orchestration::workflow::edit::StepDoer;
 use agent_workshop::orchestration::workflow::{RunKey, RunStatus, StepStatus};
 use agent_workshop::simulation::State;
 use agent_workshop::ui::commands::files_meant::FilesMeant;
@@ -337,7 +338,7 @@ fn workflow() -> Arc<WorkflowsView> {
     let step = |at: usize| StepView {
         id: id(at),
         who: "agent-7".into(),
-        agent: "agent-7".into(),
+        doer: StepDoer::Agent("agent-7".into()),
         before: at.checked_sub(10).into_iter().collect(),
         ..StepView::default()
     };

@@ -26,8 +26,14 @@ pub fn confined() -> Vec<Figure> {
     }
     let workspace = tempfile::tempdir().expect("a temporary folder can be made");
     let limits = Limits { memory_bytes: 1 << 30, processes: 64, file_bytes: 1 << 30 };
-    let rights =
-        Rights { folder: workspace.path(), new_entries: true, network: false, hidden: None, limits: Some(limits) };
+    let rights = Rights {
+        folder: workspace.path(),
+        new_entries: true,
+        network: false,
+        own: &[],
+        hidden: None,
+        limits: Some(limits),
+    };
     let bare_words = [OsString::from("true")];
     let (our_words, _) = found.wrap(vec!["true".to_owned()], &rights);
     run(&our_words);
