@@ -305,7 +305,8 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
     for _ in 0..60 {
         let mut pump = workshop(room.path(), &PUMP);
         let mut child = pump.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(5 + next(160)));
+        // Later and later: work whose command is killed three times in a row is given up as being without progress.
+        std::thread::sleep(Duration::from_millis(5 + next(160 + 60 * kills as u64)));
         // It may have ended by itself before that.
         let _ = child.kill();
         kills += usize::from(child.wait().unwrap().code().is_none());
