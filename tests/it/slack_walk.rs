@@ -74,9 +74,6 @@ agents:
     - when: { contains: "whether it was done is not known" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
       repeat: true
-    - when: { contains: "your last step brought nothing new" }
-      tools: [ { name: execute_command, arguments: { command: "sh plugins/containers.sh" } } ]
-      repeat: true
 "#;
 const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to-sarah" }
       tools: [ { name: read_file, arguments: { path: memory/replying.md } } ]
@@ -87,9 +84,6 @@ const SENDING: &str = r#"    - when: { contains: "This is task send-the-reply-to
     - when: { contains: "Changed: task send-the-reply-to-sarah" }
       text: "The reply is sent."
     - when: { contains: "whether it was done is not known" }
-      tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
-      repeat: true
-    - when: { contains: "your last step brought nothing new" }
       tools: [ { name: execute_command, arguments: { command: "sh plugins/slack/actions/reply.sh sarah 'Hi Sarah, Redis is down.'" } } ]
       repeat: true
 "#;
@@ -301,15 +295,16 @@ fn walk_with_kills(seed: u64) -> (TempDir, usize) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % most
     };
-    let mut kills = 0;
+    let (mut kills, mut longest_ms) = (0, 160);
     for _ in 0..60 {
         let mut pump = workshop(room.path(), &PUMP);
         let mut child = pump.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Later and later: work whose command is killed three times in a row is given up as being without progress.
-        std::thread::sleep(Duration::from_millis(5 + next(160 + 60 * kills as u64)));
-        // It may have ended by itself before that.
+        std::thread::sleep(Duration::from_millis(5 + next(longest_ms)));
+        // It may have ended by itself before that; then the next is killed sooner.
         let _ = child.kill();
-        kills += usize::from(child.wait().unwrap().code().is_none());
+        let was_killed = child.wait().unwrap().code().is_none();
+        kills += usize::from(was_killed);
+        longest_ms = if was_killed { 160 } else { (longest_ms * 2 / 3).max(20) };
         allow_all(room.path());
         if read(room.path(), WORK).matches("  status: completed").count() == 3 {
             break;
