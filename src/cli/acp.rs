@@ -10,7 +10,7 @@ use super::{Complaint, Ending, Outcome, output};
 use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
 use crate::gateway::acp::{AcpSettings, KNOWN, KnownAgent, agent_of};
-use crate::gateway::mcp::{Consent, allow_server, consent_of, forbid_server};
+use crate::gateway::mcp::{allow_server, consent_of, forbid_server};
 use crate::gateway::{Environment, server_words};
 
 #[derive(Args)]
@@ -75,11 +75,7 @@ impl Here {
     }
 
     fn to_json(&self, agent: &McpServer) -> Value {
-        let allowed = match consent_of(&self.environment, agent) {
-            Consent::Given => "yes",
-            Consent::None => "no",
-            Consent::OfAnother => "changed",
-        };
+        let allowed = server_words::consent_word(consent_of(&self.environment, agent));
         json!({ "model": agent.name, "what": agent.shown(), "allowed": allowed })
     }
 }

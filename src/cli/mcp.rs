@@ -123,11 +123,7 @@ impl Here {
     }
 
     fn to_json(&self, written: &WrittenServer) -> Value {
-        let allowed = match self.consent(written) {
-            Consent::Given => "yes",
-            Consent::None => "no",
-            Consent::OfAnother => "changed",
-        };
+        let allowed = server_words::consent_word(self.consent(written));
         json!({
             "name": written.server.name,
             "what": written.server.shown(),

@@ -19,6 +19,15 @@ pub fn consent(consent: Consent) -> &'static str {
     }
 }
 
+/// The same in data.
+pub fn consent_word(consent: Consent) -> &'static str {
+    match consent {
+        Consent::Given => "yes",
+        Consent::None => "no",
+        Consent::OfAnother => "changed",
+    }
+}
+
 /// How a server stands, in one or two words.
 pub fn standing(standing: &McpStanding) -> &'static str {
     match standing {
