@@ -147,6 +147,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
         is_allowed: false,
         record: None,
         has_changed: false,
+        was_interrupted: false,
         question: None,
         order: None,
         plan: None,

@@ -47,6 +47,9 @@ pub struct Call {
     /// Whether a file is another since it was carried out.
     #[serde(default)]
     pub has_changed: bool,
+    /// Whether something outside of the work stopped it while it was carried out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_interrupted: bool,
     /// The order that it gave, once it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderKey>,
@@ -84,6 +87,7 @@ impl Call {
             is_allowed: false,
             record: None,
             has_changed: false,
+            was_interrupted: false,
             order: None,
             plan: None,
             question: None,
@@ -258,8 +262,8 @@ impl Activation {
     }
 
     /// Notes what a call came to; whether that is progress: another result than the last time, a file that changed by
-    /// it, or a result that is not among the `chars_at_most` that are sent any more, whose place asks to call again;
-    /// unless that was so again and again.
+    /// it, a call that was interrupted and is tried again, or a result that is not among the `chars_at_most` that are
+    /// sent any more, whose place asks to call again; unless that was so again and again.
     pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
         let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
@@ -267,7 +271,7 @@ impl Activation {
         let before = known.map_or(0, |at| self.outcomes.remove(at).times);
         let times = before.saturating_add(1);
         self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
-        let is_another = before == 0 || call.has_changed || last != Some(answer_hash);
+        let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
         // Asked last: it goes through the whole session.
         let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
         times <= SAME_RESULTS_AT_MOST && (is_another || was_left_out())

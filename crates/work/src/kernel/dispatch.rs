@@ -334,7 +334,10 @@ impl RoomAccess<'_, '_> {
                 (text, true)
             }
             ToolNews::Failed { why } => (words::error(why), false),
-            ToolNews::Aborted { why } => (words::aborted(why), false),
+            ToolNews::Aborted { why } => {
+                kernel.note_interruption(at);
+                (words::aborted(why), false)
+            }
         };
         self.answer(kernel, at, &call.call, cause, text, is_done);
     }

@@ -66,6 +66,28 @@ fn to_go_back_and_forth_for_ever_is_none() {
     assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
 }
 
+/// The strikes of work whose one command is answered with the same so often; none where it was stopped for them.
+fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for _ in 0..times {
+        bench.say(key, "", &["run a"]);
+        let turn = bench.kernel.activation(key)?.turn;
+        if is_interrupted {
+            bench.kernel.note_interruption((key, turn, 0));
+        }
+        bench.answer_with(key, (turn, 0), "Error: it was stopped");
+    }
+    bench.kernel.activation(key).map(|one| one.strikes)
+}
+
+#[test]
+fn a_command_that_was_interrupted_may_be_tried_again_and_not_for_ever() {
+    assert_eq!(strikes_of(3, true), Some(0), "the workshop was stopped three times while it ran");
+    assert_eq!(strikes_of(2, false), Some(1), "the same failure is no progress");
+    assert_eq!(strikes_of(20, true), None);
+}
+
 #[test]
 fn what_is_not_sent_any_more_may_be_called_again_and_not_for_ever() {
     let mut bench = Bench::new();

@@ -217,6 +217,14 @@ impl Kernel {
         }
     }
 
+    /// A call that is being carried out was stopped by something outside of the work, such as the end of the program: that
+    /// is no fault of whoever asked for it.
+    pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
+        if let Some(call) = self.running_call_mut(key, turn, index) {
+            call.was_interrupted = true;
+        }
+    }
+
     /// Keeps what a call that is being carried out comes to.
     pub(super) fn keep_plan(&mut self, (key, turn, index): (ActivationKey, u32, usize), plan: &ToolPlan) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
