@@ -71,6 +71,7 @@ fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     for _ in 0..times {
+        bench.kernel.activation(key)?;
         bench.say(key, "", &["run a"]);
         let turn = bench.kernel.activation(key)?.turn;
         if is_interrupted {
