@@ -204,8 +204,13 @@ pub fn holder(dir: &Path) -> Option<u32> {
     text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
 }
 
-/// Whether a process of this number runs; `true` where that cannot be known.
+/// Whether a process of this number runs; `true` where that cannot be known. One that has ended and whose parent has not
+/// asked yet how does not run, though its number is still taken.
 pub fn runs(process: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    if has_ended(process) {
+        return false;
+    }
     #[cfg(unix)]
     {
         let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
@@ -216,6 +221,14 @@ pub fn runs(process: u32) -> bool {
         let _ = process;
         true
     }
+}
+
+/// Whether the system still keeps the number of a process that has ended.
+#[cfg(target_os = "linux")]
+fn has_ended(process: u32) -> bool {
+    let told = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The state stands behind the name, which is in brackets and may hold brackets of its own.
+    told.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// Copies everything that an open connection reads into a new database at the usual place, where there is none.

@@ -153,3 +153,16 @@ fn a_format_number_that_does_not_fit_the_tables_is_damage() {
         assert!(!problems[0].what.contains("CREATE"), "no SQL for people: {problems:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_has_ended_and_was_not_asked_how_does_not_run() {
+    let mut child = std::process::Command::new("true").spawn().expect("it starts");
+    let began = std::time::Instant::now();
+    while crate::store::runs(child.id()) {
+        assert!(began.elapsed().as_secs() < 30, "it has ended, and its number is taken until it is waited for");
+        std::thread::yield_now();
+    }
+    child.wait().expect("it can be waited for");
+    assert!(crate::store::runs(std::process::id()));
+}
