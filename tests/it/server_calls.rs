@@ -237,7 +237,8 @@ fn a_call_that_was_under_way_when_the_room_was_killed_is_not_made_again() {
     let mut running = running.env("WORKSHOP_CONFIG_DIR", config.path()).spawn().unwrap();
     let called = place.join("artifacts/called.txt");
     let until = Instant::now() + PATIENCE;
-    while !called.exists() && Instant::now() < until {
+    let has_called = || std::fs::read_to_string(&called).is_ok_and(|text| text == "called\n");
+    while !has_called() && Instant::now() < until {
         std::thread::yield_now();
     }
     running.kill().unwrap();
