@@ -1,7 +1,6 @@
 //! A server that does everything wrong that a server can do, and what the gateway makes of it.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use agent_workshop::gateway::settings::GatewaySettings;
@@ -10,7 +9,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 
 use crate::asking::{self, KEY, hasty};
-use crate::hostile_server::{STREAM_HEAD, Server, calls_event, end_event, status, stream_of, text_event};
+use crate::hostile_server::{NOBODY, STREAM_HEAD, Server, calls_event, end_event, status, stream_of, text_event};
 
 /// A plain answer works, with usage, and is seen while it comes.
 pub fn a_plain_answer() {
@@ -108,8 +107,7 @@ pub fn accept_and_close() {
 
 /// Nobody listens there.
 pub fn nobody_there() {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
-    let failure = asking::ask("openai", &format!("http://127.0.0.1:{port}/v1"), "hello", &hasty()).failure();
+    let failure = asking::ask("openai", &format!("http://{NOBODY}/v1"), "hello", &hasty()).failure();
     assert_eq!(failure.kind, FailureKind::Unavailable);
     assert!(failure.remedy.contains("gateway.base_urls.openai"));
 }

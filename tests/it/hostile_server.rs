@@ -8,6 +8,10 @@ use std::thread;
 
 use serde_json::json;
 
+/// Where nobody listens. A port that was free a moment ago would not do: the next server of a test beside this one may be
+/// given it, and would count questions that are not for it. This one is outside the range from which ports are given.
+pub const NOBODY: &str = "127.0.0.1:1";
+
 /// A server on a free port whose every connection is answered by a function: (stream, request, how many before).
 pub struct Server {
     /// Where it listens, `/v1/` and all.

@@ -1,7 +1,6 @@
 //! Models that fail, as the person sees it who started a room and went away: said once, with why and what to do.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 use crate::cases;
 use crate::cli::{succeed, workshop};
-use crate::hostile_server::{Server, calls_event, end_event, status, stream_of, text_event};
+use crate::hostile_server::{NOBODY, Server, calls_event, end_event, status, stream_of, text_event};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -189,12 +188,11 @@ fn a_read_that_failed_is_not_tried_again_all_day_and_the_room_lives_on_once_the_
 }
 
 fn a_server_that_does_not_run_is_known_at_once() {
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
     let began = Instant::now();
     // With waits like these, a second try would come after two minutes.
     let settings =
         "gateway: { retry_first_delay_secs: 120, retry_longest_delay_secs: 300, retry_total_delay_secs: 900 }\n";
-    let (said, result, _) = work_at(&format!("http://{nobody}/v1"), settings);
+    let (said, result, _) = work_at(&format!("http://{NOBODY}/v1"), settings);
     assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
     assert!(said.contains("openai is not running at http://127.0.0.1"), "{said}");
     assert!(said.contains("no server listens there") && said.contains("start the server"), "{said}");
@@ -249,8 +247,7 @@ fn what_a_cache_held_is_told_by_provider() {
 
 fn a_failing_model_is_said_once_with_why_and_what_to_do() {
     let refusing = |line: &'static str| Server::saying(vec![status(line, "", "no")]);
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
-    let nobody = format!("http://{nobody}/v1");
+    let nobody = format!("http://{NOBODY}/v1");
     let (bad_key, no_model, busy, broken) = (
         refusing("401 Unauthorized"),
         refusing("404 Not Found"),

@@ -145,7 +145,9 @@ impl Drop for Listening {
 
 /// The server that has everything, over HTTP in this mode, once it listens.
 fn listening(mode: &str) -> (Listening, u16) {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("one is free").port();
+    // Below the range from which ports are given, so that no server of a test beside this one is asked instead.
+    let mut ports = 20_000 + (std::process::id() % 1_000) as u16 * 10..32_000;
+    let port = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one is free");
     let mut command = Command::new("node");
     command.args([script("everything").as_str(), mode]).env("PORT", port.to_string());
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");

@@ -55,12 +55,12 @@ impl FakeSlack {
 
     /// Where its Web API is.
     pub fn api(&self) -> String {
-        self.server.url.clone()
+        format!("{}slack/", self.server.url)
     }
 
     /// Where its webhook is.
     pub fn webhook(&self) -> String {
-        format!("{}services/T0/B0/verysecret", self.server.url)
+        format!("{}services/T0/B0/verysecret", self.api())
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -72,7 +72,7 @@ impl FakeSlack {
         self.state().posted.len()
     }
 
-    /// How often it was asked anything.
+    /// How often it was asked anything that was meant for it.
     pub fn asked(&self) -> usize {
         self.state().calls.len()
     }
@@ -102,6 +102,10 @@ fn answer(state: &Mutex<State>, stream: &mut TcpStream, request: &str) {
     let bearer = request
         .lines()
         .find_map(|line| line.to_ascii_lowercase().strip_prefix("authorization: bearer ").map(str::to_owned));
+    if !path.starts_with("/v1/slack/") {
+        // Meant for a server that had this port before.
+        return;
+    }
     let mut state = state.lock().unwrap();
     state.calls.push((method.clone(), body.clone()));
     state.tokens.extend(bearer);
