@@ -24,7 +24,8 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
         ui.add_space(SPACE[1]);
         ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
             for (index, point) in question.points.iter().enumerate() {
-                let is_chosen = question.plan.as_ref().is_some_and(|(since_ms, _)| *since_ms == point.first_ms);
+                // Going back behind a point undoes what came after it, too.
+                let is_chosen = question.plan.as_ref().is_some_and(|(since_ms, _)| *since_ms <= point.first_ms);
                 if ui.selectable_label(is_chosen, point_words(index, point)).clicked() {
                     let (agent, since_ms) = (question.agent.clone(), Some(point.first_ms));
                     answer = Some(vec![Command::LookBack { agent, since_ms }]);
