@@ -7,10 +7,10 @@ use bevy::app::App;
 
 use super::begin;
 use crate::base::{Problem, Seq};
-use crate::gateway::McpServers;
 use crate::gateway::acp::AcpSettings;
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{McpSettings, McpTerms};
+use crate::gateway::{Environment, McpServers, Surroundings, Trial};
 use crate::schedule;
 use crate::workspace::layout::read_folder;
 use crate::workspace::{Problems, RoomStart};
@@ -39,6 +39,14 @@ pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
 /// What a workspace says of coding agents, read in the same way.
 pub fn coding_agents_of(folder: &Path) -> Result<AcpSettings, Problem> {
     Ok(opened(folder)?.world().resource::<AcpSettings>().clone())
+}
+
+/// Something tiny to ask a model, by the workspace's settings; it is not booked anywhere.
+pub fn trial_in(folder: &Path, model: &str) -> Result<Trial, Problem> {
+    let mut app = opened(folder)?;
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    app.insert_resource(Surroundings(Environment::of_process().in_workspace(&folder)));
+    Trial::of(app.world(), model)
 }
 
 fn opened(folder: &Path) -> Result<App, Problem> {

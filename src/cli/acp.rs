@@ -9,7 +9,7 @@ use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
-use crate::gateway::acp::{AcpSettings, KNOWN, KnownAgent, agent_of};
+use crate::gateway::acp::{AcpSettings, AvailableAgent, KnownAgent, agent_of, available_agents};
 use crate::gateway::mcp::{allow_server, consent_of, forbid_server};
 use crate::gateway::{Environment, server_words};
 
@@ -90,26 +90,18 @@ pub(super) fn acp(arguments: &Arguments) -> Outcome {
 
 fn list(place: &InWorkspace) -> Outcome {
     let here = Here::of(place)?;
-    let own = here.settings.agents.keys().map(String::as_str);
-    let known = KNOWN.iter().map(|known| known.name).filter(|name| !here.settings.agents.contains_key(*name));
+    let (agents, problems) = available_agents(&here.settings, &here.environment);
+    for problem in problems {
+        output::note(&format!("{}: {}", problem.place, problem.what));
+    }
     let mut listed = Vec::new();
-    for name in own.chain(known) {
-        let agent = match here.find(name) {
-            Ok(agent) => agent,
-            Err(complaint) => {
-                output::note(&format!("{name}: {}", complaint.what.unwrap_or_default()));
-                continue;
-            }
-        };
-        let known = KnownAgent::named(name).filter(|_| !here.settings.agents.contains_key(name));
-        let is_here = known.is_none_or(KnownAgent::is_installed);
+    for AvailableAgent { agent, known, is_installed, consent, .. } in agents {
         let mut line = here.to_json(&agent);
-        line["installed"] = known.map_or(Value::Null, |_| is_here.into());
+        line["installed"] = known.map_or(Value::Null, |_| is_installed.into());
         if !place.json {
-            let consent = server_words::consent(consent_of(&here.environment, &agent));
-            let more = match known.filter(|_| !is_here) {
+            let more = match known.filter(|_| !is_installed) {
                 Some(known) => format!("not on this computer; {}", known.install),
-                None => consent.to_owned(),
+                None => server_words::consent(consent).to_owned(),
             };
             output::result(&format!("{}  {}\n    {more}", agent.name, agent.shown()))?;
         }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::formats::format_of;
-use crate::app::servers::servers_of;
+use crate::app::servers::{servers_of, trial_in};
 use crate::app::{self, opening::state_folder};
-use crate::base::{Problem, Seq, Severity};
+use crate::base::{JobControl, Problem, Seq, Severity, text};
 use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::confine::{Confinement, Level};
@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// Ask Slack whether its keys work and the channels can be read; nothing is sent
     #[arg(long)]
     slack: bool,
+    /// Ask this model something tiny, to see whether it answers: openai:NAME, acp:claude, …
+    #[arg(long = "try", value_name = "MODEL")]
+    tried: Option<String>,
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
@@ -114,6 +117,7 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     if arguments.slack {
         findings.extend(slack_tried(&settings, &slack_settings, &environment));
     }
+    findings.extend(arguments.tried.as_deref().map(|model| model_tried(&folder, model)));
     findings.push(coding_agents());
     findings.push(confinement());
     if is_workspace(&folder) {
@@ -196,6 +200,24 @@ fn coding_agents() -> Finding {
     }
     let detail = format!("{}; allow one in a workspace with: workshop acp allow NAME", here.join(", "));
     Finding::good("coding agents", detail)
+}
+
+/// Asks a model something tiny, as an agent of the workspace would.
+fn model_tried(folder: &Path, model: &str) -> Finding {
+    let what = format!("trial of {model}");
+    let failed = |why: String, remedy: &str| Finding::bad(State::Problem, &what, why, remedy);
+    let trial = match trial_in(folder, model) {
+        Ok(trial) => trial,
+        Err(problem) => return failed(problem.what, &problem.remedy),
+    };
+    let tried = trial.run(&JobControl::default());
+    match tried.outcome {
+        Ok(reply) => {
+            let said = text::truncate(&text::one_line(&reply.text), 100);
+            Finding::good(&what, format!("answered after {} ms: {said:?}", tried.duration.as_millis()))
+        }
+        Err(failure) => failed(failure.what, &failure.remedy),
+    }
 }
 
 /// What keeps commands and MCP servers in.

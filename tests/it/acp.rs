@@ -497,8 +497,14 @@ fn the_command_line_lists_allows_and_forbids() {
     let models: Vec<&str> =
         listed["agents"].as_array().expect("a list").iter().filter_map(|agent| agent["model"].as_str()).collect();
     assert!(models.contains(&"acp:claude") && models.contains(&"acp:gemini"), "{models:?}");
+    let model = format!("acp:{}", line("good", "listed"));
+    let (code, told) = run_in(&place, config.path(), &["doctor", "--try", &model]);
+    assert!(code == Some(0) && told.contains("answered after"), "{told}");
+    assert!(is_gone("good", "listed"), "one that is tried out stays no longer than that");
     let (code, told) = run_in(&place, config.path(), &["acp", "forbid", &line("good", "listed")]);
     assert_eq!(code, Some(0), "{told}");
+    let (code, told) = run_in(&place, config.path(), &["doctor", "--try", &model]);
+    assert!(code == Some(1) && told.contains("workshop acp allow"), "{told}");
     let (_, told) =
         run_in(&place, config.path(), &["run", "--agent", "lead", "--task", "do:say hi", "--until", "idle"]);
     assert!(told.contains("workshop acp allow"), "{told}");

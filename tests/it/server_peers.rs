@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
@@ -143,11 +144,17 @@ impl Drop for Listening {
     }
 }
 
+/// A port that nobody else is given: below the range from which servers of tests beside this one get theirs, and each once.
+fn own_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 20_000 + (std::process::id() % 1_000) as u16 * 10;
+    let mut ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed)).take(1_000);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one is free")
+}
+
 /// The server that has everything, over HTTP in this mode, once it listens.
 fn listening(mode: &str) -> (Listening, u16) {
-    // Below the range from which ports are given, so that no server of a test beside this one is asked instead.
-    let mut ports = 20_000 + (std::process::id() % 1_000) as u16 * 10..32_000;
-    let port = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one is free");
+    let port = own_port();
     let mut command = Command::new("node");
     command.args([script("everything").as_str(), mode]).env("PORT", port.to_string());
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");

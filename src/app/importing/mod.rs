@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::base::hash::content_hash;
+use crate::base::text::slug;
 use crate::base::{JobControl, Problem, numbered};
 use crate::safe_fs;
 use crate::workspace::vfs::{self, FileHandle, NewFile};
@@ -74,6 +75,21 @@ pub struct Plan {
     pub beside: usize,
     /// What there is to know about what comes in.
     pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// A new agent of this name, whose file says this.
+    pub fn of_agent(name: &str, text: String) -> Self {
+        let item = Item {
+            from: PathBuf::new(),
+            to: format!("agents/{}.md", slug(name)),
+            kind: Kind::Agent,
+            is_there: false,
+            name: Some(name.to_owned()),
+            text: Some(text),
+        };
+        Self { items: vec![item], ..Self::default() }
+    }
 }
 
 /// Where files go that come in.

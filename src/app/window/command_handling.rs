@@ -19,7 +19,7 @@ use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
-use crate::workspace::order_saves;
+use crate::workspace::{order_saves, yaml};
 
 /// A scene that is about to be opened is shown to be so in this many frames: drawn, and on the screen.
 const FRAMES_BEFORE_OPENING: u32 = 2;
@@ -116,6 +116,10 @@ pub fn perform(
         }
         Command::ResetScene => open_soon(room, state, None, true),
         Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
+        Command::AddCodingAgent { name, model, place } => {
+            let text = coding_agent_file(&name, &model);
+            order(room, FileJob::MakeAgent { name, text, place });
+        }
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
                 panes.editors.lead_to(&path, line);
@@ -181,6 +185,15 @@ pub fn perform(
         Command::QuitWhenDone(is_so) => return Outcome::QuitWhenDone(is_so),
     }
     Outcome::Done
+}
+
+/// What the file of an agent says for whom a person's own coding agent answers.
+fn coding_agent_file(name: &str, model: &str) -> String {
+    let (name, model) = (yaml::word(name), yaml::word(model));
+    format!(
+        "---\nname: {name}\ndescription: A coding agent that lives outside of the workshop.\nmodel: {model}\n---\n\
+         You work in the folder of this workspace, together with the others in the room.\n"
+    )
 }
 
 fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {

@@ -143,8 +143,10 @@ impl FileCache {
         self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
         // Who can be asked is no file; whoever looks after providers looks at that.
-        for want in
-            texts.take_wants().into_iter().filter(|want| !matches!(want, Want::Providers | Want::ServerConsents))
+        for want in texts
+            .take_wants()
+            .into_iter()
+            .filter(|want| !matches!(want, Want::Providers | Want::ServerConsents | Want::CodingAgents(_)))
         {
             let is_due = match self.read_secs.get(&want) {
                 None => true,
@@ -289,7 +291,7 @@ impl FileCache {
             self.stale.remove(&want);
             self.failed.remove(&want);
             match want {
-                Want::Providers | Want::ServerConsents => {}
+                Want::Providers | Want::ServerConsents | Want::CodingAgents(_) => {}
                 Want::Files => texts.files = None,
                 Want::Text(path) => drop(texts.texts.remove(&path)),
                 Want::Versions(path) => drop(texts.versions.remove(&path)),
@@ -359,7 +361,7 @@ impl Sources {
 
     fn load_want(&mut self, want: &Want) -> Loaded {
         match want.clone() {
-            Want::Providers | Want::ServerConsents | Want::Files => Loaded::Files(
+            Want::Providers | Want::ServerConsents | Want::CodingAgents(_) | Want::Files => Loaded::Files(
                 self.history().and_then(|files| files.files().map(Arc::new).map_err(|error| error.to_string())),
             ),
             Want::Text(path) => {

@@ -21,6 +21,15 @@ pub enum FileJob {
         /// Whether the person has seen what is in the folders among them.
         is_seen: bool,
     },
+    /// Writes the file of a new agent.
+    MakeAgent {
+        /// What it is called.
+        name: String,
+        /// What its file says.
+        text: String,
+        /// Where in the room it comes to stand.
+        place: DropPlace,
+    },
     /// Writes a scene, unless one of that name is there.
     WriteScene {
         /// The stem of its file.
@@ -90,6 +99,7 @@ impl FileJob {
         match self {
             Self::TakeIn { paths, .. } if paths.len() == 1 => "Taking in what was dropped".to_owned(),
             Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
+            Self::MakeAgent { name, .. } => format!("Writing the file of {name}"),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
             Self::Import { .. } => "Importing files".to_owned(),
             Self::TakeBack { .. } => "Undoing an import".to_owned(),

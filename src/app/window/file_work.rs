@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file_jobs::{FileJob, FileJobDone};
-use crate::app::importing::{self, Destination, NewFiles};
+use crate::app::importing::{self, Destination, NewFiles, Plan};
 use crate::app::opening::state_folder;
 use crate::base::{Id, JobControl, Problem, numbered};
 use crate::safe_fs;
@@ -35,6 +35,10 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         }
         FileJob::TakeIn { paths, place, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
+            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
+        }
+        FileJob::MakeAgent { name, text, place } => {
+            let plan = Plan::of_agent(&name, text);
             FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
         }
         FileJob::Import { paths, folder, .. } => {

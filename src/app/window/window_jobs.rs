@@ -10,11 +10,13 @@ use super::screenshot::Seen;
 use super::window_state::{Remembered, WindowStateFile};
 use crate::agent::McpServer;
 use crate::base::{Id, Problem, numbered};
+use crate::gateway::acp::{AcpSettings, AvailableAgent, available_agents};
 use crate::gateway::key_keeping::keep_key;
 use crate::gateway::keys::Secret;
 use crate::gateway::mcp::{Consent, allow_server, consent_of, forbid_server};
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
 use crate::ui::panes::editor::Draft;
+use crate::ui::state::CodingAgents;
 use crate::view::raster::write_png;
 use crate::view::text::system_fonts::{Found, SystemFonts, Wanted};
 
@@ -52,6 +54,15 @@ pub(super) enum WindowJob {
     ServerConsents {
         /// These servers, by their keys.
         servers: Vec<(Id, McpServer)>,
+        /// Where the person's files are.
+        environment: Environment,
+    },
+    /// Look which coding agents can be chosen.
+    CodingAgents {
+        /// What the workspace says of them.
+        settings: Box<AcpSettings>,
+        /// A command line that is being written; empty where none is.
+        line: String,
         /// Where the person's files are.
         environment: Environment,
     },
@@ -94,6 +105,8 @@ pub(super) enum WindowJobDone {
     Key(&'static str, Result<PathBuf, Problem>),
     /// What the person said of MCP servers, by their keys.
     ServerConsents(BTreeMap<Id, Consent>),
+    /// Coding agents that can be chosen.
+    CodingAgents(CodingAgents),
     /// What the person said now is kept in this file, or could not be.
     Consent(ServerConsent, Result<PathBuf, Problem>),
     /// Fonts that were found.
@@ -147,6 +160,12 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
         WindowJob::ServerConsents { servers, environment } => {
             let said = servers.into_iter().map(|(key, server)| (key, consent_of(&environment, &server)));
             Some(WindowJobDone::ServerConsents(said.collect()))
+        }
+        WindowJob::CodingAgents { settings, line, environment } => {
+            let (listed, problems) = available_agents(&settings, &environment);
+            let is_written = !line.trim().is_empty();
+            let written = is_written.then(|| (line.clone(), AvailableAgent::of(line.trim(), &settings, &environment)));
+            Some(WindowJobDone::CodingAgents(CodingAgents { listed, problems, written }))
         }
         WindowJob::Consent { said, environment } => {
             let workspace = environment.workspace().map(Path::to_owned).unwrap_or_default();

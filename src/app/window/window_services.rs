@@ -15,12 +15,13 @@ use super::settings_commands;
 use super::window_jobs::{self, ServerConsent, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{Remembered, WindowStateFile, known_workspaces};
 use crate::base::Problem;
+use crate::gateway::acp::{self, AcpSettings};
 use crate::gateway::{GatewaySettings, Surroundings};
 use crate::ui::shell::pane_states::PaneStates;
-use crate::ui::state::Place;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::{FileTexts, Want};
 use crate::ui::state::jobs::RunningJob;
+use crate::ui::state::{CodingAgents, Place};
 use crate::ui::widgets::words::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
@@ -65,6 +66,8 @@ pub struct WindowServices {
     looked_secs: Option<f64>,
     /// The same of MCP servers.
     servers_looked_secs: Option<f64>,
+    /// The same of coding agents, with the command line that was asked about.
+    coding_agents_looked: Option<(f64, String)>,
     pictures_under_way: usize,
     /// Fonts of the system that nobody took yet.
     found_fonts: Option<Found>,
@@ -130,6 +133,8 @@ impl WindowServices {
         *panes = PaneStates { added, ..PaneStates::default() };
         state.texts = FileTexts::default();
         state.server_consents.clear();
+        state.coding_agents = CodingAgents::default();
+        self.coding_agents_looked = None;
         state.selection.choose_file(None);
         state.dock.close_files();
         self.restore(state, panes);
@@ -164,6 +169,7 @@ impl WindowServices {
         }
         let looks_at_providers = state.texts.is_wanted(&Want::Providers);
         let looks_at_servers = state.texts.is_wanted(&Want::ServerConsents);
+        let coding_agent = state.texts.wanted_coding_agent();
         serve_panes(room, state, panes);
         for refused in std::mem::take(&mut room.recent.refused) {
             tell_refused(refused, model, state);
@@ -179,6 +185,9 @@ impl WindowServices {
         if looks_at_servers && is_due {
             self.servers_looked_secs = Some(state.time.now_secs);
             self.look_at_servers(room, model);
+        }
+        if let Some(line) = coding_agent {
+            self.look_at_coding_agents(room, state.time.now_secs, line);
         }
     }
 
@@ -330,8 +339,10 @@ impl WindowServices {
                     }
                 }
                 WindowJobDone::ServerConsents(said) => state.server_consents = said,
+                WindowJobDone::CodingAgents(found) => state.coding_agents = found,
                 WindowJobDone::Consent(said, kept) => {
                     self.servers_looked_secs = None;
+                    self.coding_agents_looked = None;
                     tell_consent(state, &said, kept);
                 }
                 WindowJobDone::NotRemembered(problem) => {
@@ -363,6 +374,19 @@ impl WindowServices {
         self.push(WindowJob::ServerConsents { servers, environment });
     }
 
+    fn look_at_coding_agents(&mut self, room: &mut OpenRoom, now_secs: f64, line: String) {
+        let is_due = |(last, of): &(f64, String)| *of != line || now_secs - last >= LOOK_SECS;
+        if !self.coding_agents_looked.as_ref().is_none_or(is_due) {
+            return;
+        }
+        let Some(world) = room.world() else { return };
+        let settings = Box::new(world.resource::<AcpSettings>().clone());
+        let environment = world.resource::<Surroundings>().0.clone();
+        self.coding_agents_looked = Some((now_secs, line.clone()));
+        // Where too much waits, the next look will do.
+        self.push(WindowJob::CodingAgents { settings, line, environment });
+    }
+
     fn say_of_server(&mut self, room: &mut OpenRoom, state: &mut UiState, said: ServerConsent) {
         let Some(world) = room.world() else { return };
         let environment = world.resource::<Surroundings>().0.clone();
@@ -380,6 +404,14 @@ impl WindowServices {
     }
 }
 
+/// An MCP server or a coding agent, at the beginning of a sentence.
+fn called(name: &str) -> String {
+    match name.strip_prefix(acp::PROVIDER).and_then(|rest| rest.strip_prefix(':')) {
+        Some(agent) => format!("The coding agent {agent}"),
+        None => format!("The MCP server {name}"),
+    }
+}
+
 /// Says that what the person said of an MCP server is kept, or why not.
 fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
     match (kept, said) {
@@ -387,10 +419,11 @@ fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf,
             state.tell(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
         }
         (Ok(file), ServerConsent::Allow(server)) => {
-            state.tell(format!("The MCP server {} is allowed here. Kept in {}.", server.name, file.display()), true);
+            let text = format!("{} is allowed here. Kept in {}.", called(&server.name), file.display());
+            state.tell(text, true);
         }
         (Ok(file), ServerConsent::Forbid(name)) => {
-            state.tell(format!("The MCP server {name} is not allowed here. Kept in {}.", file.display()), true);
+            state.tell(format!("{} is not allowed here. Kept in {}.", called(name), file.display()), true);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::world::World;
 
+use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::budget::{BudgetSettings, Scope};
 use super::dispatch::{SimulatedProviders, Surroundings};
@@ -82,7 +83,7 @@ impl Trial {
         }
         let environment = world.resource::<Surroundings>().0.clone();
         let factories = world.resource::<SimulatedProviders>().0.clone();
-        let terms = terms(&choice, settings);
+        let terms = terms(&choice, settings, world.resource::<AcpSettings>());
         Ok(Self { choice, request, terms, site, rate, environment, factories })
     }
 
@@ -160,15 +161,22 @@ fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, 
 }
 
 /// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
-fn terms(choice: &Choice, settings: &GatewaySettings) -> Terms {
+fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
     let mut patience = settings.patience();
     patience.stall = patience.stall.min(SILENCE_AT_MOST);
-    Terms {
+    let terms = Terms {
         patience,
         total: settings.total_timeout().min(ANSWER_AT_MOST),
         retry: RetryPolicy { attempts: 1, ..settings.retry_policy() },
         ..settings.terms(&choice.provider)
+    };
+    if choice.provider != acp::PROVIDER {
+        return terms;
     }
+    // It has to start first.
+    let agent = coding_agents.terms();
+    let silence = agent.silence.min(ANSWER_AT_MOST);
+    terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })
 }
 
 /// Asks through a worker of its own, so that nothing of it touches what the room has under way.

@@ -7,7 +7,8 @@
 //! person is asked, the files have its author and the log has all of it; what came of the call goes back to the agent
 //! with the next question, and its answer goes on.
 //!
-//! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]), the lines that it speaks
+//! In reading order: how patient one is ([`settings`]), which agents are known ([`known`])
+//! and which a person can choose ([`available`]), the lines that it speaks
 //! (`wire`), the process with its connection (`connection`), what it tells and asks in a turn (`turn`, `own_call`,
 //! `requests`),
 //! what it is sent (`prompt`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
@@ -15,6 +16,7 @@
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
 
+pub mod available;
 mod connection;
 pub mod known;
 mod own_call;
@@ -26,6 +28,7 @@ pub mod told;
 mod turn;
 mod wire;
 
+pub use available::{AvailableAgent, available_agents};
 pub use known::{KNOWN, KnownAgent, agent_of};
 pub(super) use pool::AgentPool;
 pub use requests::{OWN_TOOL, READ_TEXT};

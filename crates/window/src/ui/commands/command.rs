@@ -283,6 +283,15 @@ pub enum Command {
     EndStandIn,
     /// Changes settings of the workspace.
     SetSettings(SettingsEdit),
+    /// Makes an agent for whom a coding agent of the person's own answers.
+    AddCodingAgent {
+        /// What it is called.
+        name: String,
+        /// Who answers: `acp:claude`.
+        model: String,
+        /// Where in the room it comes to stand.
+        place: DropPlace,
+    },
     /// Connects an MCP server now, whether or not it is needed: by its key.
     TestServer(Id),
     /// Allows this workspace to use exactly this MCP server.

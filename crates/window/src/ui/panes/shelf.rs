@@ -7,7 +7,7 @@ use crate::element::kinds::kinds;
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::context::ViewerContext;
-use crate::ui::state::ShelfItem;
+use crate::ui::state::{Dialog, ShelfItem};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words::capitalised;
@@ -53,6 +53,11 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
                 commands.extend(create::add_agent(room, &profile.id, cx.ui.view.camera.middle, false));
             }
         }
+        let about = "Claude Code, Codex, Gemini, or any other program that speaks the Agent Client Protocol";
+        if ui.button("Add your coding agent…").on_hover_text(about).clicked() {
+            commands.push(WindowCommand::Ask(Dialog::AddCodingAgent).into());
+        }
+        ui.add_space(SPACE[1]);
         widgets::section(ui, "Elements", theme);
         let mut found = !profiles.is_empty();
         for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {

@@ -2,6 +2,7 @@
 
 use egui::{Response, RichText, Ui};
 
+use super::coding_agent_dialog::{CodingAgentChoice, add_coding_agent};
 use super::undo_dialog;
 use crate::base::text;
 use crate::ui::commands::WindowCommand;
@@ -23,6 +24,7 @@ const UNSAVED_SHOWN: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub struct Dialogs {
     scene_name: String,
+    pub(super) coding_agent: CodingAgentChoice,
 }
 
 impl Dialogs {
@@ -45,6 +47,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::OpenLink(_) => "Open this link?".to_owned(),
         Dialog::CloseFile(_) => "Close without saving?".to_owned(),
         Dialog::Import(_) => "Import this?".to_owned(),
+        Dialog::AddCodingAgent => "Add your coding agent".to_owned(),
         Dialog::UndoWork(question) => {
             let name = cx.room.agent(&question.agent).map_or(&*question.agent, |agent| &*agent.name);
             format!("Undo the work of {name}?")
@@ -52,9 +55,12 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::Close => "Close the window?".to_owned(),
     };
     let frame = match dialog {
-        Dialog::UndoWork(_) => DialogFrame { width: DIALOG[2], ..DialogFrame::question(&title) },
+        Dialog::UndoWork(_) | Dialog::AddCodingAgent => {
+            DialogFrame { width: DIALOG[2], ..DialogFrame::question(&title) }
+        }
         _ => DialogFrame::question(&title),
     };
+    let mut meanwhile = Vec::new();
     let shown = frame.show(ui.ctx(), cx.theme, |ui| match dialog {
         Dialog::NewScene => scene_name(ui, cx, &mut own.scene_name, true),
         Dialog::SaveSceneAs => scene_name(ui, cx, &mut own.scene_name, false),
@@ -62,11 +68,13 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::OpenLink(url) => open_link(ui, url, cx.theme),
         Dialog::CloseFile(path) => close_file(ui, path, cx.theme),
         Dialog::Import(question) => import(ui, question, cx.theme),
+        Dialog::AddCodingAgent => add_coding_agent(ui, cx, &mut own.coding_agent, &mut meanwhile),
         Dialog::UndoWork(question) => undo_dialog::undo_work(ui, question, cx.theme),
         Dialog::Close => close(ui, cx),
     });
     let is_done = shown.is_closed || shown.inner.is_some();
-    let mut commands = shown.inner.unwrap_or_default();
+    let mut commands = meanwhile;
+    commands.extend(shown.inner.into_iter().flatten());
     if is_done {
         commands.push(WindowCommand::CloseDialog.into());
         own.clear();

@@ -1,5 +1,6 @@
 //! The window as a whole: which panels there are, where they stand, and the room in the middle.
 
+mod coding_agent_dialog;
 pub mod dialogs;
 pub mod file_dialogs;
 pub mod first_steps;

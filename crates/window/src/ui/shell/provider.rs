@@ -161,7 +161,8 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
     });
 }
 
-fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
+/// Draws what is tried out: that it is asked, or what came of it.
+pub(super) fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Theme, commands: &mut Vec<Command>) {
     let waited = now_secs - trial.since_secs;
     match &trial.outcome {
         None if waited < PROGRESS_AFTER_SECS => {

@@ -29,6 +29,8 @@ pub enum Want {
     Providers,
     /// Which MCP servers the person allowed. Looked at again and again while somebody does.
     ServerConsents,
+    /// Which coding agents can be chosen, and how this command line stands. Looked at again and again while somebody does.
+    CodingAgents(String),
     /// The prompt of a call of a model, by the record of the call.
     Prompt(Seq),
 }
@@ -84,6 +86,14 @@ impl FileTexts {
     /// Whether somebody said in this frame that this is to be shown.
     pub fn is_wanted(&self, want: &Want) -> bool {
         self.wants.borrow().contains(want)
+    }
+
+    /// Of which command line it is to be shown how it stands, where coding agents are chosen from.
+    pub fn wanted_coding_agent(&self) -> Option<String> {
+        self.wants.borrow().iter().find_map(|want| match want {
+            Want::CodingAgents(line) => Some(line.clone()),
+            _ => None,
+        })
     }
 
     /// What is to be shown, each said once; whoever reads files asks once a frame.

@@ -114,6 +114,8 @@ pub enum Dialog {
     OpenLink(String),
     /// Import what was found there?
     Import(ImportQuestion),
+    /// Which coding agent of the person's own is to move in?
+    AddCodingAgent,
     /// Which of an agent's work is to be undone?
     UndoWork(Box<UndoQuestion>),
 }

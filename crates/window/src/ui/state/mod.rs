@@ -27,8 +27,9 @@ pub use self::selection::Selection;
 use self::dock::Dock;
 use self::file_texts::FileTexts;
 use self::jobs::RunningJob;
-use crate::base::Id;
+use crate::base::{Id, Problem};
 use crate::gateway::ProviderStatus;
+use crate::gateway::acp::AvailableAgent;
 use crate::gateway::mcp::Consent;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -60,6 +61,8 @@ pub struct UiState {
     pub providers: Providers,
     /// What the person said of MCP servers, by their keys, as far as was found out.
     pub server_consents: BTreeMap<Id, Consent>,
+    /// Which coding agents of the person's own can be chosen, as far as was found out.
+    pub coding_agents: CodingAgents,
     /// Slow work that is under way and takes long enough to be shown.
     pub jobs: Vec<RunningJob>,
     /// What was given and opened before.
@@ -105,6 +108,17 @@ pub struct Providers {
     pub statuses: Vec<ProviderStatus>,
     /// The one that is tried out, or was last.
     pub trial: Option<TrialView>,
+}
+
+/// The coding agents that can be chosen.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CodingAgents {
+    /// Those with a name.
+    pub listed: Vec<AvailableAgent>,
+    /// What is wrong with those of the settings that cannot be.
+    pub problems: Vec<Problem>,
+    /// The command line that was written, and what it stands for.
+    pub written: Option<(String, Result<AvailableAgent, Problem>)>,
 }
 
 /// What was given and opened before.

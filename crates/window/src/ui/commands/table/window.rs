@@ -63,6 +63,9 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("window.escape", "Close what is open, then deselect", |_| window(WindowCommand::Escape))
         .keys(KeyContext::Everywhere, &[plain(Key::Escape)])
         .not_in_palette(),
+    of("agent.add_own", "Add your coding agent", |_| window(WindowCommand::Ask(Dialog::AddCodingAgent)))
+        .menus(&[(Menu::Floor, "Add your coding agent…")])
+        .undone(Undone::CannotBe),
     of("scene.new", "New scene", |_| window(WindowCommand::Ask(Dialog::NewScene)))
         .menus(&[(Menu::Scene, "New scene…")])
         .undone(Undone::CannotBe),

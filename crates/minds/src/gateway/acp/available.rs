@@ -1,0 +1,82 @@
+//! The coding agents that a person can choose from: those of the settings and those that are known, with how each stands on
+//! this computer and what the person allowed it. Looks into files and folders: never on the thread of the frames.
+
+use super::known::{KNOWN, KnownAgent, agent_of};
+use super::settings::AcpSettings;
+use crate::agent::McpServer;
+use crate::base::Problem;
+use crate::gateway::keys::Environment;
+use crate::gateway::mcp::{Consent, consent_of};
+
+/// A coding agent that can be chosen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AvailableAgent {
+    /// What stands behind `acp:` in an agent's file.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// How it is started.
+    pub agent: McpServer,
+    /// What is known of it, where it is started as it is known.
+    pub known: Option<&'static KnownAgent>,
+    /// Whether its program is on this computer; for one that is written down nobody looks.
+    pub is_installed: bool,
+    /// What the person said of exactly this one.
+    pub consent: Consent,
+}
+
+impl AvailableAgent {
+    /// The one that this name, or this command line, stands for.
+    pub fn of(name: &str, settings: &AcpSettings, environment: &Environment) -> Result<Self, Problem> {
+        let agent = agent_of(name, &settings.agents)?;
+        let known = KnownAgent::of(&agent).filter(|known| !settings.agents.contains_key(known.name));
+        let consent = consent_of(environment, &agent);
+        Ok(Self {
+            name: name.to_owned(),
+            title: known.map_or_else(|| name.to_owned(), |known| known.title.to_owned()),
+            is_installed: known.is_none_or(KnownAgent::is_installed),
+            agent,
+            known,
+            consent,
+        })
+    }
+}
+
+/// All that can be chosen by a name, those of the settings first, and what is wrong with those that cannot.
+pub fn available_agents(settings: &AcpSettings, environment: &Environment) -> (Vec<AvailableAgent>, Vec<Problem>) {
+    let own = settings.agents.keys().map(String::as_str);
+    let known = KNOWN.iter().map(|known| known.name).filter(|name| !settings.agents.contains_key(*name));
+    let (mut agents, mut problems) = (Vec::new(), Vec::new());
+    for name in own.chain(known) {
+        match AvailableAgent::of(name, settings, environment) {
+            Ok(agent) => agents.push(agent),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (agents, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn those_of_the_settings_come_first_and_replace_known_ones() {
+        let agents = [
+            ("gemini".to_owned(), json!("gemini --acp")),
+            ("mine".to_owned(), json!("python3 tools/agent.py")),
+            ("wrong".to_owned(), json!(7)),
+        ];
+        let settings = AcpSettings { agents: agents.into(), ..AcpSettings::default() };
+        let (agents, problems) = available_agents(&settings, &Environment::default());
+        let listed: Vec<_> = agents.iter().map(|agent| (agent.name.as_str(), agent.title.as_str())).collect();
+        let known = [("claude", "Claude Code"), ("codex", "Codex CLI"), ("goose", "goose")];
+        let rest = [("opencode", "OpenCode"), ("qwen", "Qwen Code")];
+        assert_eq!(listed, [&[("gemini", "gemini"), ("mine", "mine")], &known[..], &rest].concat());
+        assert!(agents.iter().all(|agent| agent.consent == Consent::None));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].place.contains("wrong"), "{problems:?}");
+    }
+}

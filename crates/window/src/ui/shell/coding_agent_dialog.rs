@@ -1,0 +1,237 @@
+//! The question which coding agent of the person's own is to move in: which there are, how each is started, whether the
+//! person allowed it, a test, and what it is called in the room.
+
+use egui::{Label, RichText, Ui};
+
+use super::provider::trial_ui;
+use crate::gateway::acp::{AvailableAgent, PROVIDER};
+use crate::gateway::mcp::Consent;
+use crate::gateway::server_words;
+use crate::ui::state::file_texts::Want;
+use crate::ui::state::{CodingAgents, DropPlace};
+use crate::ui::widgets::{self, dialog, words};
+use crate::ui::{Command, ViewerContext};
+use crate::view::theme::{SPACE, TYPE, Theme};
+
+/// What was chosen and written so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CodingAgentChoice {
+    /// What stands behind `acp:`, once one was chosen from the list.
+    chosen: Option<String>,
+    /// A command line instead.
+    line: String,
+    /// What it is to be called; what people call it where nothing is written.
+    name: String,
+}
+
+impl CodingAgentChoice {
+    /// The one that is chosen, as far as it was looked at.
+    fn of<'a>(&self, agents: &'a CodingAgents) -> Option<&'a AvailableAgent> {
+        match &self.chosen {
+            Some(chosen) => agents.listed.iter().find(|agent| agent.name == *chosen),
+            None => match &agents.written {
+                Some((line, Ok(agent))) if *line == self.line => Some(agent),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Draws the question; what it came to, once it is answered, and what is to be done meanwhile.
+pub(super) fn add_coding_agent(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    own: &mut CodingAgentChoice,
+    commands: &mut Vec<Command>,
+) -> Option<Vec<Command>> {
+    let ViewerContext { theme, ui: state, .. } = *cx;
+    state.texts.want(Want::CodingAgents(own.line.clone()));
+    dialog::scrolled(ui, |ui| {
+        let about = "A program of yours that speaks the Agent Client Protocol, with your own login there. Its files and \
+                     commands go through the rules of this workspace where it uses ours, and it is kept in where it does \
+                     not.";
+        ui.add(Label::new(widgets::soft(about, theme)).wrap());
+        ui.add_space(SPACE[1]);
+        choose(ui, &state.coding_agents, own, theme);
+        if let Some(agent) = own.of(&state.coding_agents) {
+            ui.add_space(SPACE[1]);
+            widgets::in_card(ui, theme, |ui| chosen_ui(ui, agent, cx, commands));
+        }
+    });
+    let agent = own.of(&state.coding_agents);
+    ui.add_space(SPACE[1]);
+    ui.label(widgets::small("Name in the room", theme));
+    let usual = agent.map_or("", |agent| agent.title.as_str());
+    let field = widgets::field(ui, &mut own.name, "Name in the room", usual);
+    let name = match own.name.trim() {
+        "" => usual,
+        name => name,
+    };
+    let add = agent.filter(|agent| agent.is_installed && agent.consent == Consent::Given && !name.is_empty());
+    let is_entered = widgets::entered(ui, &field);
+    let mut answer = None;
+    ui.add_space(SPACE[2]);
+    ui.horizontal_wrapped(|ui| {
+        let button = widgets::primary(ui, add.is_some(), "Add to the room", theme);
+        let is_wanted = button.on_disabled_hover_text("Choose one and allow it first.").clicked() || is_entered;
+        if let Some(agent) = add.filter(|_| is_wanted) {
+            let place = DropPlace { position: state.view.camera.middle, exactly: false };
+            let model = format!("{PROVIDER}:{}", agent.name);
+            answer = Some(vec![Command::AddCodingAgent { name: name.to_owned(), model, place }]);
+        }
+        if ui.button("Cancel").clicked() {
+            answer = Some(Vec::new());
+        }
+    });
+    answer
+}
+
+/// The list, and the field for a command line.
+fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme: &Theme) {
+    for agent in &agents.listed {
+        let note = if agent.is_installed { server_words::consent(agent.consent) } else { "not on this computer" };
+        let row = egui::Button::selectable(own.chosen.as_ref() == Some(&agent.name), &agent.title)
+            .right_text(widgets::small(note, theme))
+            .min_size(egui::vec2(ui.available_width(), 26.0));
+        let row = ui.add(row);
+        widgets::name(&row, &agent.title);
+        if row.clicked() {
+            own.chosen = Some(agent.name.clone());
+        }
+    }
+    for problem in &agents.problems {
+        let text = words::sentence(&format!("{}: {}", problem.place, problem.what));
+        ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
+    }
+    ui.add_space(SPACE[0]);
+    ui.label(widgets::small("Or a command line", theme));
+    if widgets::field(ui, &mut own.line, "Command line", "node my-agent.js --acp").changed() {
+        own.chosen = None;
+    }
+    if let (None, Some((line, Err(problem)))) = (&own.chosen, &agents.written)
+        && *line == own.line
+    {
+        let text = format!("{} {}", words::sentence(&problem.what), words::sentence(&problem.remedy));
+        ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
+    }
+}
+
+/// How the chosen one stands, and what can be done about it.
+fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+    let ViewerContext { theme, ui: state, .. } = *cx;
+    ui.add(Label::new(RichText::new(agent.agent.details()).monospace().size(TYPE[0])).wrap());
+    if let Some(known) = agent.known {
+        let what = match agent.is_installed {
+            true => format!("Log in once, in a terminal: {}", known.login),
+            false => format!("It is not on this computer. To install it: {}", known.install),
+        };
+        ui.add(Label::new(widgets::small(what, theme)).wrap());
+        let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
+        let own = format!("It may read and write what is its own: {}", own.join(", "));
+        ui.add(Label::new(widgets::small(own, theme)).wrap());
+    }
+    if !agent.is_installed {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        let is_allowed = agent.consent == Consent::Given;
+        if is_allowed {
+            let about = "It is started in this workspace no more until you allow it again.";
+            if ui.button("Forbid").on_hover_text(about).clicked() {
+                commands.push(Command::ForbidServer(agent.agent.name.clone()));
+            }
+        } else {
+            let about = "Allows exactly this command line, in this workspace. A change asks again.";
+            if ui.button("Allow").on_hover_text(about).clicked() {
+                commands.push(Command::AllowServer(Box::new(agent.agent.clone())));
+            }
+        }
+        let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
+        let test = ui.add_enabled(is_allowed && !is_asked, egui::Button::new("Test"));
+        let about = "Starts it and asks something tiny, to see whether it answers.";
+        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
+            commands.push(Command::TestProvider(format!("{PROVIDER}:{}", agent.name)));
+        }
+        ui.label(widgets::small(words::capitalised(server_words::consent(agent.consent)), theme));
+    });
+    if let Some(trial) = state.providers.trial.as_ref().filter(|trial| trial.of.contains(&agent.name)) {
+        trial_ui(ui, trial, state.time.now_secs, theme, commands);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::gateway::Environment;
+    use crate::gateway::acp::AcpSettings;
+    use crate::ui::UiState;
+    use crate::ui::shell::dialogs::dialogs_ui;
+    use crate::ui::state::Dialog;
+    use crate::ui::testing::{Stage, pane_of, sample_room};
+
+    fn agent(name: &str, is_installed: bool, consent: Consent) -> AvailableAgent {
+        let found = AvailableAgent::of(name, &AcpSettings::default(), &Environment::default()).expect("it can be read");
+        AvailableAgent { is_installed, consent, ..found }
+    }
+
+    fn asking(listed: Vec<AvailableAgent>) -> Harness<'static, Stage> {
+        let mut state = UiState::default();
+        state.front.ask(Dialog::AddCodingAgent);
+        state.coding_agents.listed = listed;
+        let mut window =
+            pane_of(Stage::new(sample_room(), state), |ui, cx, panes| dialogs_ui(ui, cx, &mut panes.dialogs));
+        window.run_steps(3);
+        window
+    }
+
+    fn click(window: &mut Harness<'static, Stage>, label: &str) {
+        window.get_by_label(label).click();
+        window.run_steps(3);
+    }
+
+    #[test]
+    fn one_that_is_not_allowed_is_allowed_first() {
+        let mut window = asking(vec![agent("claude", true, Consent::None)]);
+        click(&mut window, "Add to the room");
+        click(&mut window, "Claude Code");
+        for label in ["Test", "Add to the room"] {
+            click(&mut window, label);
+        }
+        assert!(window.state().commands.is_empty(), "{:?}", window.state().commands);
+        assert!(window.query_by_label_contains("claude-agent-acp").is_some(), "it is seen what would be started");
+        click(&mut window, "Allow");
+        let claude = agent("claude", true, Consent::None).agent;
+        assert_eq!(window.state().commands, [Command::AllowServer(Box::new(claude))]);
+    }
+
+    #[test]
+    fn one_that_is_allowed_is_tried_named_and_comes_in() {
+        let mut window = asking(vec![agent("claude", true, Consent::Given)]);
+        click(&mut window, "Claude Code");
+        click(&mut window, "Test");
+        window.state_mut().panes.dialogs.coding_agent.name = "Claudia".into();
+        click(&mut window, "Add to the room");
+        let commands = &window.state().commands;
+        assert_eq!(commands[0], Command::TestProvider("acp:claude".into()));
+        let [_, Command::AddCodingAgent { name, model, .. }] = &commands[..] else { panic!("{commands:?}") };
+        assert_eq!((name.as_str(), model.as_str()), ("Claudia", "acp:claude"));
+        assert_eq!(window.state().state.front.dialog(), None);
+    }
+
+    #[test]
+    fn one_that_is_not_here_says_how_it_is_installed_and_a_line_that_cannot_be_read_why() {
+        let mut window = asking(vec![agent("claude", false, Consent::None)]);
+        click(&mut window, "Claude Code");
+        assert!(window.query_by_label_contains("npm install -g @agentclientprotocol/claude-agent-acp").is_some());
+        assert!(window.query_by_label("Allow").is_none());
+        let problem = AvailableAgent::of("clade", &AcpSettings::default(), &Environment::default());
+        window.state_mut().state.coding_agents.written = Some(("clade".into(), problem));
+        let own = &mut window.state_mut().panes.dialogs.coding_agent;
+        (own.chosen, own.line) = (None, "clade".into());
+        window.run_steps(3);
+        assert!(window.query_by_label_contains("Did you mean acp:claude?").is_some());
+    }
+}
