@@ -17,6 +17,7 @@ use agent_workshop::gateway::mcp::{
 };
 use agent_workshop::gateway::{Environment, McpServers, McpStanding, McpTry, Surroundings};
 use agent_workshop::kernel::{Approval, Kernel};
+use agent_workshop::orchestration::workflow::WorkflowCommand;
 use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::TaskCommand;
 use agent_workshop::workspace::Problems;
@@ -43,6 +44,7 @@ pub fn trials() -> Vec<Trial> {
         nothing_of_a_server_stays_however_often_it_is_killed,
         an_agent_has_the_tools_of_its_server_under_the_gate,
         a_run_with_calls_of_servers_replays_without_them,
+        a_workflow_with_calls_of_servers_replays_without_them,
         a_person_answers_what_a_server_asks_in_the_middle_of_a_call,
         a_person_may_decline_what_a_server_asks_and_the_call_goes_on,
         where_nobody_can_answer_a_server_it_is_told_so,
@@ -445,6 +447,41 @@ fn a_run_with_calls_of_servers_replays_without_them() {
     assert_eq!(results(&again), results(&live));
     drop(live);
     assert!(is_gone("replayed"));
+}
+
+fn a_workflow_with_calls_of_servers_replays_without_them() {
+    const WORKFLOW: &str = "---\nsteps:\n  - { id: add, agent: lead, prompt: What is two and three?, outputs: [sum] }\n  \
+        - { id: say, agent: lead, prompt: \"Say {add.sum}\", depends_on: [add] }\n---\n";
+    const SCRIPT: &str = "latency: 0.1\nagents:\n  lead:\n    \
+        - tools: [ { name: mcp__odd__add, arguments: { a: 2, b: 3 } } ]\n    \
+        - text: \"It is five.\\n```outputs\\nsum: five\\n```\"\n    \
+        - { when: { contains: Say five }, text: Five! }\n";
+    let place = Place::new();
+    let mode = "replayed-in-a-workflow";
+    place.allow(&odd(mode));
+    let settings = format!(
+        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n\
+         gate:\n  mcp: {{ \"mcp:odd:*\": allow }}\n",
+        script().display().to_string()
+    );
+    let setup = Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings);
+    let mut live = setup.file("workflows/sum.md", WORKFLOW).script(SCRIPT).open();
+    live.world().insert_resource(Surroundings(place.environment()));
+    live.push(WorkflowCommand::Start { workflow: "sum".into(), variables: std::collections::BTreeMap::new() });
+    let is_over = |event: &Value| event["data"]["step"].as_str().unwrap_or_default().is_empty();
+    live.until(120.0, "workflow_step", |event| is_over(event) && event["data"]["to"] == "done");
+    assert!(results(&live)[0].to_string().contains("The sum is 5."), "{:?}", results(&live));
+    let ticks = live.now();
+    let mut again = Workshop::begin(live.start.clone(), Seq(1));
+    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
+    while again.now() < ticks {
+        again.tick();
+    }
+    again.assert_same_world(&mut live);
+    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    assert_eq!(results(&again), results(&live));
+    drop(live);
+    assert!(is_gone(mode));
 }
 
 /// A workspace on disk whose agent has the odd server in this mode, allowed for a person with this config folder.

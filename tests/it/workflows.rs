@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         a_pipeline_hands_on_what_its_steps_give,
         agents_of_the_room_do_the_steps_and_others_come_into_it,
         a_room_that_is_killed_at_every_step_ends_the_same,
+        every_template_ends_the_same_in_a_room_that_is_killed_at_every_step,
         a_run_with_a_workflow_replays,
         an_edit_of_the_file_never_changes_a_run_that_goes_on,
         an_agent_that_leaves_or_is_renamed_fails_its_step_with_words,
@@ -317,24 +318,9 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
 fn workflows_begin_by_themselves_and_not_without_end() {
     let every = "---\ntrigger: every 5s\nsteps:\n  - { id: a, agent: writer, prompt: look }\n---\n";
     let change = "---\ntrigger: on change of boards/*.md\nsteps:\n  - { id: a, agent: reviewer, prompt: look }\n---\n";
-    let script = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
-    let settings = "workflow: { triggered_per_hour: 3 }\n";
-    let setup = setup(script).file("workflows/every.md", every).file("workflows/change.md", change);
-    let mut room = setup.file("settings.yaml", settings).open();
-    room.advance(12.0);
-    let began = |room: &mut Workshop, file: &str| {
-        room.world().resource::<WorkflowRuns>().iter().filter(|run| run.file == file).count()
-    };
-    assert_eq!(began(&mut room, "workflows/every.md"), 2);
-    assert_eq!(began(&mut room, "workflows/change.md"), 0);
-    room.edit("boards/a.md", "x");
-    room.advance(2.0);
-    assert_eq!(began(&mut room, "workflows/change.md"), 1);
-    assert!(run(&mut room).by.contains("boards/a.md changed"));
-    room.advance(60.0);
-    assert_eq!(began(&mut room, "workflows/every.md"), 3);
-    let told: Vec<&str> = room.events("warning").iter().map(|event| event["data"]["what"].as_str().unwrap()).collect();
-    assert_eq!(told.iter().filter(|told| told.contains("3 times in an hour")).count(), 1, "{told:?}");
+    let runs = templates_run(|| Setup::starter_kit().script(SCRIPT_OF_TEMPLATES));
+    assert_eq!(runs["review-loop"].steps[0].round, 1);
+    assert_eq!(runs["fan-out"].steps[1].parts.len(), 2);
 }
 
 fn a_workflow_within_another_is_done() {
@@ -344,6 +330,46 @@ fn a_workflow_within_another_is_done() {
     let run = over(&mut room);
     assert_eq!((run.status, run.words().as_str()), (RunStatus::Done, "Tea is hot."), "{:#?}", steps(&room));
     assert!(steps(&room).contains(&"all/review done".to_owned()), "{:#?}", steps(&room));
+}
+
+/// Gives every output that a template asks for.
+const SCRIPT_OF_TEMPLATES: &str = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
+
+/// What each step of a run came to.
+fn outcomes(run: &Run) -> Vec<String> {
+    let steps = run.steps.iter().enumerate();
+    steps.map(|(at, step)| format!("{at} {:?} {} {:?}", step.status, step.round, step.outputs)).collect()
+}
+
+fn every_template_ends_the_same_in_a_room_that_is_killed_at_every_step() {
+    let variables = [("topic", "the night market"), ("question", "Should the market stay?")];
+    for template in workflow_templates::all() {
+        let open = || {
+            let setup = Setup::starter_kit().script(SCRIPT_OF_TEMPLATES).file(&template.path(), template.text);
+            let mut room = setup.open_scene("newsroom");
+            start(&mut room, template.name, &variables);
+            room
+        };
+        let mut whole = open();
+        let run = over(&mut whole);
+        let (mut room, mut told) = (open(), Vec::new());
+        for _ in 0..6_000 {
+            room.tick();
+            told.extend(steps(&room));
+            room = room.reopened();
+            if room.world().resource::<WorkflowRuns>().iter().last().is_some_and(|run| !run.is_going_on()) {
+                break;
+            }
+        }
+        let ended = self::run(&mut room);
+        assert_eq!((ended.status, outcomes(&ended)), (run.status, outcomes(&run)), "{}", template.name);
+        let done = |told: &[String]| {
+            let mut done: Vec<String> = told.iter().filter(|told| told.ends_with(" done")).cloned().collect();
+            done.sort();
+            done
+        };
+        assert_eq!(done(&told), done(&steps(&whole)), "{}: each was done once", template.name);
+    }
 }
 
 fn templates_run(setup: impl Fn() -> Setup) -> BTreeMap<&'static str, Run> {

@@ -16,7 +16,7 @@ use crate::ui::shell::Shell;
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, ImportQuestion};
+use crate::ui::state::{Dialog, DropPlace, ImportQuestion};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::{order_saves, yaml};
@@ -118,6 +118,9 @@ pub fn perform(
         Command::Import { paths, place } => order(room, FileJob::TakeIn { paths, place, is_seen: false }),
         Command::AddCodingAgent { name, model, place } => {
             let text = coding_agent_file(&name, &model);
+            // It was not dropped: nobody needs to be told where it comes to stand.
+            let (position, _) = file_results::spawn_place(room, place);
+            let place = DropPlace { position, exactly: true };
             order(room, FileJob::MakeAgent { name, text, place });
         }
         Command::OpenFile(path, line) => {

@@ -167,7 +167,7 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: 
 }
 
 /// Where agents of dropped files come to stand, and whether that is elsewhere than they were dropped.
-fn spawn_place(room: &mut OpenRoom, DropPlace { position, exactly }: DropPlace) -> (Vec2, bool) {
+pub(super) fn spawn_place(room: &mut OpenRoom, DropPlace { position, exactly }: DropPlace) -> (Vec2, bool) {
     let Some(world) = room.world().filter(|_| !exactly) else { return (position, false) };
     let margin = world.resource::<AgentSettings>().spawn_margin();
     let place = placing::spawn_place(position, world.resource::<TopmostElement>().0, margin);

@@ -31,9 +31,14 @@ impl AvailableAgent {
         let agent = agent_of(name, &settings.agents)?;
         let known = KnownAgent::of(&agent).filter(|known| !settings.agents.contains_key(known.name));
         let consent = consent_of(environment, &agent);
+        let title = match known {
+            Some(known) => known.title,
+            None if settings.agents.contains_key(name) => name,
+            None => "Coding agent",
+        };
         Ok(Self {
             name: name.to_owned(),
-            title: known.map_or_else(|| name.to_owned(), |known| known.title.to_owned()),
+            title: title.to_owned(),
             is_installed: known.is_none_or(KnownAgent::is_installed),
             agent,
             known,

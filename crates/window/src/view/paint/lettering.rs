@@ -11,6 +11,7 @@ use egui::text::LayoutJob;
 use egui::{Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Vec2};
 
 use crate::view::camera::Camera;
+use crate::view::text::{SAME_PARAGRAPH, has_right_to_left, letters_of_rows};
 
 /// Where rows end is found out at this size, so that it is the same at every other.
 const ROWS_AT: f32 = 16.0;
@@ -112,20 +113,33 @@ pub(super) fn rows(
     let width = ROWS_AT * width_per_point;
     let mut job = LayoutJob::simple(text, FontId::proportional(ROWS_AT), Color32::PLACEHOLDER, width);
     job.wrap.max_rows = at_most;
-    line(painter, in_rows(&painter.layout_job(job)), size, camera)
+    let galley = painter.layout_job(job);
+    if let Some(text) = in_rows(&galley) {
+        return line(painter, text, size, camera);
+    }
+    // Where its rows cannot be told they are found anew at each size.
+    let fit = Fit::of(size, camera);
+    let mut job = LayoutJob::simple(galley.text().to_owned(), fit.font(), Color32::PLACEHOLDER, 0.0);
+    job.wrap.max_width = width / ROWS_AT * fit.laid_out;
+    job.wrap.max_rows = at_most;
+    Lettering { galley: painter.layout_job(job), scale: fit.scale }
 }
 
-/// A text with line breaks where it was laid out in rows, and cut where it was cut. There is one glyph for each letter, in
-/// the order of the text but for words that are read from the right.
-fn in_rows(galley: &Galley) -> String {
+/// A text with line breaks where it was laid out in rows, and cut where it was cut.
+pub(crate) fn in_rows(galley: &Galley) -> Option<String> {
+    let counts = letters_of_rows(galley)?;
+    let has_direction = has_right_to_left(galley.text());
     let mut letters = galley.text().chars();
     let mut text = String::with_capacity(galley.text().len() + galley.rows.len());
-    for (index, row) in galley.rows.iter().enumerate() {
+    for (index, (row, count)) in galley.rows.iter().zip(counts).enumerate() {
         if index > 0 {
+            if has_direction && !galley.rows[index - 1].ends_with_newline {
+                text.push(SAME_PARAGRAPH);
+            }
             text.push('\n');
         }
         let is_cut = galley.elided && index + 1 == galley.rows.len();
-        let count = row.glyphs.len().saturating_sub(usize::from(is_cut));
+        let count = count.saturating_sub(usize::from(is_cut));
         let shown: String = letters.by_ref().take(count).collect();
         text.push_str(shown.trim_end());
         if is_cut {
@@ -134,7 +148,7 @@ fn in_rows(galley: &Galley) -> String {
             letters.next();
         }
     }
-    text
+    Some(text)
 }
 
 /// How large a line of text is, laid out at a size once and for all.

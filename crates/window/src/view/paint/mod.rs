@@ -37,6 +37,8 @@ pub use dots::DOT_INK;
 pub use ghost::{Ghost, ghost};
 pub use label::Labels;
 pub use label_layout::inside;
+#[cfg(test)]
+pub(crate) use lettering::in_rows;
 pub use minimap::minimap;
 pub use outfit::Outfit;
 pub use taken::Taken;

@@ -11,7 +11,7 @@ use super::emoji::decode;
 use super::fonts::{self, Fallbacks};
 use super::shown::ShownText;
 use super::system_fonts::{SystemFonts, Wanted};
-use crate::view::paint::Labels;
+use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fonts");
@@ -117,6 +117,38 @@ fn left_to_right(galley: &Galley, row: usize) -> String {
         .collect();
     glyphs.sort_by(|one, other| one.0.total_cmp(&other.0));
     glyphs.into_iter().map(|(_, letter)| letter).collect()
+}
+
+/// The rows as they are read, each from left to right, and where each begins.
+fn read_rows(galley: &Galley) -> Vec<(String, i32)> {
+    let ordered = in_reading_order(galley).unwrap_or_else(|| galley.clone());
+    let row = |index: usize| {
+        let text = left_to_right(&ordered, index);
+        (text.trim().to_owned(), ordered.rows[index].pos.x.round() as i32)
+    };
+    (0..ordered.rows.len()).map(row).collect()
+}
+
+#[test]
+fn text_whose_rows_were_found_before_is_read_as_if_it_had_been_laid_out_at_once() {
+    with_all_fonts(|context| {
+        for text in [
+            "ברוכים הבאים אל הסדנה Workshop של היום (42), שלום לכם",
+            "ברוכים הבאים Workshop Workshop היום ושלום",
+            "مرحبا بكم في الورشة (اليوم 12 مارس)، أهلا Workshop وسهلا بكم",
+            "Ada says ברוכים הבאים אל הסדנה to all of you",
+            "שלום\nHello to all of you, שלום\n\nברוכים הבאים אל הסדנה",
+            "工作坊里的房间こんにちは작업장 ยินดีต้อนรับสู่เวิร์กช็อป कार्यशाला में आपका स्वागत है",
+        ] {
+            for width in [90.0, 140.0, 400.0] {
+                let at_once = laid_out(context, text, width);
+                let rows = in_rows(&at_once).expect("its rows are known");
+                let later = laid_out(context, &rows, f32::INFINITY);
+                let texts = |rows: Vec<(String, i32)>| rows.into_iter().map(|(text, _)| text).collect::<Vec<_>>();
+                assert_eq!(texts(read_rows(&later)), texts(read_rows(&at_once)), "{text:?} at {width}: {rows:?}");
+            }
+        }
+    });
 }
 
 #[test]
