@@ -41,6 +41,12 @@ pub fn trials() -> Vec<Trial> {
         what_comes_after_the_end_of_a_turn_is_not_heard,
         work_that_is_stopped_stops_the_agent,
         an_agent_that_does_not_stop_is_ended,
+        what_an_element_does_not_take_over_is_not_told_as_written,
+        a_terminal_runs_as_a_command_does_once_it_is_allowed,
+        a_terminal_that_is_not_allowed_runs_nothing,
+        what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused,
+        a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn,
+        work_that_is_stopped_ends_its_terminals,
         a_run_replays_without_the_agent,
         an_agent_in_the_room_speaks_and_touches_nothing,
         it_keeps_its_session_and_is_sent_only_what_is_new,
@@ -428,6 +434,137 @@ fn an_agent_that_does_not_stop_is_ended() {
         agent_workshop::schedule::advance(room.world());
         assert!(Instant::now() < until, "it is never ended");
     }
+}
+
+/// What the agent said when it was done, with everything allowed that it asked for.
+fn ended_allowing(room: &mut Workshop) -> String {
+    let seen = room.log().len();
+    for _ in 0..3_600 {
+        room.tick();
+        if let Some(done) = room.log()[seen..].iter().find(|event| event["type"] == "complete") {
+            return done["data"]["text"].as_str().unwrap_or_default().to_owned();
+        }
+        let answer = room
+            .world()
+            .resource::<Kernel>()
+            .approvals()
+            .next()
+            .map(|asked| asked.answer(true, AllowScope::Once, None));
+        if let Some(answer) = answer {
+            room.push(answer);
+        }
+    }
+    panic!("it is never done: {:#?}", &room.log()[seen.max(room.log().len().saturating_sub(5))..]);
+}
+
+fn what_an_element_does_not_take_over_is_not_told_as_written() {
+    let (_workspace, config, place) = on_disk("good", "kept_out", "vfs_read, vfs_write");
+    let scenes = std::fs::read_dir(place.join("scenes")).expect("it has scenes").flatten();
+    let scene = scenes.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "yaml"));
+    let text = "name: Test\nseed: 3\nelements:\n  - { id: mail, kind: inbox, owner: other, position: [200, 0], file: \
+                boards/mail.md }\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: \
+                other, position: [90, 0] }\n";
+    std::fs::write(scene.expect("there is one"), text).expect("files can be written");
+    std::fs::write(place.join("agents/other.md"), "---\nid: other\n---\nYou wait.\n").expect("files can be written");
+    let task = "do:write boards/mail.md x\ndo:write artifacts/y.md y";
+    let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
+    let (code, told) = run_in(&place, config.path(), &arguments);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("wrote artifacts/y.md"), "{told}");
+    assert!(told.contains("not written boards/mail.md") && !told.contains("wrote boards/mail.md"), "{told}");
+}
+
+fn a_terminal_runs_as_a_command_does_once_it_is_allowed() {
+    let place = Place::new();
+    let task = "do:term echo one two\ndo:term ls nothing-here\ndo:termline echo $ODD | tr a-z A-Z\n\
+                do:termin artifacts pwd\ndo:termin ../.. pwd";
+    let mut room = place.allowed("good", "terminal", "execute_command", "", task);
+    let question = asked(&mut room);
+    assert_eq!(question["data"]["tool"], "open_terminal", "{question}");
+    assert!(question["data"]["wants"].to_string().contains("run `echo one two`"), "{question}");
+    let text = ended_allowing(&mut room);
+    for part in ["term echo one two: 0 'one two' False", "line: A B", "term ls nothing-here: 2", "/artifacts"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("no terminal for pwd") && text.contains("'cwd'"), "{text}");
+    let ran = room.events("terminal");
+    assert_eq!(ran.len(), 4, "{ran:#?}");
+    assert_eq!((&ran[0]["data"]["command"], &ran[0]["data"]["exit_code"]), (&json!("echo one two"), &json!(0)));
+    let wants: String = room.events("approval_requested").iter().map(|event| event["data"].to_string()).collect();
+    assert!(wants.contains("ODD=a b"), "what is set is judged and shown with it: {wants}");
+}
+
+fn a_terminal_that_is_not_allowed_runs_nothing() {
+    let place = Place::new();
+    let mut room = place.allowed("good", "terminal_unlisted", "vfs_read", "", "do:term touch made.txt");
+    let text = ended(&mut room);
+    assert!(text.contains("no terminal for touch"), "{text}");
+    assert!(room.events("approval_requested").is_empty(), "nobody is asked about what is denied");
+    let mut room = place.allowed("good", "terminal_refused", "execute_command", "", "do:term touch made.txt");
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    let text = ended(&mut room);
+    assert!(text.contains("no terminal for touch") && text.contains("a person refused"), "{text}");
+    assert!(!place.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
+}
+
+fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
+    let place = Place::new();
+    let task = "do:termlimit\ndo:termodd\ndo:termmany";
+    let mut room = place.allowed("good", "terminal_odd", "execute_command", "", task);
+    let text = ended_allowing(&mut room);
+    let no = "there is no such terminal";
+    for part in ["limit: cdü True 0", &format!("odd: done; {no}; {no}; {no}; {no}; {no}"), "many: 15"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("there are 16 terminals already"), "{text}");
+    drop(room);
+    assert!(is_gone("good", "terminal_odd"));
+}
+
+/// Whether no process of this command line is left, given a moment.
+fn has_ended(line: &str) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !processes(line).is_empty() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+fn a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn() {
+    let place = Place::new();
+    let settings = "commands: { timeout_secs_at_most: 1 }\n";
+    let mut room = place.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
+    let text = ended_allowing(&mut room);
+    assert!(text.contains("term sleep 54321: None") && text.contains("longer than 1 s"), "{text}");
+    assert_eq!(room.events("terminal")[0]["data"]["end"], "timed_out");
+    let task = "do:termkill sleep 54322\ndo:termleave sleep 54323";
+    let mut room = place.allowed("good", "terminal_left", "execute_command", "", task);
+    let text = ended_allowing(&mut room);
+    assert!(text.contains("killed: None None SIGKILL True") && text.contains("left running"), "{text}");
+    for line in ["sleep 54321", "sleep 54322", "sleep 54323"] {
+        assert!(has_ended(line), "{line} is ended with all that it started, while the room goes on");
+    }
+    assert_eq!(room.events("terminal").len(), 2);
+}
+
+fn work_that_is_stopped_ends_its_terminals() {
+    let place = Place::new();
+    let task = "do:termleave sleep 54324\ndo:wait";
+    let mut room = place.allowed("good", "terminal_stopped", "execute_command", "", task);
+    asked(&mut room);
+    decide(&mut room, true, AllowScope::Once);
+    let until = Instant::now() + Duration::from_secs(20);
+    while processes("sleep 54324").is_empty() {
+        agent_workshop::schedule::advance(room.world());
+        assert!(Instant::now() < until, "it never runs");
+    }
+    room.push(KernelCommand::KillAgent { agent: "lead".into() });
+    room.until(10.0, "abort", |_| true);
+    assert!(has_ended("sleep 54324"));
 }
 
 fn a_run_replays_without_the_agent() {

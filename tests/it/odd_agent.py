@@ -1,6 +1,7 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
-`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`."""
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, and what begins
+with `term` for terminals."""
 
 import json
 import os
@@ -67,6 +68,69 @@ def permission(session, title, kind, **more):
     return answer.get("result", {}).get("outcome", {}).get("optionId", "cancelled")
 
 
+def terminal(session, command, args=(), **more):
+    """Opens a terminal; its name, or why there is none."""
+    params = {"sessionId": session, "command": command, "args": list(args), **more}
+    answer = ask("terminal/create", params)
+    if "result" not in answer:
+        say(session, f"no terminal for {command}: {answer['error']['message']}\n")
+        return None
+    return answer["result"]["terminalId"]
+
+
+def of_terminal(session, what, name):
+    return ask(f"terminal/{what}", {"sessionId": session, "terminalId": name})
+
+
+def in_terminal(session, word, rest):
+    here = sessions[session]
+    words = rest.split(" ")
+    if word == "term":
+        name = terminal(session, words[0], words[1:], cwd=here)
+        if name:
+            code = of_terminal(session, "wait_for_exit", name)["result"]
+            out = of_terminal(session, "output", name)["result"]
+            of_terminal(session, "release", name)
+            say(session, f"term {rest}: {code.get('exitCode')} {out['output'].strip()!r} {out['truncated']}\n")
+    elif word == "termline":
+        name = terminal(session, rest, env=[{"name": "ODD", "value": "a b"}])
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            say(session, f"line: {of_terminal(session, 'output', name)['result']['output'].strip()}\n")
+    elif word == "termlimit":
+        name = terminal(session, "printf", ["ab\u00fccd\u00fc"], outputByteLimit=5)
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            out = of_terminal(session, "output", name)["result"]
+            say(session, f"limit: {out['output']} {out['truncated']} {out.get('exitStatus', {}).get('exitCode')}\n")
+    elif word == "termkill":
+        name = terminal(session, words[0], words[1:])
+        if name:
+            before = of_terminal(session, "output", name)["result"].get("exitStatus")
+            of_terminal(session, "kill", name)
+            status = of_terminal(session, "wait_for_exit", name)["result"]
+            still = "result" in of_terminal(session, "output", name)
+            say(session, f"killed: {before} {status.get('exitCode')} {status.get('signal')} {still}\n")
+    elif word == "termodd":
+        name = terminal(session, "true")
+        first, second = of_terminal(session, "release", name), of_terminal(session, "release", name)
+        unknown = [of_terminal(session, what, "nobody") for what in ("output", "wait_for_exit", "kill", "release")]
+        said = [answer.get("error", {}).get("message", "done") for answer in [first, second, *unknown]]
+        say(session, f"odd: {'; '.join(said)}\n")
+    elif word == "termin":
+        folder, _, command = rest.partition(" ")
+        name = terminal(session, command, cwd=os.path.join(here, folder))
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            say(session, f"in {folder}: {of_terminal(session, 'output', name)['result']['output'].strip()}\n")
+    elif word == "termleave":
+        if terminal(session, words[0], words[1:]):
+            say(session, "left running\n")
+    elif word == "termmany":
+        names = [terminal(session, "sleep", [str(5432 + at)]) for at in range(18)]
+        say(session, f"many: {sum(name is not None for name in names)}\n")
+
+
 def act(session, line):
     word, _, rest = line.partition(" ")
     here = sessions[session]
@@ -105,6 +169,8 @@ def act(session, line):
         threads = [threading.Thread(target=act, args=(session, f"read {path}")) for path in rest.split()]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
+    elif word.startswith("term"):
+        in_terminal(session, word, rest)
     elif word == "wait":
         cancelled[session].wait()
         say(session, "stopped\n")
@@ -188,7 +254,7 @@ def serve(message):
             print("no such model", file=sys.stderr, flush=True)
             os._exit(1)
         offered = params.get("clientCapabilities", {})
-        assert not offered.get("terminal"), "terminals are not offered before they are there"
+        assert offered.get("terminal"), "terminals are offered"
         send({"id": number, "result": {
             "protocolVersion": 1,
             "agentCapabilities": {"sessionCapabilities": {"close": {}}},

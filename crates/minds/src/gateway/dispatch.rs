@@ -7,8 +7,8 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::told::{OwnPlan, OwnToolUsed};
-use super::acp::{self, AcpSettings};
+use super::acp::told::{OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
@@ -17,6 +17,7 @@ use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
 use super::live::LiveText;
 use super::prices::{PriceSettings, Rate, rate};
+use super::programs::ProgramSettings;
 use super::provider::ProviderRequest;
 use super::request_queue::{InFlight, ReachedCap, RequestQueue, Telling, Used, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
@@ -186,6 +187,9 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
     for call in &told.calls {
         log.write(about(request, &OwnToolUsed { call: call.clone() }));
+    }
+    for ran in &told.ran {
+        log.write(about(request, &TerminalRan { ran: ran.clone() }));
     }
     if !told.plan.is_empty() {
         log.write(about(request, &OwnPlan { steps: told.plan.clone() }));
@@ -400,7 +404,7 @@ pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,
     mut problems: MessageWriter<ProblemReport>,
-    (settings, agents): (Res<GatewaySettings>, Res<AcpSettings>),
+    (settings, agents, programs): (Res<GatewaySettings>, Res<AcpSettings>, Res<ProgramSettings>),
     surroundings: Res<Surroundings>,
     providers: Res<SimulatedProviders>,
     journal: Res<InputJournal>,
@@ -425,7 +429,7 @@ pub(super) fn send(
         }
         let mut terms = settings.terms(&choice.provider);
         if choice.provider == acp::PROVIDER {
-            terms = terms.of_agent(agents.terms());
+            terms = terms.of_agent(AcpTerms { programs: programs.clone(), ..agents.terms() });
         }
         if question.attempts > 0 {
             terms.retry.attempts = terms.retry.attempts.min(question.attempts);

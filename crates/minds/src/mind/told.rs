@@ -12,6 +12,9 @@ pub struct AgentTold {
     /// Its plan, where it told of one anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
+    /// Programs that the room ran for it and that are over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<RanInTerminal>,
     /// Characters that were sent to it with this question: it keeps what was sent before.
     pub sent_chars: usize,
     /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
@@ -59,6 +62,23 @@ pub struct OwnChange {
     pub new: String,
 }
 
+/// A program that the room ran for it in a terminal. This the room has seen itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RanInTerminal {
+    /// Its words, on one line.
+    pub command: String,
+    /// Its exit code, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How it ended: `exited`, `timed_out`, `said_too_much`, `killed`, `ended_by_the_room_or_the_agent`.
+    pub end: String,
+    /// Seconds for which it ran.
+    pub secs: f64,
+    /// The end of what it said.
+    pub said: String,
+}
+
 /// A step of its plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -84,6 +104,10 @@ impl AgentTold {
             }
         }
         self.plan.iter_mut().for_each(|step| change(&mut step.text));
+        for ran in &mut self.ran {
+            change(&mut ran.command);
+            change(&mut ran.said);
+        }
         self
     }
 }

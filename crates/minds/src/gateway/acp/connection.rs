@@ -23,7 +23,7 @@ use super::super::mcp::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::known::KnownAgent;
-use super::requests::{Asked, hello};
+use super::requests::{Asked, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::turn::{Broken, Turn};
 use super::wire::{Gauge, UPDATE, incoming, outgoing};
@@ -358,6 +358,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.connection.turns().remove(&*self.id.to_string());
+        self.turn.terminals.end_all();
         self.connection.users.fetch_sub(1, Ordering::Relaxed);
         self.connection.touch();
     }
@@ -407,6 +408,11 @@ fn hear(
 ) -> Result<Handled<Dispatch>, Error> {
     let turn = |session: &str| turns.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
     match message {
+        Dispatch::Request(request, responder) if is_of_terminal(request.method()) => {
+            let session = request.params().get("sessionId").and_then(serde_json::Value::as_str).unwrap_or_default();
+            let turn = turn(session);
+            serve_terminal(request, responder, turn.as_deref().map(|turn| &turn.terminals));
+        }
         Dispatch::Request(request, responder) => {
             if let Some((session, asked)) = Asked::of(request, responder) {
                 match turn(&session) {

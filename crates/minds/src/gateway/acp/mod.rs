@@ -9,7 +9,7 @@
 //!
 //! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]), the lines that it speaks
 //! (`wire`), the process with its connection (`connection`), what it tells and asks in a turn (`turn`, `own_call`,
-//! `requests`),
+//! `requests`), what it has run (`terminals`),
 //! what it is sent (`prompt`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
@@ -22,13 +22,14 @@ mod pool;
 mod prompt;
 mod requests;
 pub mod settings;
+mod terminals;
 pub mod told;
 mod turn;
 mod wire;
 
 pub use known::{KNOWN, KnownAgent, agent_of};
 pub(super) use pool::AgentPool;
-pub use requests::{OWN_TOOL, READ_TEXT};
+pub use requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 pub use settings::{AcpSettings, AcpTerms};
 
 /// The provider's name.

@@ -14,16 +14,18 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::keys::Environment;
+use super::super::keys::{Environment, Keys};
 use super::super::mcp::consent;
+use super::super::programs::ProgramPlace;
 use super::super::provider::{
     AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
 };
 use super::connection::{Connection, Place, Session, allowed};
 use super::known::agent_of;
 use super::prompt::{news, results, rules_of, whole};
-use super::requests::Asked;
+use super::requests::{AnswerContext, Asked};
 use super::settings::AcpTerms;
+use super::terminals::Ground;
 use super::turn::{Broken, News};
 use crate::agent::McpServer;
 use crate::base::{Id, text};
@@ -76,16 +78,22 @@ pub(in crate::gateway) struct AcpProvider {
     pool: AgentPool,
     terms: AcpTerms,
     place: Option<Place>,
+    keys: Arc<Keys>,
 }
 
 impl AgentPool {
     /// The provider that asks them under these terms.
-    pub(in crate::gateway) fn provider(&self, terms: &AcpTerms, environment: &Environment) -> AcpProvider {
+    pub(in crate::gateway) fn provider(
+        &self,
+        terms: &AcpTerms,
+        environment: &Environment,
+        keys: Arc<Keys>,
+    ) -> AcpProvider {
         let workspace =
             environment.workspace().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let config = environment.config_folder().map(PathBuf::from);
         let place = workspace.map(|workspace| Place { workspace, config });
-        AcpProvider { pool: self.clone(), terms: terms.clone(), place }
+        AcpProvider { pool: self.clone(), terms: terms.clone(), place, keys }
     }
 
     /// A piece of work is over: its session is closed, and what it was at is stopped.
@@ -194,6 +202,7 @@ impl AiProvider for AcpProvider {
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<Completion, ProviderError>> {
         let (pool, terms, place) = (self.pool.clone(), self.terms.clone(), self.place.clone());
+        let keys = self.keys.clone();
         async move {
             let Some(place) = place else {
                 let what = "coding agents work in the folder of a workspace, and none is open";
@@ -205,7 +214,7 @@ impl AiProvider for AcpProvider {
             };
             let program = agent_of(&request.model, &terms.agents)
                 .map_err(|problem| ProviderError::of_agent(AgentFault::NotStarted, problem.what, problem.remedy))?;
-            let (mut sink, asking) = (sink, Asking { pool, program, terms, place, request, cancel });
+            let (mut sink, asking) = (sink, Asking { pool, program, terms, place, keys, request, cancel });
             match asking.request.work.clone() {
                 Some(work) => asking.work(work, &mut sink).await,
                 None => asking.apart(&mut sink).await,
@@ -221,6 +230,7 @@ struct Asking {
     program: McpServer,
     terms: AcpTerms,
     place: Place,
+    keys: Arc<Keys>,
     request: ProviderRequest,
     cancel: CancellationToken,
 }
@@ -253,7 +263,7 @@ impl Asking {
                 *kept = Some(self.begin().await?);
                 Some(whole(&self.request.prompt))
             }
-            Some(conversation) => conversation.go_on(&self.request),
+            Some(conversation) => conversation.go_on(&self),
         };
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
         let sent_chars = match blocks {
@@ -272,6 +282,15 @@ impl Asking {
                 conversation.give_up(self.terms.cancel);
                 Err(error)
             }
+        }
+    }
+
+    /// What programs are started with that the room runs for the agent.
+    fn ground(&self) -> Ground {
+        Ground {
+            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
+            settings: self.terms.programs.clone(),
+            keys: self.keys.clone(),
         }
     }
 
@@ -386,13 +405,18 @@ struct Answered {
 
 impl Conversation {
     /// What is sent with this question: nothing, where the agent only waits for what came of what it wanted.
-    fn go_on(&mut self, request: &ProviderRequest) -> Option<Vec<String>> {
+    fn go_on(&mut self, asking: &Asking) -> Option<Vec<String>> {
+        let request = &asking.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);
+            let ground = || asking.ground();
+            let turn = self.session.turn.clone();
+            let context =
+                AnswerContext { workspace: &asking.place.workspace, terminals: &turn.terminals, ground: &ground };
             for (id, asked) in self.wanted.drain(..) {
                 let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
                 match result {
-                    Some(result) => self.untold.extend(asked.answer(&result.text)),
+                    Some(result) => self.untold.extend(asked.answer(result, &context)),
                     None => asked.refuse("the room has no answer to this any more"),
                 }
             }

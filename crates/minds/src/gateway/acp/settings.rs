@@ -7,6 +7,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::programs::ProgramSettings;
 use crate::workspace::{Range, SettingsSection};
 
 /// How coding agents are used that speak the Agent Client Protocol.
@@ -66,6 +67,8 @@ pub struct AcpTerms {
     pub idle: Duration,
     /// Whether it is confined where that can be done.
     pub confined: bool,
+    /// How programs run that the room starts for it.
+    pub programs: ProgramSettings,
 }
 
 impl AcpSettings {
@@ -83,6 +86,7 @@ impl AcpSettings {
             cancel: sane(self.cancel_timeout_secs, default.cancel_timeout_secs),
             idle: sane(self.idle_secs, default.idle_secs),
             confined: self.confined,
+            programs: ProgramSettings::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::narration::Telling;
 use crate::log::{EventData, EventKind, Word};
-use crate::mind::{OwnCall, PlanStep};
+use crate::mind::{OwnCall, PlanStep, RanInTerminal};
 
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
@@ -38,6 +38,30 @@ impl EventData for OwnToolUsed {
             let _ = write!(words, " [{named}]");
         }
         words + how
+    }
+}
+
+/// The room ran a program for a coding agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TerminalRan {
+    /// Which, and how it ended.
+    #[serde(flatten)]
+    pub ran: RanInTerminal,
+}
+
+impl EventData for TerminalRan {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("terminal"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let RanInTerminal { command, exit_code, end, secs, .. } = &self.ran;
+        let how = match (exit_code, end.as_str()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, "timed_out") => "ended by the room, because it took too long".to_owned(),
+            (None, "said_too_much") => "ended by the room, because it wrote too much".to_owned(),
+            (None, "killed") => "killed".to_owned(),
+            _ => "ended with the turn or by the agent".to_owned(),
+        };
+        format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", telling.who())
     }
 }
 

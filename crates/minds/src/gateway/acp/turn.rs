@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::super::mcp::plain;
 use super::own_call::apply;
 use super::requests::Asked;
+use super::terminals::Terminals;
 use crate::mind::{AgentTold, OwnCall, PlanStep};
 
 /// No answer has more characters.
@@ -40,6 +41,8 @@ pub(super) struct Turn {
     state: Mutex<State>,
     /// Something is new.
     pub(super) changed: Notify,
+    /// The programs that run for it: no longer than the turn.
+    pub(super) terminals: Terminals,
 }
 
 #[derive(Default)]
@@ -121,6 +124,7 @@ impl Turn {
         let asked: Vec<Asked> = state.asked.drain(..).collect();
         drop(state);
         asked.into_iter().for_each(Asked::withdraw);
+        self.terminals.end_all();
         number
     }
 
@@ -136,6 +140,7 @@ impl Turn {
             state.end = Some(end);
         }
         drop(state);
+        self.terminals.end_all();
         self.changed.notify_one();
     }
 
@@ -262,6 +267,7 @@ impl Turn {
             known.is_told = true;
             told.calls.push(known.call.clone());
         }
+        told.ran = self.terminals.take_ended(is_end);
         (told, state.cost_usd)
     }
 
