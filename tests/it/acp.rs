@@ -47,6 +47,13 @@ pub fn trials() -> Vec<Trial> {
         what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused,
         a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn,
         work_that_is_stopped_ends_its_terminals,
+        an_agent_that_was_ended_goes_on_in_its_session,
+        a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent,
+        a_session_that_is_lost_is_said_to_be_lost,
+        what_an_agent_lets_be_chosen_is_chosen_by_the_settings,
+        what_cannot_be_chosen_is_told_with_what_can,
+        a_mode_in_which_it_asks_less_asks_a_person_first,
+        an_agent_that_goes_into_such_a_mode_by_itself_is_stopped,
         a_run_replays_without_the_agent,
         an_agent_in_the_room_speaks_and_touches_nothing,
         it_keeps_its_session_and_is_sent_only_what_is_new,
@@ -121,6 +128,19 @@ impl Place {
     fn room(&self, line: &str, tools: &str, settings: &str, task: &str) -> Workshop {
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [{tools}]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!("{PATIENT}{settings}");
+        let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
+        room.world().insert_resource(Surroundings(self.environment()));
+        room.push(TaskCommand { agent: "lead".into(), text: task.into() });
+        room
+    }
+
+    /// The same with what the settings choose of what it lets be chosen.
+    fn choosing(&self, mode: &str, case: &str, options: &str, task: &str) -> Workshop {
+        let line = line(mode, case);
+        self.allow(&line);
+        let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [vfs_read]\n---\nYou lead.\n", format!("acp:{line}"));
+        let chosen = format!("acp: {{ options: {{ {line:?}: {{ {options} }} }}, ");
+        let settings = PATIENT.replace("acp: { ", &chosen);
         let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
         room.world().insert_resource(Surroundings(self.environment()));
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
@@ -567,6 +587,98 @@ fn work_that_is_stopped_ends_its_terminals() {
     assert!(has_ended("sleep 54324"));
 }
 
+fn an_agent_that_was_ended_goes_on_in_its_session() {
+    for mode in ["keeps", "resumes"] {
+        let place = Place::new();
+        let mut room = place.allowed(mode, "ended", "vfs_read", "", "do:dieonce\ndo:say afterwards");
+        let text = ended(&mut room);
+        assert!(text.contains("resumed s") && text.contains("afterwards"), "{mode}: {text}");
+        let all: String = room.log().iter().map(Value::to_string).collect();
+        assert!(!all.contains("REPLAYED"), "what it tells again is not new: {all}");
+        drop(room);
+        assert!(is_gone(mode, "ended"));
+    }
+}
+
+fn a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent() {
+    let place = Place::new();
+    let mut room = place.allowed("keeps", "reopened", "execute_command", "", "do:run echo one");
+    asked(&mut room);
+    let mut again = room.reopened();
+    drop(room);
+    assert!(is_gone("keeps", "reopened"), "it ended with the room");
+    again.world().insert_resource(Surroundings(place.environment()));
+    decide(&mut again, true, AllowScope::Once);
+    let text = ended(&mut again);
+    assert!(text.contains("resumed s") && !text.contains("REPLAYED"), "{text}");
+    drop(again);
+    assert!(is_gone("keeps", "reopened"));
+}
+
+fn a_session_that_is_lost_is_said_to_be_lost() {
+    let place = Place::new();
+    let mut room = place.allowed("forgets", "lost", "execute_command", "", "do:run echo one\ndo:say fresh");
+    asked(&mut room);
+    let mut again = room.reopened();
+    drop(room);
+    again.world().insert_resource(Surroundings(place.environment()));
+    let text = ended_allowing(&mut again);
+    assert!(text.contains("fresh") && !text.contains("resumed"), "{text}");
+    let warned: String = again.events("warning").iter().map(|event| event["data"].to_string()).collect();
+    assert!(warned.contains("no such session is kept") && warned.contains("is lost"), "{warned}");
+}
+
+fn what_an_agent_lets_be_chosen_is_chosen_by_the_settings() {
+    let place = Place::new();
+    let mut room = place.choosing("modes", "chosen", "mode: plan, model: small", "do:mode");
+    assert_eq!(ended(&mut room).trim(), "mode: plan model: small");
+    let options = room.events("own_options")[0]["data"]["options"].clone();
+    assert_eq!((&options[0]["current"], &options[1]["current"]), (&json!("plan"), &json!("small")), "{options}");
+    assert_eq!(options[0]["values"][2]["asks_less"], true, "{options}");
+    assert!(room.events("approval_requested").is_empty());
+}
+
+fn what_cannot_be_chosen_is_told_with_what_can() {
+    let place = Place::new();
+    let why = failed(&mut place.choosing("modes", "unchosen", "mode: fast", "do:mode"));
+    assert!(why.contains("default, plan, bypassPermissions") && why.contains("acp.options"), "{why}");
+    let why = failed(&mut place.choosing("good", "unchosen", "model: big", "do:mode"));
+    assert!(why.contains("no option") && why.contains("acp.options"), "{why}");
+}
+
+fn a_mode_in_which_it_asks_less_asks_a_person_first() {
+    for (mode, allow, expected) in [
+        ("modes", true, "mode: bypassPermissions"),
+        ("modes", false, "mode: default"),
+        ("reckless", true, "mode: bypass"),
+    ] {
+        let place = Place::new();
+        let options = if mode == "modes" { "mode: bypassPermissions" } else { "" };
+        let mut room = place.choosing(mode, "less", options, "do:mode\ndo:say done");
+        let question = asked(&mut room);
+        assert!(question["data"].to_string().contains("Bypass Permissions"), "{question}");
+        decide(&mut room, allow, AllowScope::Once);
+        let text = ended(&mut room);
+        assert!(text.contains(expected), "{expected} in {text}");
+        assert_eq!(room.events("approval_requested").len(), 1, "once");
+    }
+    let place = Place::new();
+    let mut room = place.choosing("reckless", "never", "", "do:mode");
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    let why = failed(&mut room);
+    assert!(why.contains("works only in its mode"), "{why}");
+}
+
+fn an_agent_that_goes_into_such_a_mode_by_itself_is_stopped() {
+    let place = Place::new();
+    let mut room = place.choosing("modes", "beyond", "mode: plan", "do:switch bypassPermissions\ndo:say done");
+    let why = failed(&mut room);
+    assert!(why.contains("went by itself into its mode “Bypass Permissions”"), "{why}");
+    drop(room);
+    assert!(is_gone("modes", "beyond"));
+}
+
 fn a_run_replays_without_the_agent() {
     let place = Place::new();
     let task = "do:tool Look around\ndo:run echo one\ndo:say done";
@@ -685,6 +797,7 @@ fn a_coding_agent_that_nobody_here_wrote_works_under_the_gate() {
     };
     let told = run("Write the open file.");
     assert!(told.contains("That was it.") && told.contains("use_own_tool") && told.contains("own_tool"), "{told}");
+    assert!(told.contains("own_options") && told.contains("acceptEdits"), "its modes are known: {told}");
     let text = std::fs::read_to_string(place.join("artifacts/open.md")).expect("it was written");
     assert_eq!(text, "by a coding agent");
     let told = run("Write the secret file.");

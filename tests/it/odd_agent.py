@@ -1,7 +1,7 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
-`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, and what begins
-with `term` for terminals."""
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`,
+`switch MODE`, and what begins with `term` for terminals."""
 
 import json
 import os
@@ -19,6 +19,9 @@ cancelled = {}
 sessions = {}
 said = {}
 has_asked = set()
+loaded = set()
+modes = {}
+models = {}
 
 
 def send(message):
@@ -174,6 +177,13 @@ def act(session, line):
     elif word == "wait":
         cancelled[session].wait()
         say(session, "stopped\n")
+    elif word == "mode":
+        say(session, f"mode: {modes.get(session)} model: {models.get(session)}\n")
+    elif word == "switch":
+        update(session, sessionUpdate="current_mode_update", currentModeId=rest)
+        cancelled[session].wait()
+    elif word == "dieonce" and session not in loaded:
+        os._exit(3)
     elif word == "die":
         print("out of luck", file=sys.stderr, flush=True)
         os._exit(3)
@@ -222,6 +232,8 @@ def turn(number, params):
         while True:
             time.sleep(60)
     lines = lines_of(params["prompt"])
+    if session in loaded:
+        say(session, f"resumed {session}: ")
     for line in lines:
         act(session, line)
     if not lines:
@@ -238,6 +250,25 @@ def turn(number, params):
     if MODE == "late":
         say(session, "LATE WORDS")
         permission(session, "Too late", "execute", rawInput={"command": "touch late.txt"})
+
+
+def model_option(session):
+    options = [{"value": "big", "name": "Big"}, {"value": "small", "name": "Small"}]
+    return {"id": "llm", "name": "Model", "category": "model", "type": "select",
+            "currentValue": models.get(session, "big"), "options": options}
+
+
+def offered_with(session):
+    """What the agent lets be chosen."""
+    if MODE not in ("modes", "reckless"):
+        return {}
+    available = [{"id": "default", "name": "Default"}, {"id": "plan", "name": "Plan"},
+                 {"id": "bypassPermissions", "name": "Bypass Permissions"}]
+    modes[session] = "default" if MODE == "modes" else "bypassPermissions"
+    if MODE == "reckless":
+        available = available[2:]
+    return {"modes": {"currentModeId": modes[session], "availableModes": available},
+            "configOptions": [model_option(session)]}
 
 
 def serve(message):
@@ -257,7 +288,10 @@ def serve(message):
         assert offered.get("terminal"), "terminals are offered"
         send({"id": number, "result": {
             "protocolVersion": 1,
-            "agentCapabilities": {"sessionCapabilities": {"close": {}}},
+            "agentCapabilities": {
+                "loadSession": MODE in ("keeps", "forgets"),
+                "sessionCapabilities": {"close": {}, **({"resume": {}} if MODE == "resumes" else {})},
+            },
             "authMethods": [{"id": "login", "name": "Log in", "description": "Run: odd login"}],
             "agentInfo": {"name": "odd", "version": "1"},
         }})
@@ -265,11 +299,29 @@ def serve(message):
         if MODE == "login":
             send({"id": number, "error": {"code": -32000, "message": "Authentication required"}})
             return
-        session = f"s{len(sessions) + 1}"
+        session = f"s{os.getpid()}-{len(sessions) + 1}"
         sessions[session] = params["cwd"]
         if MODE == "family":
             subprocess.Popen(["sleep", "12345"])
-        send({"id": number, "result": {"sessionId": session}})
+        send({"id": number, "result": {"sessionId": session, **offered_with(session)}})
+    elif method in ("session/load", "session/resume"):
+        session = params["sessionId"]
+        if MODE == "forgets":
+            send({"id": number, "error": {"code": -32002, "message": "no such session is kept"}})
+            return
+        sessions[session] = params["cwd"]
+        loaded.add(session)
+        if method == "session/load":
+            say(session, "REPLAYED WORDS")
+            update(session, sessionUpdate="tool_call", toolCallId="old", title="REPLAYED TOOL", kind="read")
+        send({"id": number, "result": {}})
+    elif method == "session/set_mode":
+        modes[params["sessionId"]] = params["modeId"]
+        update(params["sessionId"], sessionUpdate="current_mode_update", currentModeId=params["modeId"])
+        send({"id": number, "result": {}})
+    elif method == "session/set_config_option":
+        models[params["sessionId"]] = params["value"]
+        send({"id": number, "result": {"configOptions": [model_option(params["sessionId"])]}})
     elif method == "session/prompt":
         threading.Thread(target=turn, args=(number, params), daemon=True).start()
     elif method == "session/cancel":

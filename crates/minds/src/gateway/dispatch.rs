@@ -7,7 +7,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::told::{OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::told::{OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
 use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
@@ -25,7 +25,7 @@ use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
-use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, word};
+use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::{
     AgentTold, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
@@ -185,6 +185,12 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 
 /// Writes down what a coding agent told of itself.
 fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
+    if let Some(lost) = &told.lost {
+        log.write(about(request, &Warning::new(lost.clone())));
+    }
+    if !told.options.is_empty() {
+        log.write(about(request, &OwnOptions { options: told.options.clone() }));
+    }
     for call in &told.calls {
         log.write(about(request, &OwnToolUsed { call: call.clone() }));
     }

@@ -120,6 +120,7 @@ pub fn plugin(app: &mut App) {
     added.add::<acp::told::OwnToolUsed>();
     added.add::<acp::told::OwnPlan>();
     added.add::<acp::told::TerminalRan>();
+    added.add::<acp::told::OwnOptions>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();

@@ -92,6 +92,7 @@ impl RoomAccess<'_, '_> {
             tools,
             has_own_tools,
             model: lent.map(str::to_owned),
+            agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
             cause: one.cause,
         });
     }

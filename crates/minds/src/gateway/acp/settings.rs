@@ -17,6 +17,8 @@ pub struct AcpSettings {
     /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Those
     /// that are known by themselves need not be listed.
     pub agents: BTreeMap<String, Value>,
+    /// What is chosen of what agents let be chosen, by the names of the agents: `{ claude: { mode: plan, model: opus } }`.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
     /// Seconds until an agent must have started, said hello and opened a session.
     pub start_timeout_secs: f64,
     /// Seconds for which an agent may say nothing while it answers.
@@ -35,6 +37,7 @@ impl Default for AcpSettings {
     fn default() -> Self {
         Self {
             agents: BTreeMap::new(),
+            options: BTreeMap::new(),
             start_timeout_secs: 60.0,
             silence_timeout_secs: 600.0,
             turn_timeout_secs: 3_600.0,
@@ -55,6 +58,8 @@ impl SettingsSection for AcpSettings {
 pub struct AcpTerms {
     /// The agents of the settings.
     pub agents: BTreeMap<String, Value>,
+    /// What is chosen of what they let be chosen.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
     /// How long it may take until it is there.
     pub start: Duration,
     /// How long it may be silent while it answers.
@@ -80,6 +85,7 @@ impl AcpSettings {
         };
         AcpTerms {
             agents: self.agents.clone(),
+            options: self.options.clone(),
             start: sane(self.start_timeout_secs, default.start_timeout_secs),
             silence: sane(self.silence_timeout_secs, default.silence_timeout_secs),
             turn: sane(self.turn_timeout_secs, default.turn_timeout_secs),

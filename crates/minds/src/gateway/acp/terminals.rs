@@ -184,6 +184,11 @@ impl Terminals {
         }
     }
 
+    /// Whether a program runs: an agent that waits for it has nothing to say.
+    pub(super) fn is_busy(&self) -> bool {
+        self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
+    }
+
     /// Those that have ended and were not told yet; with all that are left where this is the end.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::narration::Telling;
 use crate::log::{EventData, EventKind, Word};
-use crate::mind::{OwnCall, PlanStep, RanInTerminal};
+use crate::mind::{OwnCall, OwnOption, PlanStep, RanInTerminal};
 
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
@@ -62,6 +62,28 @@ impl EventData for TerminalRan {
             _ => "ended with the turn or by the agent".to_owned(),
         };
         format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", telling.who())
+    }
+}
+
+/// A coding agent told of what it lets be chosen, and what is chosen now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnOptions {
+    /// All of it.
+    pub options: Vec<OwnOption>,
+}
+
+impl EventData for OwnOptions {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_options"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let chosen = self.options.iter().map(|option| {
+            let value = option.values.iter().find(|value| value.id == option.current);
+            let name = value.map_or(option.current.as_str(), |value| &value.name);
+            let asks_less = value.is_some_and(|value| value.asks_less);
+            let note = if asks_less { ", in which it asks before less" } else { "" };
+            format!("{} {name}{note}", option.name.to_lowercase())
+        });
+        format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
     }
 }
 
