@@ -41,6 +41,19 @@ pub fn trials() -> Vec<Trial> {
         what_comes_after_the_end_of_a_turn_is_not_heard,
         work_that_is_stopped_stops_the_agent,
         an_agent_that_does_not_stop_is_ended,
+        what_an_element_does_not_take_over_is_not_told_as_written,
+        a_terminal_runs_as_a_command_does_once_it_is_allowed,
+        a_terminal_that_is_not_allowed_runs_nothing,
+        what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused,
+        a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn,
+        work_that_is_stopped_ends_its_terminals,
+        an_agent_that_was_ended_goes_on_in_its_session,
+        a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent,
+        a_session_that_is_lost_is_said_to_be_lost,
+        what_an_agent_lets_be_chosen_is_chosen_by_the_settings,
+        what_cannot_be_chosen_is_told_with_what_can,
+        a_mode_in_which_it_asks_less_asks_a_person_first,
+        an_agent_that_goes_into_such_a_mode_by_itself_is_stopped,
         a_run_replays_without_the_agent,
         an_agent_in_the_room_speaks_and_touches_nothing,
         it_keeps_its_session_and_is_sent_only_what_is_new,
@@ -115,6 +128,19 @@ impl Place {
     fn room(&self, line: &str, tools: &str, settings: &str, task: &str) -> Workshop {
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [{tools}]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!("{PATIENT}{settings}");
+        let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
+        room.world().insert_resource(Surroundings(self.environment()));
+        room.push(TaskCommand { agent: "lead".into(), text: task.into() });
+        room
+    }
+
+    /// The same with what the settings choose of what it lets be chosen.
+    fn choosing(&self, mode: &str, case: &str, options: &str, task: &str) -> Workshop {
+        let line = line(mode, case);
+        self.allow(&line);
+        let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [vfs_read]\n---\nYou lead.\n", format!("acp:{line}"));
+        let chosen = format!("acp: {{ options: {{ {line:?}: {{ {options} }} }}, ");
+        let settings = PATIENT.replace("acp: { ", &chosen);
         let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
         room.world().insert_resource(Surroundings(self.environment()));
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
@@ -430,6 +456,229 @@ fn an_agent_that_does_not_stop_is_ended() {
     }
 }
 
+/// What the agent said when it was done, with everything allowed that it asked for.
+fn ended_allowing(room: &mut Workshop) -> String {
+    let seen = room.log().len();
+    for _ in 0..3_600 {
+        room.tick();
+        if let Some(done) = room.log()[seen..].iter().find(|event| event["type"] == "complete") {
+            return done["data"]["text"].as_str().unwrap_or_default().to_owned();
+        }
+        let answer = room
+            .world()
+            .resource::<Kernel>()
+            .approvals()
+            .next()
+            .map(|asked| asked.answer(true, AllowScope::Once, None));
+        if let Some(answer) = answer {
+            room.push(answer);
+        }
+    }
+    panic!("it is never done: {:#?}", &room.log()[seen.max(room.log().len().saturating_sub(5))..]);
+}
+
+fn what_an_element_does_not_take_over_is_not_told_as_written() {
+    let (_workspace, config, place) = on_disk("good", "kept_out", "vfs_read, vfs_write");
+    let scenes = std::fs::read_dir(place.join("scenes")).expect("it has scenes").flatten();
+    let scene = scenes.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "yaml"));
+    let text = "name: Test\nseed: 3\nelements:\n  - { id: mail, kind: inbox, owner: other, position: [200, 0], file: \
+                boards/mail.md }\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: \
+                other, position: [90, 0] }\n";
+    std::fs::write(scene.expect("there is one"), text).expect("files can be written");
+    std::fs::write(place.join("agents/other.md"), "---\nid: other\n---\nYou wait.\n").expect("files can be written");
+    let task = "do:write boards/mail.md x\ndo:write artifacts/y.md y";
+    let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
+    let (code, told) = run_in(&place, config.path(), &arguments);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("wrote artifacts/y.md"), "{told}");
+    assert!(told.contains("not written boards/mail.md") && !told.contains("wrote boards/mail.md"), "{told}");
+}
+
+fn a_terminal_runs_as_a_command_does_once_it_is_allowed() {
+    let place = Place::new();
+    let task = "do:term echo one two\ndo:term ls nothing-here\ndo:termline echo $ODD | tr a-z A-Z\n\
+                do:termin artifacts pwd\ndo:termin ../.. pwd";
+    let mut room = place.allowed("good", "terminal", "execute_command", "", task);
+    let question = asked(&mut room);
+    assert_eq!(question["data"]["tool"], "open_terminal", "{question}");
+    assert!(question["data"]["wants"].to_string().contains("run `echo one two`"), "{question}");
+    let text = ended_allowing(&mut room);
+    for part in ["term echo one two: 0 'one two' False", "line: A B", "term ls nothing-here: 2", "/artifacts"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("no terminal for pwd") && text.contains("'cwd'"), "{text}");
+    let ran = room.events("terminal");
+    assert_eq!(ran.len(), 4, "{ran:#?}");
+    assert_eq!((&ran[0]["data"]["command"], &ran[0]["data"]["exit_code"]), (&json!("echo one two"), &json!(0)));
+    let wants: String = room.events("approval_requested").iter().map(|event| event["data"].to_string()).collect();
+    assert!(wants.contains("ODD=a b"), "what is set is judged and shown with it: {wants}");
+}
+
+fn a_terminal_that_is_not_allowed_runs_nothing() {
+    let place = Place::new();
+    let mut room = place.allowed("good", "terminal_unlisted", "vfs_read", "", "do:term touch made.txt");
+    let text = ended(&mut room);
+    assert!(text.contains("no terminal for touch"), "{text}");
+    assert!(room.events("approval_requested").is_empty(), "nobody is asked about what is denied");
+    let mut room = place.allowed("good", "terminal_refused", "execute_command", "", "do:term touch made.txt");
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    let text = ended(&mut room);
+    assert!(text.contains("no terminal for touch") && text.contains("a person refused"), "{text}");
+    assert!(!place.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
+}
+
+fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
+    let place = Place::new();
+    let task = "do:termlimit\ndo:termodd\ndo:termmany";
+    let mut room = place.allowed("good", "terminal_odd", "execute_command", "", task);
+    let text = ended_allowing(&mut room);
+    let no = "there is no such terminal";
+    for part in ["limit: cdü True 0", &format!("odd: done; {no}; {no}; {no}; {no}; {no}"), "many: 15"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("there are 16 terminals already"), "{text}");
+    drop(room);
+    assert!(is_gone("good", "terminal_odd"));
+}
+
+/// Whether no process of this command line is left, given a moment.
+fn has_ended(line: &str) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !processes(line).is_empty() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+fn a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn() {
+    let place = Place::new();
+    let settings = "commands: { timeout_secs_at_most: 1 }\n";
+    let mut room = place.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
+    let text = ended_allowing(&mut room);
+    assert!(text.contains("term sleep 54321: None") && text.contains("longer than 1 s"), "{text}");
+    assert_eq!(room.events("terminal")[0]["data"]["end"], "timed_out");
+    let task = "do:termkill sleep 54322\ndo:termleave sleep 54323";
+    let mut room = place.allowed("good", "terminal_left", "execute_command", "", task);
+    let text = ended_allowing(&mut room);
+    assert!(text.contains("killed: None None SIGKILL True") && text.contains("left running"), "{text}");
+    for line in ["sleep 54321", "sleep 54322", "sleep 54323"] {
+        assert!(has_ended(line), "{line} is ended with all that it started, while the room goes on");
+    }
+    assert_eq!(room.events("terminal").len(), 2);
+}
+
+fn work_that_is_stopped_ends_its_terminals() {
+    let place = Place::new();
+    let task = "do:termleave sleep 54324\ndo:wait";
+    let mut room = place.allowed("good", "terminal_stopped", "execute_command", "", task);
+    asked(&mut room);
+    decide(&mut room, true, AllowScope::Once);
+    let until = Instant::now() + Duration::from_secs(20);
+    while processes("sleep 54324").is_empty() {
+        agent_workshop::schedule::advance(room.world());
+        assert!(Instant::now() < until, "it never runs");
+    }
+    room.push(KernelCommand::KillAgent { agent: "lead".into() });
+    room.until(10.0, "abort", |_| true);
+    assert!(has_ended("sleep 54324"));
+}
+
+fn an_agent_that_was_ended_goes_on_in_its_session() {
+    for mode in ["keeps", "resumes"] {
+        let place = Place::new();
+        let mut room = place.allowed(mode, "ended", "vfs_read", "", "do:dieonce\ndo:say afterwards");
+        let text = ended(&mut room);
+        assert!(text.contains("resumed s") && text.contains("afterwards"), "{mode}: {text}");
+        let all: String = room.log().iter().map(Value::to_string).collect();
+        assert!(!all.contains("REPLAYED"), "what it tells again is not new: {all}");
+        drop(room);
+        assert!(is_gone(mode, "ended"));
+    }
+}
+
+fn a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent() {
+    let place = Place::new();
+    let mut room = place.allowed("keeps", "reopened", "execute_command", "", "do:run echo one");
+    asked(&mut room);
+    let mut again = room.reopened();
+    drop(room);
+    assert!(is_gone("keeps", "reopened"), "it ended with the room");
+    again.world().insert_resource(Surroundings(place.environment()));
+    decide(&mut again, true, AllowScope::Once);
+    let text = ended(&mut again);
+    assert!(text.contains("resumed s") && !text.contains("REPLAYED"), "{text}");
+    drop(again);
+    assert!(is_gone("keeps", "reopened"));
+}
+
+fn a_session_that_is_lost_is_said_to_be_lost() {
+    let place = Place::new();
+    let mut room = place.allowed("forgets", "lost", "execute_command", "", "do:run echo one\ndo:say fresh");
+    asked(&mut room);
+    let mut again = room.reopened();
+    drop(room);
+    again.world().insert_resource(Surroundings(place.environment()));
+    let text = ended_allowing(&mut again);
+    assert!(text.contains("fresh") && !text.contains("resumed"), "{text}");
+    let warned: String = again.events("warning").iter().map(|event| event["data"].to_string()).collect();
+    assert!(warned.contains("no such session is kept") && warned.contains("is lost"), "{warned}");
+}
+
+fn what_an_agent_lets_be_chosen_is_chosen_by_the_settings() {
+    let place = Place::new();
+    let mut room = place.choosing("modes", "chosen", "mode: plan, model: small", "do:mode");
+    assert_eq!(ended(&mut room).trim(), "mode: plan model: small");
+    let options = room.events("own_options")[0]["data"]["options"].clone();
+    assert_eq!((&options[0]["current"], &options[1]["current"]), (&json!("plan"), &json!("small")), "{options}");
+    assert_eq!(options[0]["values"][2]["asks_less"], true, "{options}");
+    assert!(room.events("approval_requested").is_empty());
+}
+
+fn what_cannot_be_chosen_is_told_with_what_can() {
+    let place = Place::new();
+    let why = failed(&mut place.choosing("modes", "unchosen", "mode: fast", "do:mode"));
+    assert!(why.contains("default, plan, bypassPermissions") && why.contains("acp.options"), "{why}");
+    let why = failed(&mut place.choosing("good", "unchosen", "model: big", "do:mode"));
+    assert!(why.contains("no option") && why.contains("acp.options"), "{why}");
+}
+
+fn a_mode_in_which_it_asks_less_asks_a_person_first() {
+    for (mode, allow, expected) in [
+        ("modes", true, "mode: bypassPermissions"),
+        ("modes", false, "mode: default"),
+        ("reckless", true, "mode: bypass"),
+    ] {
+        let place = Place::new();
+        let options = if mode == "modes" { "mode: bypassPermissions" } else { "" };
+        let mut room = place.choosing(mode, "less", options, "do:mode\ndo:say done");
+        let question = asked(&mut room);
+        assert!(question["data"].to_string().contains("Bypass Permissions"), "{question}");
+        decide(&mut room, allow, AllowScope::Once);
+        let text = ended(&mut room);
+        assert!(text.contains(expected), "{expected} in {text}");
+        assert_eq!(room.events("approval_requested").len(), 1, "once");
+    }
+    let place = Place::new();
+    let mut room = place.choosing("reckless", "never", "", "do:mode");
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    let why = failed(&mut room);
+    assert!(why.contains("works only in its mode"), "{why}");
+}
+
+fn an_agent_that_goes_into_such_a_mode_by_itself_is_stopped() {
+    let place = Place::new();
+    let mut room = place.choosing("modes", "beyond", "mode: plan", "do:switch bypassPermissions\ndo:say done");
+    let why = failed(&mut room);
+    assert!(why.contains("went by itself into its mode “Bypass Permissions”"), "{why}");
+    drop(room);
+    assert!(is_gone("modes", "beyond"));
+}
+
 fn a_run_replays_without_the_agent() {
     let place = Place::new();
     let task = "do:tool Look around\ndo:run echo one\ndo:say done";
@@ -554,6 +803,7 @@ fn a_coding_agent_that_nobody_here_wrote_works_under_the_gate() {
     };
     let told = run("Write the open file.");
     assert!(told.contains("That was it.") && told.contains("use_own_tool") && told.contains("own_tool"), "{told}");
+    assert!(told.contains("own_options") && told.contains("acceptEdits"), "its modes are known: {told}");
     let text = std::fs::read_to_string(place.join("artifacts/open.md")).expect("it was written");
     assert_eq!(text, "by a coding agent");
     let told = run("Write the secret file.");

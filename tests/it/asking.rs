@@ -97,6 +97,7 @@ pub fn request(words: &str) -> ProviderRequest {
         seed: 1,
         script: None,
         work: None,
+        agent_session: None,
     }
 }
 

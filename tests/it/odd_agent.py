@@ -1,6 +1,7 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
-`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`."""
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`,
+`switch MODE`, and what begins with `term` for terminals."""
 
 import json
 import os
@@ -18,6 +19,9 @@ cancelled = {}
 sessions = {}
 said = {}
 has_asked = set()
+loaded = set()
+modes = {}
+models = {}
 
 
 def send(message):
@@ -67,6 +71,69 @@ def permission(session, title, kind, **more):
     return answer.get("result", {}).get("outcome", {}).get("optionId", "cancelled")
 
 
+def terminal(session, command, args=(), **more):
+    """Opens a terminal; its name, or why there is none."""
+    params = {"sessionId": session, "command": command, "args": list(args), **more}
+    answer = ask("terminal/create", params)
+    if "result" not in answer:
+        say(session, f"no terminal for {command}: {answer['error']['message']}\n")
+        return None
+    return answer["result"]["terminalId"]
+
+
+def of_terminal(session, what, name):
+    return ask(f"terminal/{what}", {"sessionId": session, "terminalId": name})
+
+
+def in_terminal(session, word, rest):
+    here = sessions[session]
+    words = rest.split(" ")
+    if word == "term":
+        name = terminal(session, words[0], words[1:], cwd=here)
+        if name:
+            code = of_terminal(session, "wait_for_exit", name)["result"]
+            out = of_terminal(session, "output", name)["result"]
+            of_terminal(session, "release", name)
+            say(session, f"term {rest}: {code.get('exitCode')} {out['output'].strip()!r} {out['truncated']}\n")
+    elif word == "termline":
+        name = terminal(session, rest, env=[{"name": "ODD", "value": "a b"}])
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            say(session, f"line: {of_terminal(session, 'output', name)['result']['output'].strip()}\n")
+    elif word == "termlimit":
+        name = terminal(session, "printf", ["ab\u00fccd\u00fc"], outputByteLimit=5)
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            out = of_terminal(session, "output", name)["result"]
+            say(session, f"limit: {out['output']} {out['truncated']} {out.get('exitStatus', {}).get('exitCode')}\n")
+    elif word == "termkill":
+        name = terminal(session, words[0], words[1:])
+        if name:
+            before = of_terminal(session, "output", name)["result"].get("exitStatus")
+            of_terminal(session, "kill", name)
+            status = of_terminal(session, "wait_for_exit", name)["result"]
+            still = "result" in of_terminal(session, "output", name)
+            say(session, f"killed: {before} {status.get('exitCode')} {status.get('signal')} {still}\n")
+    elif word == "termodd":
+        name = terminal(session, "true")
+        first, second = of_terminal(session, "release", name), of_terminal(session, "release", name)
+        unknown = [of_terminal(session, what, "nobody") for what in ("output", "wait_for_exit", "kill", "release")]
+        said = [answer.get("error", {}).get("message", "done") for answer in [first, second, *unknown]]
+        say(session, f"odd: {'; '.join(said)}\n")
+    elif word == "termin":
+        folder, _, command = rest.partition(" ")
+        name = terminal(session, command, cwd=os.path.join(here, folder))
+        if name:
+            of_terminal(session, "wait_for_exit", name)
+            say(session, f"in {folder}: {of_terminal(session, 'output', name)['result']['output'].strip()}\n")
+    elif word == "termleave":
+        if terminal(session, words[0], words[1:]):
+            say(session, "left running\n")
+    elif word == "termmany":
+        names = [terminal(session, "sleep", [str(5432 + at)]) for at in range(18)]
+        say(session, f"many: {sum(name is not None for name in names)}\n")
+
+
 def act(session, line):
     word, _, rest = line.partition(" ")
     here = sessions[session]
@@ -105,9 +172,18 @@ def act(session, line):
         threads = [threading.Thread(target=act, args=(session, f"read {path}")) for path in rest.split()]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
+    elif word.startswith("term"):
+        in_terminal(session, word, rest)
     elif word == "wait":
         cancelled[session].wait()
         say(session, "stopped\n")
+    elif word == "mode":
+        say(session, f"mode: {modes.get(session)} model: {models.get(session)}\n")
+    elif word == "switch":
+        update(session, sessionUpdate="current_mode_update", currentModeId=rest)
+        cancelled[session].wait()
+    elif word == "dieonce" and session not in loaded:
+        os._exit(3)
     elif word == "die":
         print("out of luck", file=sys.stderr, flush=True)
         os._exit(3)
@@ -156,6 +232,8 @@ def turn(number, params):
         while True:
             time.sleep(60)
     lines = lines_of(params["prompt"])
+    if session in loaded:
+        say(session, f"resumed {session}: ")
     for line in lines:
         act(session, line)
     if not lines:
@@ -174,6 +252,25 @@ def turn(number, params):
         permission(session, "Too late", "execute", rawInput={"command": "touch late.txt"})
 
 
+def model_option(session):
+    options = [{"value": "big", "name": "Big"}, {"value": "small", "name": "Small"}]
+    return {"id": "llm", "name": "Model", "category": "model", "type": "select",
+            "currentValue": models.get(session, "big"), "options": options}
+
+
+def offered_with(session):
+    """What the agent lets be chosen."""
+    if MODE not in ("modes", "reckless"):
+        return {}
+    available = [{"id": "default", "name": "Default"}, {"id": "plan", "name": "Plan"},
+                 {"id": "bypassPermissions", "name": "Bypass Permissions"}]
+    modes[session] = "default" if MODE == "modes" else "bypassPermissions"
+    if MODE == "reckless":
+        available = available[2:]
+    return {"modes": {"currentModeId": modes[session], "availableModes": available},
+            "configOptions": [model_option(session)]}
+
+
 def serve(message):
     number, method, params = message.get("id"), message.get("method"), message.get("params") or {}
     if method is None:
@@ -188,10 +285,13 @@ def serve(message):
             print("no such model", file=sys.stderr, flush=True)
             os._exit(1)
         offered = params.get("clientCapabilities", {})
-        assert not offered.get("terminal"), "terminals are not offered before they are there"
+        assert offered.get("terminal"), "terminals are offered"
         send({"id": number, "result": {
             "protocolVersion": 1,
-            "agentCapabilities": {"sessionCapabilities": {"close": {}}},
+            "agentCapabilities": {
+                "loadSession": MODE in ("keeps", "forgets"),
+                "sessionCapabilities": {"close": {}, **({"resume": {}} if MODE == "resumes" else {})},
+            },
             "authMethods": [{"id": "login", "name": "Log in", "description": "Run: odd login"}],
             "agentInfo": {"name": "odd", "version": "1"},
         }})
@@ -199,11 +299,29 @@ def serve(message):
         if MODE == "login":
             send({"id": number, "error": {"code": -32000, "message": "Authentication required"}})
             return
-        session = f"s{len(sessions) + 1}"
+        session = f"s{os.getpid()}-{len(sessions) + 1}"
         sessions[session] = params["cwd"]
         if MODE == "family":
             subprocess.Popen(["sleep", "12345"])
-        send({"id": number, "result": {"sessionId": session}})
+        send({"id": number, "result": {"sessionId": session, **offered_with(session)}})
+    elif method in ("session/load", "session/resume"):
+        session = params["sessionId"]
+        if MODE == "forgets":
+            send({"id": number, "error": {"code": -32002, "message": "no such session is kept"}})
+            return
+        sessions[session] = params["cwd"]
+        loaded.add(session)
+        if method == "session/load":
+            say(session, "REPLAYED WORDS")
+            update(session, sessionUpdate="tool_call", toolCallId="old", title="REPLAYED TOOL", kind="read")
+        send({"id": number, "result": {}})
+    elif method == "session/set_mode":
+        modes[params["sessionId"]] = params["modeId"]
+        update(params["sessionId"], sessionUpdate="current_mode_update", currentModeId=params["modeId"])
+        send({"id": number, "result": {}})
+    elif method == "session/set_config_option":
+        models[params["sessionId"]] = params["value"]
+        send({"id": number, "result": {"configOptions": [model_option(params["sessionId"])]}})
     elif method == "session/prompt":
         threading.Thread(target=turn, args=(number, params), daemon=True).start()
     elif method == "session/cancel":

@@ -7,8 +7,8 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::told::{OwnPlan, OwnToolUsed};
-use super::acp::{self, AcpSettings};
+use super::acp::told::{OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
@@ -17,6 +17,7 @@ use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
 use super::live::LiveText;
 use super::prices::{PriceSettings, Rate, rate};
+use super::programs::ProgramSettings;
 use super::provider::ProviderRequest;
 use super::request_queue::{InFlight, ReachedCap, RequestQueue, Telling, Used, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
@@ -24,7 +25,7 @@ use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
-use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, word};
+use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::{
     AgentTold, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
@@ -184,8 +185,17 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 
 /// Writes down what a coding agent told of itself.
 fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
+    if let Some(lost) = &told.lost {
+        log.write(about(request, &Warning::new(lost.clone())));
+    }
+    if !told.options.is_empty() {
+        log.write(about(request, &OwnOptions { options: told.options.clone() }));
+    }
     for call in &told.calls {
         log.write(about(request, &OwnToolUsed { call: call.clone() }));
+    }
+    for ran in &told.ran {
+        log.write(about(request, &TerminalRan { ran: ran.clone() }));
     }
     if !told.plan.is_empty() {
         log.write(about(request, &OwnPlan { steps: told.plan.clone() }));
@@ -400,7 +410,7 @@ pub(super) fn send(
     questions: Res<RequestQueue>,
     mut on: OnBridge,
     mut problems: MessageWriter<ProblemReport>,
-    (settings, agents): (Res<GatewaySettings>, Res<AcpSettings>),
+    (settings, agents, programs): (Res<GatewaySettings>, Res<AcpSettings>, Res<ProgramSettings>),
     surroundings: Res<Surroundings>,
     providers: Res<SimulatedProviders>,
     journal: Res<InputJournal>,
@@ -425,7 +435,7 @@ pub(super) fn send(
         }
         let mut terms = settings.terms(&choice.provider);
         if choice.provider == acp::PROVIDER {
-            terms = terms.of_agent(agents.terms());
+            terms = terms.of_agent(AcpTerms { programs: programs.clone(), ..agents.terms() });
         }
         if question.attempts > 0 {
             terms.retry.attempts = terms.retry.attempts.min(question.attempts);

@@ -82,6 +82,7 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         prompt: Prompt { moment: words.into(), ..Prompt::default() },
         tools: Vec::new(),
         activation: None,
+        agent_session: None,
         max_output_tokens: 100,
         stops: Vec::new(),
         seed,

@@ -13,6 +13,7 @@ pub mod assemble;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+pub mod command_words;
 pub mod confine;
 pub mod consent;
 mod dispatch;
@@ -118,6 +119,8 @@ pub fn plugin(app: &mut App) {
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
     added.add::<acp::told::OwnToolUsed>();
     added.add::<acp::told::OwnPlan>();
+    added.add::<acp::told::TerminalRan>();
+    added.add::<acp::told::OwnOptions>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();

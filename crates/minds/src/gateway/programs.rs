@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
 use super::confine::{Confinement, Limits, Rights};
@@ -20,11 +20,11 @@ use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
 
 /// How long what a program said may take to come when it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long it may take to end once it was asked to.
 const END_ASKED: Duration = Duration::from_millis(300);
 /// A program that says more is ended, in bytes.
-const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
+pub(super) const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
 
 /// How programs run that agents start with the tool `execute_command`.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -57,6 +57,13 @@ impl Default for ProgramSettings {
             output_chars_at_most: 20_000,
             network: false,
         }
+    }
+}
+
+impl ProgramSettings {
+    /// How long a program may take at most.
+    pub(super) fn longest(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_secs_at_most.clamp(1.0, 86_400.0))
     }
 }
 
@@ -153,6 +160,11 @@ pub(super) struct ProgramPlace {
 }
 
 impl ProgramPlace {
+    /// In this workspace, without this folder.
+    pub(super) fn in_folder(workspace: &Path, hidden: Option<&Path>) -> Self {
+        Self { workspace: Some(workspace.to_owned()), hidden: hidden.map(Path::to_owned) }
+    }
+
     /// In this environment.
     pub(super) fn of(environment: &Environment) -> Self {
         Self {
@@ -198,10 +210,64 @@ type Ran = (HowEnded, String, String);
 
 async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
     let ProgramOrder { words, root, folder, timeout_secs, settings, .. } = order;
-    let workspace = place.workspace.ok_or("there is no workspace to run it in")?;
+    let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
+    let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+    let too_much = CancellationToken::new();
+    let said = tokio::spawn(listen(stdout, Kept::new(chars), too_much.clone()));
+    let complained = tokio::spawn(listen(stderr, Kept::new(chars / 2), too_much.clone()));
+    let most = settings.longest();
+    let secs = timeout_secs.unwrap_or(settings.timeout_secs);
+    let patience = if secs > 0.0 { Duration::from_secs_f64(secs).min(most) } else { most };
+    let how = program.ended(patience, &cancel, &too_much).await;
+    let said = last(said).await;
+    let complained = last(complained).await;
+    Ok((how, said, complained))
+}
+
+/// A program that runs. Its whole group of processes ends with it.
+pub(super) struct RunningProgram {
+    child: Child,
+    group: Group,
+}
+
+impl RunningProgram {
+    /// Waits until it has ended, and ends it where its time is over, it is stopped or it says too much.
+    pub(super) async fn ended(
+        &mut self,
+        patience: Duration,
+        stop: &CancellationToken,
+        too_much: &CancellationToken,
+    ) -> HowEnded {
+        let how = tokio::select! {
+            status = self.child.wait() => match status.map(|status| status.code()) {
+                Ok(Some(code)) => HowEnded::Exited(code),
+                _ => HowEnded::Killed,
+            },
+            () = tokio::time::sleep(patience) => HowEnded::TimedOut,
+            () = stop.cancelled() => HowEnded::Stopped,
+            () = too_much.cancelled() => HowEnded::SaidTooMuch,
+        };
+        if !matches!(how, HowEnded::Exited(_) | HowEnded::Killed) {
+            self.group.ask_to_end();
+            // What has not ended by then is killed with its group.
+            let _ = tokio::time::timeout(END_ASKED, self.child.wait()).await;
+        }
+        self.group.kill();
+        how
+    }
+}
+
+/// Starts a program in a folder of the workspace, kept in and within its limits. The error says why that cannot be.
+pub(super) fn start(
+    words: Vec<String>,
+    (root, folder): (Option<String>, &str),
+    settings: &ProgramSettings,
+    place: &ProgramPlace,
+) -> Result<(RunningProgram, ChildStdout, ChildStderr), String> {
+    let workspace = place.workspace.clone().ok_or("there is no workspace to run it in")?;
     let workspace = root.map_or(workspace.clone(), |root| workspace.join(root));
     let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
-    let at = workspace.join(&folder);
+    let at = workspace.join(folder);
     let at = at.canonicalize().map_err(|error| format!("the folder {folder:?} cannot be opened: {error}"))?;
     if !at.starts_with(&workspace) || !at.is_dir() {
         return Err(format!("{folder:?} is no folder of the workspace"));
@@ -237,31 +303,7 @@ async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationTo
         group.kill();
         return Err("it has no output".to_owned());
     };
-    let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
-    let too_much = CancellationToken::new();
-    let said = tokio::spawn(listen(stdout, Kept::new(chars), too_much.clone()));
-    let complained = tokio::spawn(listen(stderr, Kept::new(chars / 2), too_much.clone()));
-    let most = settings.timeout_secs_at_most.clamp(1.0, 86_400.0);
-    let secs = timeout_secs.unwrap_or(settings.timeout_secs);
-    let patience = Duration::from_secs_f64(if secs > 0.0 { secs.min(most) } else { most });
-    let how = tokio::select! {
-        status = child.wait() => match status.map(|status| status.code()) {
-            Ok(Some(code)) => HowEnded::Exited(code),
-            _ => HowEnded::Killed,
-        },
-        () = tokio::time::sleep(patience) => HowEnded::TimedOut,
-        () = cancel.cancelled() => HowEnded::Stopped,
-        () = too_much.cancelled() => HowEnded::SaidTooMuch,
-    };
-    if !matches!(how, HowEnded::Exited(_) | HowEnded::Killed) {
-        group.ask_to_end();
-        // What has not ended by then is killed with its group.
-        let _ = tokio::time::timeout(END_ASKED, child.wait()).await;
-    }
-    group.kill();
-    let said = last(said).await;
-    let complained = last(complained).await;
-    Ok((how, said, complained))
+    Ok((RunningProgram { child, group }, stdout, stderr))
 }
 
 /// What was kept of what a program said; what it left behind may hold the pipe for ever.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::thinking_models::with_room_to_think;
 use crate::base::{Id, text};
-use crate::mind::{CallKind, Completion, ModelRequest, Prompt, ScriptPlace, ToolDeclaration, Usage};
+use crate::mind::{AgentSession, CallKind, Completion, ModelRequest, Prompt, ScriptPlace, ToolDeclaration, Usage};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct ProviderRequest {
     /// The piece of work that it is asked for, if any: a coding agent keeps a session for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Id>,
+    /// The session that a coding agent keeps of it, by which it can go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
 }
 
 impl ProviderRequest {
@@ -56,6 +59,7 @@ impl ProviderRequest {
             seed: request.seed,
             script: None,
             work: request.activation.clone(),
+            agent_session: request.agent_session.clone(),
         }
     }
 

@@ -24,6 +24,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         seed: 0,
         script: None,
         work: None,
+        agent_session: None,
     }
 }
 

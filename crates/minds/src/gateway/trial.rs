@@ -146,6 +146,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         seed: 1,
         script: None,
         work: None,
+        agent_session: None,
     }
 }
 

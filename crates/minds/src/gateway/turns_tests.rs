@@ -137,6 +137,7 @@ fn messages() -> impl Strategy<Value = Vec<PromptMessage>> {
             text: text.to_owned(),
             tool_calls: Vec::new(),
             answers: answers.map(str::to_owned),
+            end: None,
         }),
     ];
     proptest::collection::vec(message, 0..24)

@@ -198,7 +198,7 @@ async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderErr
 fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
     if call.choice.provider == acp::PROVIDER {
         let terms = call.terms.acp.as_deref().cloned().unwrap_or_else(|| AcpSettings::default().terms());
-        return Ok(Box::new(call.agents.provider(&terms, &call.environment)));
+        return Ok(Box::new(call.agents.provider(&terms, &call.environment, call.keys.clone())));
     }
     let Some(vendor) = vendor(&call.choice.provider) else {
         return Err(ProviderError::new(ErrorCause::Panicked, "nobody knows this provider"));

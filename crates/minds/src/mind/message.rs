@@ -17,6 +17,19 @@ pub enum Role {
     Tool,
 }
 
+/// What became of a tool call, as data: its words are for reading.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnd {
+    /// It was done as it was asked for.
+    Done,
+    /// Something was done, and not what was asked for: a change that somebody took over in part, or that waits as a
+    /// suggestion.
+    Otherwise,
+    /// It was refused, or failed.
+    NotDone,
+}
+
 /// One message of the session so far.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PromptMessage {
@@ -30,22 +43,31 @@ pub struct PromptMessage {
     /// Of a tool: the [`ToolCall::id`] that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
+    /// Of a tool: what became of the call, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<CallEnd>,
 }
 
 impl PromptMessage {
     /// Plain words, by the room or the agent.
     pub fn words(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None }
+        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None, end: None }
     }
 
     /// What the agent said, with the tools that it called.
     pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None }
+        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None, end: None }
     }
 
     /// What a tool answered to a call.
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()) }
+        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()), end: None }
+    }
+
+    /// The same with what became of the call.
+    #[must_use]
+    pub fn ended(self, end: Option<CallEnd>) -> Self {
+        Self { end, ..self }
     }
 
     /// Characters that are sent for it: the words, and the calls with their arguments.

@@ -43,7 +43,7 @@ pub use context::MindContext;
 pub use feedback::Feedback;
 pub use gather::context_at_work;
 pub use gathering::{GatherKey, GatherOrder, PartGathered};
-pub use message::{PromptMessage, Reasoning, ReasoningBlock, Role, ToolCall};
+pub use message::{CallEnd, PromptMessage, Reasoning, ReasoningBlock, Role, ToolCall};
 pub use parts::{PartProvider, PartWriter, Privacy, PromptParts, Share, Slot};
 pub use pending::PendingRequests;
 pub use prompt::{LeftOut, PartItem, Prompt, PromptOrigin, PromptPart};
@@ -54,7 +54,7 @@ pub use request::{
 pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
-pub use told::{AgentTold, OwnCall, OwnChange, PlanStep};
+pub use told::{AgentSession, AgentTold, OwnCall, OwnChange, OwnOption, OwnValue, PlanStep, RanInTerminal};
 pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;

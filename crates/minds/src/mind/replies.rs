@@ -112,6 +112,7 @@ pub(super) fn receive(
                 model: reply.model.clone(),
                 at_ms: reply.at_ms,
                 usage: completion.usage,
+                agent_session: completion.told.as_ref().and_then(|told| told.session.clone()),
             });
             let turn = number;
             out.worked.write(WorkReplied { activation, turn, sent_chars, sent_chars_at_most, taken, outcome });

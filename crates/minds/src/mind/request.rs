@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::ToolCall;
 use super::prompt::Prompt;
-use super::told::AgentTold;
+use super::told::{AgentSession, AgentTold};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -89,6 +89,9 @@ pub struct ModelRequest {
     /// The piece of work that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activation: Option<Id>,
+    /// The session that a coding agent keeps of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
     /// Where a reply ends in which the model goes on as somebody else, for vendors that look for it.

@@ -225,6 +225,7 @@ impl Room {
             tools,
             has_own_tools: false,
             model: None,
+            agent_session: None,
             cause: Seq(3),
         };
         self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);

@@ -182,6 +182,7 @@ impl Asking<'_, '_> {
             prompt: prompt.clone(),
             tools: Vec::new(),
             activation: None,
+            agent_session: None,
             max_output_tokens: room.settings.max_output_tokens,
             stops,
             seed: random.map_or(id.0, |mut random| random.bits()),

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::Id;
+
 /// All of it that came with one answer. Everything in it is the agent's own word: nobody here has seen it happen.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -12,11 +14,62 @@ pub struct AgentTold {
     /// Its plan, where it told of one anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
+    /// The session that it keeps of this piece of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentSession>,
+    /// What of its session could not be gone on with, in words for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+    /// What it lets be chosen, where it told of that anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OwnOption>,
+    /// Programs that the room ran for it and that are over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<RanInTerminal>,
     /// Characters that were sent to it with this question: it keeps what was sent before.
     pub sent_chars: usize,
     /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micro_usd: Option<u64>,
+}
+
+/// The session that a coding agent keeps of a piece of work: by this it goes on when it, or the room, was ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSession {
+    /// Which agent has it: exactly this one, by its key.
+    pub agent: Id,
+    /// The agent's name for it.
+    pub id: String,
+    /// What it says that it has paid in it, in millionths of a dollar.
+    pub paid_micro_usd: u64,
+}
+
+/// Something that a coding agent lets be chosen: its mode, its model.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnOption {
+    /// The agent's id for it.
+    pub id: String,
+    /// What it calls it.
+    pub name: String,
+    /// The id of what is chosen.
+    pub current: String,
+    /// What can be chosen.
+    pub values: Vec<OwnValue>,
+}
+
+/// One of the things that can be chosen.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnValue {
+    /// The agent's id for it.
+    pub id: String,
+    /// What it calls it.
+    pub name: String,
+    /// Whether it is a mode in which the agent asks before less.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_less: bool,
 }
 
 /// A use of a tool of its own.
@@ -59,6 +112,23 @@ pub struct OwnChange {
     pub new: String,
 }
 
+/// A program that the room ran for it in a terminal. This the room has seen itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RanInTerminal {
+    /// Its words, on one line.
+    pub command: String,
+    /// Its exit code, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How it ended: `exited`, `timed_out`, `said_too_much`, `killed`, `ended_by_the_room_or_the_agent`.
+    pub end: String,
+    /// Seconds for which it ran.
+    pub secs: f64,
+    /// The end of what it said.
+    pub said: String,
+}
+
 /// A step of its plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -84,6 +154,10 @@ impl AgentTold {
             }
         }
         self.plan.iter_mut().for_each(|step| change(&mut step.text));
+        for ran in &mut self.ran {
+            change(&mut ran.command);
+            change(&mut ran.said);
+        }
         self
     }
 }

@@ -10,6 +10,7 @@ use super::headings;
 use super::message::{PromptMessage, ToolCall};
 use super::orders::order_text;
 use super::request::{ModelFailure, ToolDeclaration, Usage};
+use super::told::AgentSession;
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 
@@ -37,6 +38,9 @@ pub struct WorkDue {
     /// The model that is asked in place of the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The session that a coding agent keeps of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
     /// The record that it comes from.
     pub cause: Seq,
 }
@@ -119,6 +123,8 @@ pub struct WorkTaken {
     pub at_ms: Option<u64>,
     /// Tokens, as the provider says.
     pub usage: Usage,
+    /// The session that a coding agent keeps of it.
+    pub agent_session: Option<AgentSession>,
 }
 
 /// How a piece of work ended.

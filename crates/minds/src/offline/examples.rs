@@ -181,6 +181,7 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
         seed: 7,
         script: None,
         work: None,
+        agent_session: None,
     }
 }
 

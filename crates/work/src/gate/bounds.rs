@@ -9,7 +9,7 @@ use super::authority::{Authority, Excess, PROPOSE_CHANGES};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::globs;
-use crate::gateway::acp::{OWN_TOOL, READ_TEXT};
+use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::workspace::vfs::FileRights;
 
 /// The authorities that bound a piece of work: the agent's own first, then those of its starters, nearest first.
@@ -69,6 +69,7 @@ impl Bounds {
         let has = |other: &Authority, tool: &str| match tool {
             // These say what a coding agent is at, whoever started it; what it touches is judged for all of them.
             PROPOSE_CHANGES | OWN_TOOL => true,
+            OPEN_TERMINAL => other.tools.contains(tool) || other.tools.contains("execute_command"),
             READ_TEXT => other.tools.contains(tool) || other.tools.contains("vfs_read"),
             _ => other.tools.contains(tool),
         };

@@ -13,13 +13,13 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
-use crate::gateway::acp::{self, OWN_TOOL, READ_TEXT};
+use crate::gateway::acp::{self, OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{Caller, EXECUTE_COMMAND, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
@@ -122,6 +122,9 @@ impl RoomAccess<'_, '_> {
         }
         if !own.is_least() && self.is_coding_agent(profile, lent) {
             own.tools.insert(OWN_TOOL.to_owned());
+            if own.tools.contains(EXECUTE_COMMAND) {
+                own.tools.insert(OPEN_TERMINAL.to_owned());
+            }
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
             }

@@ -13,7 +13,7 @@ use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
 use crate::mind::fitting::is_left_out;
-use crate::mind::{Ending, PromptMessage, Role, ToolCall};
+use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
 use crate::tools::{OrderKey, ToolPlan, call_hash};
 
@@ -62,6 +62,9 @@ pub struct Call {
     /// What its result holds beside words, from when it is answered until the turn is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
+    /// What became of it, once it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<CallEnd>,
 }
 
 impl Call {
@@ -92,6 +95,7 @@ impl Call {
             plan: None,
             question: None,
             attached: None,
+            end: None,
         }
     }
 }
@@ -293,7 +297,7 @@ impl Activation {
                     CallProgress::Running => "The work was stopped while this was being carried out.".to_owned(),
                     _ => "Not carried out: the work was stopped.".to_owned(),
                 };
-                PromptMessage::result(&call.call, text)
+                PromptMessage::result(&call.call, text).ended(call.end)
             }));
         }
         messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
@@ -305,7 +309,7 @@ impl Activation {
         let mut messages = self.messages.clone();
         if let Phase::Calling { calls } = &self.phase {
             messages.extend(calls.iter().filter_map(|call| match &call.progress {
-                CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone())),
+                CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone()).ended(call.end)),
                 _ => None,
             }));
         }

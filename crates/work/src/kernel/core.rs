@@ -18,7 +18,7 @@ use super::settings::KernelSettings;
 use super::thread_file::ThreadFile;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
-use crate::mind::{CapScope, Ending, PromptMessage, Role, task_words};
+use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
 
 /// Pieces of work that are over and still known, for whoever shows them.
@@ -480,6 +480,14 @@ impl Kernel {
             ..reply
         };
         thread.unnoted = Some(thread.unnoted.take().map_or(reply.clone(), |earlier| earlier.plus(&reply)));
+    }
+
+    /// Notes the session that a coding agent keeps of a piece of work; one that tells of none keeps what it had.
+    pub(super) fn note_agent_session(&mut self, key: ActivationKey, session: Option<&AgentSession>) {
+        let thread = self.activations.get(&key).map(|one| one.thread);
+        if let (Some(session), Some(thread)) = (session, thread.and_then(|thread| self.threads.get_mut(&thread))) {
+            thread.file.agent_session = Some(session.clone());
+        }
     }
 
     /// How much more of results beside their words the session of this piece of work may hold, in bytes.

@@ -18,7 +18,7 @@ use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::gateway::mcp::{McpQuestion, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
-use crate::mind::{SessionRoom, ToolCall, WorkDue};
+use crate::mind::{CallEnd, SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
     FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work,
@@ -92,6 +92,7 @@ impl RoomAccess<'_, '_> {
             tools,
             has_own_tools,
             model: lent.map(str::to_owned),
+            agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
             cause: one.cause,
         });
     }
@@ -126,7 +127,7 @@ impl RoomAccess<'_, '_> {
         kernel.note_record(key, index, record);
         let plan = match plan {
             Ok(plan) => plan,
-            Err(text) => return self.answer(kernel, at, &call.call, record, text, false),
+            Err(text) => return self.answer(kernel, at, &call.call, record, text, CallEnd::NotDone),
         };
         self.explain(&one, plan.doing.to_string(), false, record);
         kernel.keep_plan(at, &plan);
@@ -147,11 +148,18 @@ impl RoomAccess<'_, '_> {
                 let (decision, why) = (Some(Gate::Deny), why.clone());
                 let denied = ApprovalDecided { decision, by, tool, why: Some(why.clone()), ..Default::default() };
                 self.record(&one, record, &denied);
-                return self.answer(kernel, at, &call.call, record, words::denied(&why), false);
+                return self.answer(kernel, at, &call.call, record, words::denied(&why), CallEnd::NotDone);
             }
         }
         if !self.tools.has_executor(&plan.executor) {
-            return self.answer(kernel, at, &call.call, record, words::nobody_carries_out(&plan.tool), false);
+            return self.answer(
+                kernel,
+                at,
+                &call.call,
+                record,
+                words::nobody_carries_out(&plan.tool),
+                CallEnd::NotDone,
+            );
         }
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
@@ -209,7 +217,7 @@ impl RoomAccess<'_, '_> {
                     }
                     Err(refusal) => {
                         let text = words::spawned(path, &refused_spawn(&refusal));
-                        self.answer(kernel, at, call, record, text, false);
+                        self.answer(kernel, at, call, record, text, CallEnd::NotDone);
                     }
                 }
             }
@@ -220,19 +228,19 @@ impl RoomAccess<'_, '_> {
                 let agent = agent.clone().unwrap_or_else(|| profile.clone());
                 let child = Child { path: &path, agent, profile, task, is_new: false };
                 let text = self.spawn(kernel, outbox, one, child, bounds, record);
-                let is_done = !text.starts_with("Error");
-                self.answer(kernel, at, call, record, text, is_done);
+                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
+                self.answer(kernel, at, call, record, text, end);
             }
             Work::Signal { message, terms } => {
                 let text = self.signal(kernel, one, (message, terms), record);
-                let is_done = !text.starts_with("Error");
-                self.answer(kernel, at, call, record, text, is_done);
+                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
+                self.answer(kernel, at, call, record, text, end);
             }
             Work::Delegate { name, agent, task, terms } => {
                 let to = (agent.clone().unwrap_or_else(|| name.as_str().into()), name.as_str().into());
                 let text = self.hand_over(kernel, one, to, (task, terms), bounds, record);
-                let is_done = !text.starts_with("Error");
-                self.answer(kernel, at, call, record, text, is_done);
+                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
+                self.answer(kernel, at, call, record, text, end);
             }
         }
     }
@@ -283,12 +291,12 @@ impl RoomAccess<'_, '_> {
         });
     }
 
-    fn answer(&mut self, kernel: &mut Kernel, at: CallAt, call: &ToolCall, cause: Seq, text: String, is_done: bool) {
+    fn answer(&mut self, kernel: &mut Kernel, at: CallAt, call: &ToolCall, cause: Seq, text: String, end: CallEnd) {
         let (key, turn, index) = at;
         if let Some(one) = kernel.activation(key).cloned() {
-            self.record(&one, cause, &tool_result(call, is_done, truncate(&text, LOGGED_CHARS)));
+            self.record(&one, cause, &tool_result(call, end != CallEnd::NotDone, truncate(&text, LOGGED_CHARS)));
         }
-        kernel.answered((key, turn, index), text, &self.settings);
+        kernel.answered((key, turn, index), (text, end), &self.settings);
     }
 
     /// How an order went that a tool call gave, or how far it is.
@@ -307,9 +315,9 @@ impl RoomAccess<'_, '_> {
         };
         let plan = match plan {
             Ok(plan) => plan,
-            Err(text) => return self.answer(kernel, at, &call.call, cause, text, false),
+            Err(text) => return self.answer(kernel, at, &call.call, cause, text, CallEnd::NotDone),
         };
-        let (text, is_done) = match &outcome.news {
+        let (text, end) = match &outcome.news {
             ToolNews::Progress { text } => {
                 let how_far =
                     truncate(&one_line(&text.chars().take(PROGRESS_CHARS * 4).collect::<String>()), PROGRESS_CHARS);
@@ -331,15 +339,15 @@ impl RoomAccess<'_, '_> {
                     _ if *plan.executor == *FILES => output.text.clone(),
                     _ => words::output(output),
                 };
-                (text, true)
+                (text, if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done })
             }
-            ToolNews::Failed { why } => (words::error(why), false),
+            ToolNews::Failed { why } => (words::error(why), CallEnd::NotDone),
             ToolNews::Aborted { why } => {
                 kernel.note_interruption(at);
-                (words::aborted(why), false)
+                (words::aborted(why), CallEnd::NotDone)
             }
         };
-        self.answer(kernel, at, &call.call, cause, text, is_done);
+        self.answer(kernel, at, &call.call, cause, text, end);
     }
 
     /// Asks a person what the server asks that carries a call out.

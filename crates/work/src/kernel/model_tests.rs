@@ -16,7 +16,7 @@ use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::gate::{AskRule, AskSource, SafetyMode, TouchKind};
-use crate::mind::{CapScope, Role, ToolCall, WorkReply};
+use crate::mind::{CallEnd, CapScope, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::{Expected, OrderKey, Terms};
 
@@ -228,7 +228,7 @@ impl World {
                 let Some(order) = pick(self.is.orders.iter().copied(), *at) else { return };
                 self.carry_out(order);
                 self.is.orders.remove(&order);
-                self.is.kernel.answered(order, "done".into(), &self.settings);
+                self.is.kernel.answered(order, ("done".into(), CallEnd::Done), &self.settings);
             }
             Act::CarryOut(at) => {
                 if let Some(order) = pick(self.is.orders.iter().copied(), *at) {

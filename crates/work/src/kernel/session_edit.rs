@@ -98,6 +98,7 @@ pub fn prompt_message(message: &SessionMessage) -> PromptMessage {
         text: message.content.clone(),
         tool_calls: calls.map(|call| ToolCall::new(&*call.id, &*call.name, call.arguments.clone())).collect(),
         answers: message.tool_call_id.clone(),
+        end: None,
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn ingest(
         kernel.note_sent(reply.activation, reply.turn, reply.sent_chars_at_most);
         if let Some(taken) = &reply.taken {
             let used = room.questions.ledger().activation(&reply.activation.id());
+            kernel.note_agent_session(reply.activation, taken.agent_session.as_ref());
             kernel.note_reply(reply.activation, note_of(taken), (used.cost_micro_usd, used.unpriced_tokens));
         }
         match &reply.outcome {

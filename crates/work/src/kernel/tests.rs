@@ -9,7 +9,7 @@ use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::guards::{Refusal, Reported};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
-use crate::mind::{Ending, Role, ToolCall, WorkReply};
+use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;
 use crate::tools::Terms;
 
@@ -153,7 +153,7 @@ impl Bench {
     }
 
     pub(super) fn answer_with(&mut self, key: ActivationKey, (turn, index): (u32, usize), text: &str) -> bool {
-        let was = self.kernel.answered((key, turn, index), text.into(), &self.settings);
+        let was = self.kernel.answered((key, turn, index), (text.into(), CallEnd::Done), &self.settings);
         self.tick();
         was
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::ActivationKey;
+use crate::mind::AgentSession;
 
 /// The file of a thread: what the kernel remembers of it beside the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub struct ThreadFile {
     /// Whether the file says that the agent sleeps until others wake it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub says_sleeping: bool,
+    /// The session that a coding agent keeps of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_session: Option<AgentSession>,
 }
 
 impl ThreadFile {

@@ -8,7 +8,7 @@ use super::question::Question;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
 use crate::gateway::mcp::McpQuestion;
-use crate::mind::{Ending, PromptMessage, Role, ToolCall, WorkReply};
+use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
 
@@ -111,6 +111,7 @@ impl Kernel {
         if let Some(last) = calls.last_mut() {
             activation.unfinished.clear();
             if is_half(&last.call) {
+                last.end = Some(CallEnd::NotDone);
                 last.progress = CallProgress::Answered(half_a_call(tokens));
             } else {
                 activation.mail.push_back(cut_after_calls(tokens));
@@ -276,10 +277,11 @@ impl Kernel {
     pub fn answered(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
-        text: String,
+        (text, end): (String, CallEnd),
         settings: &KernelSettings,
     ) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
+        call.end = Some(end);
         call.progress = CallProgress::Answered(text);
         (call.plan, call.question) = (None, None);
         self.is_unsettled = true;
@@ -318,7 +320,7 @@ impl Kernel {
             if let (Some(attached), Some(thread)) = (&call.attached, self.threads.get_mut(&activation.thread)) {
                 thread.unnoted_attached.insert(activation.messages.len() + results.len(), attached.clone());
             }
-            results.push(PromptMessage::result(&call.call, text));
+            results.push(PromptMessage::result(&call.call, text).ended(call.end));
         }
         activation.messages.extend(results);
         if is_progress {
@@ -384,7 +386,7 @@ impl Kernel {
             }
             Some(text) => {
                 call.progress = CallProgress::Running;
-                self.answered((key, turn, index), text, settings)
+                self.answered((key, turn, index), (text, CallEnd::NotDone), settings)
             }
         }
     }

@@ -39,8 +39,10 @@ pub(super) fn answer(
             Err(failure) => ToolNews::Failed { why: failure.what.clone() },
             Ok(answer) => {
                 let work = under_way.get(key).map(|order| &order.plan.work);
-                let text = words::files(work, &outcome.result) + &words::kept_out(&kept_out(outcome, &refused));
-                ToolNews::Done { output: ToolOutput { text, changed: changed(answer), ..ToolOutput::default() } }
+                let kept_out = kept_out(outcome, &refused);
+                let text = words::files(work, &outcome.result) + &words::kept_out(&kept_out);
+                let (changed, is_otherwise) = (changed(answer), !kept_out.is_empty());
+                ToolNews::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
             }
         };
         answers.write(ToolOutcome { key, news });

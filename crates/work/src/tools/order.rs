@@ -184,6 +184,9 @@ pub struct ToolOutput {
     pub images: Vec<ToolImage>,
     /// Paths of the workspace's files that are others now.
     pub changed: Vec<String>,
+    /// Whether something else was done than was asked for; the words say what.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_otherwise: bool,
 }
 
 /// An image that a tool gave.

@@ -1,5 +1,5 @@
-//! What coding agents want of the room, which have tools of their own: the text of a file, and the permission to use a
-//! tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
+//! What coding agents want of the room, which have tools of their own: the text of a file, a program in a terminal, and
+//! the permission to use a tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
 //! the room's own tools for the same.
 
 use std::collections::BTreeSet;
@@ -7,19 +7,22 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use serde_json::{Value, json};
 
+use super::commands::EXECUTE_COMMAND;
 use super::files::{PATH_CHARS_AT_MOST, object};
 use super::order::{OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput};
 use super::plan::{Excerpt, Planned};
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::commands::{Command, words};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
-use crate::gateway::acp::{OWN_TOOL, READ_TEXT};
+use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 /// Who answers that a tool of the agent's own may be used.
 pub const OWN_TOOLS: &str = "own_tools";
 /// Characters of what a use is called.
 const TITLE_CHARS_AT_MOST: usize = 400;
+/// No command that is run for it is longer.
+const COMMAND_CHARS_AT_MOST: usize = 16_000;
 /// What a permission that was given says.
 const ALLOWED: &str = "Allowed, this once.";
 /// What somebody does who uses a tool of its own of which no more is known.
@@ -60,6 +63,40 @@ pub(super) fn use_own_tool() -> Tool {
         &["kind"],
     );
     Tool::new(OWN_TOOL, "Lets a coding agent use a tool of its own.", arguments, plan).within(ToolScope::CodingAgent)
+}
+
+/// Lets the room run a program for an agent, which hears it and may end it. What is allowed is exactly these words in this
+/// folder; they run as those of `execute_command` do.
+pub(super) fn open_terminal() -> Tool {
+    let arguments = object(
+        json!({
+            "words": { "type": "array", "items": { "type": "string", "maxLength": 8_000 }, "maxItems": 1_000 },
+            "cwd": { "type": "string", "maxLength": PATH_CHARS_AT_MOST },
+        }),
+        &["words"],
+    );
+    Tool::new(OPEN_TERMINAL, "Runs a program for a coding agent.", arguments, |arguments, planning| {
+        if !planning.bounds.tools().contains(EXECUTE_COMMAND) {
+            return Err(format!("its file does not list {EXECUTE_COMMAND}, so nothing is run for it"));
+        }
+        let words: Vec<String> = match arguments.value("words") {
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        if let Some(folder) = arguments.some_text("cwd") {
+            WorkspacePath::new(folder.trim_end_matches('/')).map_err(|why| format!("'cwd': {why}"))?;
+        }
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err("there is no command".to_owned());
+        }
+        let started = words::written(&words);
+        if started.chars().count() > COMMAND_CHARS_AT_MOST {
+            return Err(format!("the command is longer than {COMMAND_CHARS_AT_MOST} characters"));
+        }
+        let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
+        Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("running", &started)))
+    })
+    .within(ToolScope::CodingAgent)
 }
 
 /// The room's own tools for the same, by the protocol's kinds: whoever has none of them may not do it in another way.

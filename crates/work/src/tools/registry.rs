@@ -58,6 +58,7 @@ fn house() -> Vec<Tool> {
         files::propose_changes(),
         own_tools::read_text(),
         own_tools::use_own_tool(),
+        own_tools::open_terminal(),
     ]
 }
 

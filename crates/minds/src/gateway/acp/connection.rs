@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{
-    AuthMethod, CancelNotification, CloseSessionRequest, ContentBlock, InitializeResponse, NewSessionRequest,
-    PromptRequest, SessionId, SessionNotification, TextContent,
+    AuthMethod, CancelNotification, CloseSessionRequest, ContentBlock, InitializeResponse, LoadSessionRequest,
+    NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionConfigOptionValue, SessionId, SessionNotification,
+    SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
 };
 use agent_client_protocol::v1::{ConnectionTo, Dispatch, SentRequest};
 use agent_client_protocol::{Agent, Client, Error, Handled, JsonRpcRequest, JsonRpcResponse, Lines};
@@ -23,7 +24,8 @@ use super::super::mcp::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::known::KnownAgent;
-use super::requests::{Asked, hello};
+use super::options::{Choice, Offer};
+use super::requests::{Asked, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::turn::{Broken, Turn};
 use super::wire::{Gauge, UPDATE, incoming, outgoing};
@@ -54,6 +56,8 @@ pub(super) struct Connection {
     to: ConnectionTo<Agent>,
     agent: McpServer,
     offers_close: bool,
+    offers_load: bool,
+    offers_resume: bool,
     login: Vec<String>,
     turns: Turns,
     /// The turns whose prompts are not answered yet, by the numbers of those.
@@ -143,6 +147,8 @@ impl Connection {
             },
             agent: agent.clone(),
             offers_close: false,
+            offers_load: false,
+            offers_resume: false,
             login: Vec::new(),
             turns,
             prompts,
@@ -158,6 +164,8 @@ impl Connection {
         match this.ask(hello()).await {
             Ok(InitializeResponse { agent_capabilities, auth_methods, .. }) => {
                 this.offers_close = agent_capabilities.session_capabilities.close.is_some();
+                this.offers_resume = agent_capabilities.session_capabilities.resume.is_some();
+                this.offers_load = agent_capabilities.load_session;
                 this.login = auth_methods.iter().filter_map(login_words).collect();
                 Ok(this.kept())
             }
@@ -194,10 +202,44 @@ impl Connection {
                 return Err(ProviderError::of_agent(AgentFault::NotStarted, what, remedy.to_owned()));
             }
         };
+        Ok(self.begun(opened.session_id, Offer::of(opened.modes, opened.config_options)))
+    }
+
+    /// Goes on in a session that the agent has kept. The error says, in words for a person, why that cannot be. What the
+    /// agent tells again of it meanwhile is about no session that is open, and is not heard.
+    pub(super) async fn resume(self: &Arc<Self>, id: &str, terms: &AcpTerms) -> Result<Session, String> {
+        self.touch();
+        if self.turns().contains_key(id) {
+            return Err("it is at that session already".to_owned());
+        }
+        let (session, folder) = (SessionId::new(id.to_owned()), self.workspace.clone());
+        let resumed = async {
+            match (self.offers_resume, self.offers_load) {
+                (true, _) => {
+                    let answer = self.ask(ResumeSessionRequest::new(session.clone(), folder)).await;
+                    answer.map(|known| Offer::of(known.modes, known.config_options))
+                }
+                (false, true) => {
+                    let answer = self.ask(LoadSessionRequest::new(session.clone(), folder)).await;
+                    answer.map(|known| Offer::of(known.modes, known.config_options))
+                }
+                (false, false) => Err(Broken::Refused(0, "it keeps none".to_owned())),
+            }
+        };
+        match timeout(terms.start, resumed).await {
+            Ok(Ok(offer)) => Ok(self.begun(session.clone(), offer)),
+            Ok(Err(Broken::Refused(_, words))) => Err(words),
+            Ok(Err(Broken::Gone)) => Err("it ended".to_owned()),
+            Err(_) => Err(format!("it said nothing for {:.0} s", terms.start.as_secs_f64())),
+        }
+    }
+
+    fn begun(self: &Arc<Self>, id: SessionId, offer: Offer) -> Session {
         let turn = Arc::new(Turn::default());
-        self.turns().insert(opened.session_id.to_string(), turn.clone());
+        turn.offered(offer);
+        self.turns().insert(id.to_string(), turn.clone());
         self.users.fetch_add(1, Ordering::Relaxed);
-        Ok(Session { connection: self.clone(), turn, id: opened.session_id })
+        Session { connection: self.clone(), turn, id }
     }
 
     /// Asks the agent something and waits for the answer.
@@ -321,6 +363,46 @@ impl Session {
         });
     }
 
+    /// The agent's name for it.
+    pub(super) fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// Chooses something of what the agent lets be chosen.
+    pub(super) async fn choose(&self, choice: Choice, terms: &AcpTerms) -> Result<(), ProviderError> {
+        let (connection, id) = (&self.connection, self.id.clone());
+        let chosen = async {
+            match choice {
+                Choice::Mode(mode) => connection.ask(SetSessionModeRequest::new(id, mode)).await.map(|_| None),
+                Choice::Value(option, value) => {
+                    let value = SessionConfigOptionValue::value_id(value);
+                    let request = SetSessionConfigOptionRequest::new(id, option, value);
+                    connection.ask(request).await.map(|answer| Some(answer.config_options))
+                }
+                Choice::Flag(option, is_on) => {
+                    let request = SetSessionConfigOptionRequest::new(id, option, is_on);
+                    connection.ask(request).await.map(|answer| Some(answer.config_options))
+                }
+            }
+        };
+        match timeout(terms.start, chosen).await {
+            Ok(Ok(options)) => {
+                if let Some(options) = options {
+                    let mut offer = self.turn.offer();
+                    offer.set_options(options);
+                    self.turn.offered(offer);
+                }
+                Ok(())
+            }
+            Ok(Err(broken)) => Err(connection.told(&broken)),
+            Err(_) => {
+                let what = format!("{} did not take what was chosen for it", connection.agent.shown());
+                let remedy = "take it out of acp.options, or raise acp.start_timeout_secs".to_owned();
+                Err(ProviderError::of_agent(AgentFault::Refused, what, remedy))
+            }
+        }
+    }
+
     /// Tells the agent to stop; one that does not within this time is ended.
     pub(super) fn stop(&self, patience: Duration) {
         if !self.turn.is_open() {
@@ -358,6 +440,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.connection.turns().remove(&*self.id.to_string());
+        self.turn.terminals.end_all();
         self.connection.users.fetch_sub(1, Ordering::Relaxed);
         self.connection.touch();
     }
@@ -407,6 +490,11 @@ fn hear(
 ) -> Result<Handled<Dispatch>, Error> {
     let turn = |session: &str| turns.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned();
     match message {
+        Dispatch::Request(request, responder) if is_of_terminal(request.method()) => {
+            let session = request.params().get("sessionId").and_then(serde_json::Value::as_str).unwrap_or_default();
+            let turn = turn(session);
+            serve_terminal(request, responder, turn.as_deref().map(|turn| &turn.terminals));
+        }
         Dispatch::Request(request, responder) => {
             if let Some((session, asked)) = Asked::of(request, responder) {
                 match turn(&session) {

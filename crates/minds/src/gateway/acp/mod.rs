@@ -7,11 +7,11 @@
 //! person is asked, the files have its author and the log has all of it; what came of the call goes back to the agent
 //! with the next question, and its answer goes on.
 //!
-//! In reading order: how patient one is ([`settings`]), which agents are known ([`known`])
-//! and which a person can choose ([`available`]), the lines that it speaks
-//! (`wire`), the process with its connection (`connection`), what it tells and asks in a turn (`turn`, `own_call`,
-//! `requests`),
-//! what it is sent (`prompt`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
+//! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]) and which a person can choose
+//! ([`available`]), the lines that it speaks (`wire`), the process with its connection (`connection`), what it lets be
+//! chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`, `requests`), what it has run (`terminals`),
+//! what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells of itself in the
+//! log is in [`told`].
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
@@ -19,11 +19,14 @@
 pub mod available;
 mod connection;
 pub mod known;
+mod opening;
+mod options;
 mod own_call;
 mod pool;
 mod prompt;
 mod requests;
 pub mod settings;
+mod terminals;
 pub mod told;
 mod turn;
 mod wire;
@@ -31,7 +34,7 @@ mod wire;
 pub use available::{AvailableAgent, available_agents};
 pub use known::{KNOWN, KnownAgent, agent_of};
 pub(super) use pool::AgentPool;
-pub use requests::{OWN_TOOL, READ_TEXT};
+pub use requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 pub use settings::{AcpSettings, AcpTerms};
 
 /// The provider's name.

@@ -14,20 +14,22 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::keys::Environment;
+use super::super::keys::{Environment, Keys};
 use super::super::mcp::consent;
+use super::super::programs::ProgramPlace;
 use super::super::provider::{
     AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
 };
 use super::connection::{Connection, Place, Session, allowed};
 use super::known::agent_of;
 use super::prompt::{news, results, rules_of, whole};
-use super::requests::Asked;
+use super::requests::{AnswerContext, Asked};
 use super::settings::AcpTerms;
+use super::terminals::Ground;
 use super::turn::{Broken, News};
 use crate::agent::McpServer;
 use crate::base::{Id, text};
-use crate::mind::{AgentTold, Completion, Finish, OwnCall, ToolCall, Usage};
+use crate::mind::{AgentTold, Completion, Finish, OwnCall, OwnValue, ToolCall, Usage};
 
 /// How long all of them together have when everything ends.
 const EXIT: Duration = Duration::from_millis(1_200);
@@ -54,21 +56,36 @@ fn slot<T>(slots: &Mutex<HashMap<(String, Id), Slot<T>>>, key: (String, Id)) -> 
 }
 
 /// A session for one piece of work.
-struct Conversation {
-    session: Session,
-    agent: Id,
+pub(super) struct Conversation {
+    pub(super) session: Session,
+    pub(super) agent: Id,
     /// What the rules were when it was told of them, by hash.
     rules: u64,
     /// What the agent wants and has been given to the room's work, by the ids of the calls.
     wanted: Vec<(String, Asked)>,
     /// Calls that were given to the room's work.
-    calls: u64,
+    pub(super) calls: u64,
     /// What came in while the agent could not be told.
     untold: Vec<String>,
     /// Tokens that were reckoned with in its turn so far, before it tells what it used.
     reckoned: Usage,
     /// What it has told that it paid, in dollars.
-    paid_usd: f64,
+    pub(super) paid_usd: f64,
+    /// What its first prompt is, as long as it had none.
+    first: Option<First>,
+    /// The call by which a person is asked about this mode of the agent, before its first prompt.
+    pub(super) asks_mode: Option<(String, OwnValue)>,
+    /// What could not be gone on with, in words for a person who was not told yet.
+    pub(super) lost: Option<String>,
+}
+
+/// What the first prompt of a session is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum First {
+    /// Everything.
+    Whole,
+    /// What the agent has not answered yet: it has kept the rest.
+    Resumed,
 }
 
 /// Asks the coding agents as a provider.
@@ -76,16 +93,22 @@ pub(in crate::gateway) struct AcpProvider {
     pool: AgentPool,
     terms: AcpTerms,
     place: Option<Place>,
+    keys: Arc<Keys>,
 }
 
 impl AgentPool {
     /// The provider that asks them under these terms.
-    pub(in crate::gateway) fn provider(&self, terms: &AcpTerms, environment: &Environment) -> AcpProvider {
+    pub(in crate::gateway) fn provider(
+        &self,
+        terms: &AcpTerms,
+        environment: &Environment,
+        keys: Arc<Keys>,
+    ) -> AcpProvider {
         let workspace =
             environment.workspace().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let config = environment.config_folder().map(PathBuf::from);
         let place = workspace.map(|workspace| Place { workspace, config });
-        AcpProvider { pool: self.clone(), terms: terms.clone(), place }
+        AcpProvider { pool: self.clone(), terms: terms.clone(), place, keys }
     }
 
     /// A piece of work is over: its session is closed, and what it was at is stopped.
@@ -194,6 +217,7 @@ impl AiProvider for AcpProvider {
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<Completion, ProviderError>> {
         let (pool, terms, place) = (self.pool.clone(), self.terms.clone(), self.place.clone());
+        let keys = self.keys.clone();
         async move {
             let Some(place) = place else {
                 let what = "coding agents work in the folder of a workspace, and none is open";
@@ -205,7 +229,7 @@ impl AiProvider for AcpProvider {
             };
             let program = agent_of(&request.model, &terms.agents)
                 .map_err(|problem| ProviderError::of_agent(AgentFault::NotStarted, problem.what, problem.remedy))?;
-            let (mut sink, asking) = (sink, Asking { pool, program, terms, place, request, cancel });
+            let (mut sink, asking) = (sink, Asking { pool, program, terms, place, keys, request, cancel });
             match asking.request.work.clone() {
                 Some(work) => asking.work(work, &mut sink).await,
                 None => asking.apart(&mut sink).await,
@@ -216,13 +240,14 @@ impl AiProvider for AcpProvider {
 }
 
 /// One question to an agent.
-struct Asking {
+pub(super) struct Asking {
     pool: AgentPool,
-    program: McpServer,
-    terms: AcpTerms,
+    pub(super) program: McpServer,
+    pub(super) terms: AcpTerms,
     place: Place,
-    request: ProviderRequest,
-    cancel: CancellationToken,
+    keys: Arc<Keys>,
+    pub(super) request: ProviderRequest,
+    pub(super) cancel: CancellationToken,
 }
 
 impl Asking {
@@ -237,25 +262,34 @@ impl Asking {
         if kept.as_ref().is_some_and(is_other) {
             *kept = None;
         }
-        // One that went while the room was at what it wanted says so once, and begins anew.
-        if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone())
-            && !conversation.wanted.is_empty()
-        {
-            return Err(conversation.session.connection.told(&Broken::Gone));
+        let mut previous = self.request.agent_session.clone();
+        // One that went while the room was at what it wanted says so once, and goes on then if it can.
+        if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
+            previous = Some(conversation.kept());
+            if !conversation.wanted.is_empty() {
+                return Err(conversation.session.connection.told(&Broken::Gone));
+            }
         }
         if let Some(conversation) = kept.as_mut()
             && !conversation.has_stopped(self.terms.cancel).await
         {
+            previous = Some(conversation.kept());
             *kept = None;
         }
-        let blocks = match kept.as_mut() {
-            None => {
-                *kept = Some(self.begin().await?);
-                Some(whole(&self.request.prompt))
-            }
-            Some(conversation) => conversation.go_on(&self.request),
-        };
+        if kept.is_none() {
+            *kept = Some(self.begin(previous).await?);
+        }
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
+        let blocks = match conversation.first {
+            None => conversation.go_on(&self),
+            Some(first) => {
+                if let Some(asks) = self.or_cancelled(conversation.enter_mode(&self)).await? {
+                    return Ok(asks);
+                }
+                conversation.first = None;
+                Some(Conversation::first_prompt(first, &self))
+            }
+        };
         let sent_chars = match blocks {
             Some(blocks) => {
                 let chars = blocks.iter().map(|block| block.chars().count()).sum();
@@ -275,35 +309,28 @@ impl Asking {
         }
     }
 
-    /// A new session for a piece of work.
-    async fn begin(&self) -> Result<Conversation, ProviderError> {
-        let session = self.open().await?;
-        Ok(Conversation {
-            session,
-            agent: self.program.key(),
-            rules: rules_of(&self.request.prompt),
-            wanted: Vec::new(),
-            calls: 0,
-            untold: Vec::new(),
-            reckoned: Usage::default(),
-            paid_usd: 0.0,
-        })
+    /// What programs are started with that the room runs for the agent.
+    fn ground(&self) -> Ground {
+        Ground {
+            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
+            settings: self.terms.programs.clone(),
+            keys: self.keys.clone(),
+        }
     }
 
-    async fn open(&self) -> Result<Session, ProviderError> {
-        let opened = async {
-            let connection = self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await?;
-            connection.session(&self.terms).await
-        };
-        tokio::select! {
-            session = opened => session,
-            () = self.cancel.cancelled() => Err(ProviderError::new(ErrorCause::Cancelled, "")),
-        }
+    /// The agent's process.
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>, ProviderError> {
+        self.pool.connection(&self.request.agent, &self.program, &self.terms, &self.place).await
     }
 
     /// Asks beside all work, in a session of its own: the prompt says everything, and what the agent wants is refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
-        let session = self.open().await?;
+        let opened = async {
+            let session = self.connection().await?.session(&self.terms).await?;
+            self.keep_careful(&session).await?;
+            Ok(session)
+        };
+        let session = self.or_cancelled(opened).await?;
         let blocks = whole(&self.request.prompt);
         let sent_chars = blocks.iter().map(|block| block.chars().count()).sum();
         session.prompt(blocks, true);
@@ -328,7 +355,7 @@ impl Asking {
         let mut answered = Answered::default();
         let mut settled: Option<Instant> = None;
         loop {
-            let News { words, thought, calls, asked, end, is_too_much } = session.turn.take();
+            let News { words, thought, calls, asked, end, is_too_much, beyond } = session.turn.take();
             if !thought.is_empty() {
                 sink.push(LivePiece::Thought(&thought));
             }
@@ -343,6 +370,10 @@ impl Asking {
             if is_too_much {
                 asked.into_iter().for_each(Asked::withdraw);
                 return Err(ProviderError::new(ErrorCause::TooMuch, ""));
+            }
+            if let Some(mode) = beyond {
+                asked.into_iter().chain(answered.asked).for_each(Asked::withdraw);
+                return Err(self.went_beyond(&mode));
             }
             answered.asked.extend(asked);
             if let Some(end) = end {
@@ -368,6 +399,11 @@ impl Asking {
                 () = session.turn.changed.notified() => {}
                 () = settles => return Ok(answered),
                 () = sleep_until(until) => {
+                    if session.turn.terminals.is_busy() {
+                        // It waits for a program of the room, whose time is limited by itself.
+                        session.turn.expect();
+                        continue;
+                    }
                     let secs = u32::try_from(self.terms.silence.as_secs()).unwrap_or(u32::MAX);
                     return Err(ProviderError::new(ErrorCause::Stalled(secs), ""));
                 }
@@ -385,14 +421,36 @@ struct Answered {
 }
 
 impl Conversation {
+    /// A session before its first prompt.
+    pub(super) fn new(session: Session, asking: &Asking, first: First, lost: Option<String>, paid_usd: f64) -> Self {
+        Self {
+            session,
+            agent: asking.program.key(),
+            rules: rules_of(&asking.request.prompt),
+            wanted: Vec::new(),
+            calls: 0,
+            untold: Vec::new(),
+            reckoned: Usage::default(),
+            paid_usd,
+            first: Some(first),
+            asks_mode: None,
+            lost,
+        }
+    }
+
     /// What is sent with this question: nothing, where the agent only waits for what came of what it wanted.
-    fn go_on(&mut self, request: &ProviderRequest) -> Option<Vec<String>> {
+    fn go_on(&mut self, asking: &Asking) -> Option<Vec<String>> {
+        let request = &asking.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);
+            let ground = || asking.ground();
+            let turn = self.session.turn.clone();
+            let context =
+                AnswerContext { workspace: &asking.place.workspace, terminals: &turn.terminals, ground: &ground };
             for (id, asked) in self.wanted.drain(..) {
                 let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
                 match result {
-                    Some(result) => self.untold.extend(asked.answer(&result.text)),
+                    Some(result) => self.untold.extend(asked.answer(result, &context)),
                     None => asked.refuse("the room has no answer to this any more"),
                 }
             }
@@ -429,7 +487,12 @@ impl Conversation {
         let Answered { words, asked, end } = answered;
         let (mut told, paid) = self.session.turn.told(end.is_some());
         told.sent_chars = sent_chars;
-        told.cost_micro_usd = paid.map(|paid| micro_usd((paid - std::mem::replace(&mut self.paid_usd, paid)).max(0.0)));
+        told.cost_micro_usd = paid.map(|paid| {
+            let before = std::mem::replace(&mut self.paid_usd, paid);
+            // One that was ended may count anew.
+            micro_usd(if paid < before { paid } else { paid - before })
+        });
+        (told.session, told.lost) = (Some(self.kept()), self.lost.take());
         let said = text::tokens_of_chars(words.chars().count());
         let Some(response) = end else {
             let calls: Vec<ToolCall> = asked.into_iter().map(|asked| self.given(asked, asking)).collect();

@@ -14,6 +14,12 @@ const AGAIN: &str = "The room's rules and what it tells of you have changed. Fro
 const EARLIER: &str = "This was said and done in this session before, as far as it is kept; you do not remember it \
     yourself:";
 
+/// What the calls are called by which a person is asked about a mode: they are the room's own, and the agent made none.
+pub(super) const MODE_CALL: &str = "acp-mode";
+/// What stands before what is new for an agent that goes on in a session of its own that was interrupted.
+const RESUMED: &str = "You, or the room, were ended in the middle of this work, and you go on in the same session now. \
+    What follows may be known to you already; what you were at when you were ended may be done in part, so look first.";
+
 /// The system text of a prompt, by hash: to see whether it changed.
 pub(super) fn rules_of(prompt: &Prompt) -> u64 {
     content_hash(prompt.system_text().as_bytes())
@@ -21,6 +27,7 @@ pub(super) fn rules_of(prompt: &Prompt) -> u64 {
 
 /// All of it, for a session in which nothing was said.
 pub(super) fn whole(prompt: &Prompt) -> Vec<String> {
+    let prompt = &without_mode_calls(prompt);
     let mut blocks = vec![format!("{HEAD}\n\n{}", prompt.system_text())];
     let messages = prompt.messages();
     let asked = messages.len().saturating_sub(1);
@@ -51,6 +58,22 @@ pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) ->
         _ => told(message),
     }));
     filled(blocks)
+}
+
+/// What is said to an agent that goes on in a session that was interrupted: the rules, and what it has not answered yet.
+pub(super) fn resumed(prompt: &Prompt) -> Vec<String> {
+    news(&without_mode_calls(prompt), true, vec![RESUMED.to_owned()])
+}
+
+/// The same without the room's own questions about modes.
+fn without_mode_calls(prompt: &Prompt) -> Prompt {
+    let mut prompt = prompt.clone();
+    let is_mode = |id: &str| id.starts_with(MODE_CALL);
+    prompt.history.retain(|message| {
+        let asks = !message.tool_calls.is_empty() && message.tool_calls.iter().all(|call| is_mode(&call.id));
+        !asks && !message.answers.as_deref().is_some_and(is_mode)
+    });
+    prompt
 }
 
 /// The results of calls that the prompt ends with, and what else came in with them.

@@ -6,16 +6,18 @@ use std::path::Path;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{
-    CLIENT_METHOD_NAMES, ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest,
-    PermissionOptionKind, ReadTextFileRequest, ReadTextFileResponse, RequestPermissionOutcome,
-    RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome, WriteTextFileRequest,
+    CLIENT_METHOD_NAMES, ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, FileSystemCapabilities,
+    Implementation, InitializeRequest, KillTerminalResponse, PermissionOptionKind, ReadTextFileRequest,
+    ReadTextFileResponse, ReleaseTerminalResponse, RequestPermissionOutcome, RequestPermissionRequest,
+    RequestPermissionResponse, SelectedPermissionOutcome, WaitForTerminalExitResponse, WriteTextFileRequest,
     WriteTextFileResponse,
 };
 use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Map, Value, json};
 
 use super::own_call::{apply, relative};
-use crate::mind::{OwnCall, ToolCall};
+use super::terminals::{Ground, Terminals, words_of};
+use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
 
 /// The tool that reads a file for an agent, with a result that is data.
 pub const READ_TEXT: &str = "read_text";
@@ -23,14 +25,14 @@ pub const READ_TEXT: &str = "read_text";
 pub const OWN_TOOL: &str = "use_own_tool";
 /// The tool that writes a file.
 const WRITE: &str = "vfs_write";
-/// What a permission is answered with that was given; anything else refuses it.
-const ALLOWED: &str = "Allowed";
+/// The tool that lets the room run a program for an agent.
+pub const OPEN_TERMINAL: &str = "open_terminal";
 
-/// What we say of ourselves, and what we offer: files, and nothing that is not there.
+/// What we say of ourselves, and what we offer: files and terminals, and nothing that is not there.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
     InitializeRequest::new(ProtocolVersion::V1)
-        .client_capabilities(ClientCapabilities::new().fs(files).terminal(false))
+        .client_capabilities(ClientCapabilities::new().fs(files).terminal(true))
         .client_info(Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")))
 }
 
@@ -39,6 +41,7 @@ enum Wanted {
     Read(ReadTextFileRequest),
     Write(WriteTextFileRequest),
     Permission(Box<RequestPermissionRequest>),
+    Terminal(Box<CreateTerminalRequest>, Vec<String>),
 }
 
 /// Something that the agent wants, and waits for.
@@ -60,6 +63,11 @@ impl Asked {
         } else if method == CLIENT_METHOD_NAMES.session_request_permission {
             serde_json::from_value(params).map(|permission: RequestPermissionRequest| {
                 (permission.session_id.to_string(), Wanted::Permission(Box::new(permission)))
+            })
+        } else if method == CLIENT_METHOD_NAMES.terminal_create {
+            serde_json::from_value(params).and_then(|create: CreateTerminalRequest| {
+                let words = words_of(&create).map_err(serde::de::Error::custom)?;
+                Ok((create.session_id.to_string(), Wanted::Terminal(Box::new(create), words)))
             })
         } else {
             // Where the connection is gone, nobody waits for it.
@@ -93,27 +101,45 @@ impl Asked {
                 (WRITE, json!({ "path": relative(&write.path, workspace), "content": write.content }))
             }
             Wanted::Permission(permission) => (OWN_TOOL, own_tool(permission, workspace)),
+            Wanted::Terminal(create, words) => {
+                let mut arguments = json!({ "words": words });
+                if let Some(folder) = folder_of(create, workspace) {
+                    arguments["cwd"] = folder.into();
+                }
+                (OPEN_TERMINAL, arguments)
+            }
         };
         ToolCall::new(id, name, arguments)
     }
 
     /// Answers with what came of the call. What of it the protocol has no place for: the words of whoever refused it.
-    pub(super) fn answer(self, result: &str) -> Option<String> {
-        let refused = result.starts_with("Error");
+    pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
+        let is_done = result.end == Some(CallEnd::Done);
+        let words = result.text.as_str();
         // Where the connection is gone, nobody waits for it.
         let _ = match self.wanted {
-            Wanted::Read(_) => self.responder.respond_with_result(match content_of(result) {
+            Wanted::Read(_) => self.responder.respond_with_result(match content_of(words).filter(|_| is_done) {
                 Some(content) => value(&ReadTextFileResponse::new(content)),
-                None => Err(error(result)),
+                None => Err(error(words)),
             }),
-            Wanted::Write(_) if refused => self.responder.respond_with_error(error(result)),
-            Wanted::Write(_) => self.responder.respond_with_result(value(&WriteTextFileResponse::new())),
+            Wanted::Write(_) if is_done => self.responder.respond_with_result(value(&WriteTextFileResponse::new())),
+            // Also where something else was done: what it knows of the file then is not so.
+            Wanted::Write(_) => self.responder.respond_with_error(error(words)),
+            Wanted::Terminal(create, argv) if is_done => {
+                let folder = folder_of(&create, context.workspace).unwrap_or_default();
+                let opened = context.terminals.create(argv, &folder, create.output_byte_limit, (context.ground)());
+                self.responder.respond_with_result(match opened {
+                    Ok(id) => value(&CreateTerminalResponse::new(id)),
+                    Err(why) => Err(error(&why)),
+                })
+            }
+            Wanted::Terminal(..) => self.responder.respond_with_error(error(words)),
             Wanted::Permission(permission) => {
-                let outcome = outcome(&permission, result.starts_with(ALLOWED));
+                let outcome = outcome(&permission, is_done);
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
-                return refused
-                    .then(|| format!("Of “{}” the room says: {result}", super::super::mcp::plain(&what, 200)));
+                return (!is_done)
+                    .then(|| format!("Of “{}” the room says: {words}", super::super::mcp::plain(&what, 200)));
             }
         };
         None
@@ -121,7 +147,13 @@ impl Asked {
 
     /// Answers that it cannot be had, and why.
     pub(super) fn refuse(self, why: &str) {
-        self.answer(&format!("Error: {why}."));
+        let _ = match self.wanted {
+            Wanted::Permission(permission) => {
+                let outcome = outcome(&permission, false);
+                self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)))
+            }
+            _ => self.responder.respond_with_error(error(why)),
+        };
     }
 
     /// Answers that nobody decides about it any more.
@@ -131,9 +163,66 @@ impl Asked {
                 let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
                 self.responder.respond_with_result(value(&cancelled))
             }
-            Wanted::Read(_) | Wanted::Write(_) => self.responder.respond_with_error(Error::request_cancelled()),
+            Wanted::Read(_) | Wanted::Write(_) | Wanted::Terminal(..) => {
+                self.responder.respond_with_error(Error::request_cancelled())
+            }
         };
     }
+}
+
+/// What answers need beside what came of the calls.
+pub(super) struct AnswerContext<'a> {
+    /// The workspace.
+    pub(super) workspace: &'a Path,
+    /// The terminals of the session.
+    pub(super) terminals: &'a Terminals,
+    /// What a program is started with.
+    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+}
+
+/// The folder in which a program is to run, as the room has it; none for the workspace itself.
+fn folder_of(create: &CreateTerminalRequest, workspace: &Path) -> Option<String> {
+    let folder = create.cwd.as_deref()?;
+    let is_whole = || Some(folder.canonicalize().ok()? == workspace.canonicalize().ok()?);
+    if folder.as_os_str().is_empty() || folder == workspace || is_whole().unwrap_or(false) {
+        return None;
+    }
+    Some(relative(folder, workspace))
+}
+
+/// Whether a request is about a terminal that is open: it needs nobody's leave.
+pub(super) fn is_of_terminal(method: &str) -> bool {
+    let names = &CLIENT_METHOD_NAMES;
+    [names.terminal_output, names.terminal_wait_for_exit, names.terminal_kill, names.terminal_release].contains(&method)
+}
+
+/// Answers a request about a terminal that is open. Never waits.
+pub(super) fn serve_terminal(request: UntypedMessage, responder: Responder, terminals: Option<&Terminals>) {
+    let (method, params) = request.into_parts();
+    let id = params.get("terminalId").and_then(Value::as_str).unwrap_or_default();
+    let names = &CLIENT_METHOD_NAMES;
+    let answer = match terminals {
+        None => None,
+        Some(terminals) if method == names.terminal_output => terminals.output(id).map(|said| value(&said)),
+        Some(terminals) if method == names.terminal_kill => {
+            terminals.kill(id).then(|| value(&KillTerminalResponse::new()))
+        }
+        Some(terminals) if method == names.terminal_release => {
+            terminals.release(id).then(|| value(&ReleaseTerminalResponse::new()))
+        }
+        Some(terminals) => match terminals.wait(id) {
+            None => None,
+            Some(ended) => {
+                tokio::spawn(async move {
+                    let answer = value(&WaitForTerminalExitResponse::new(ended.await));
+                    // Where the connection is gone, nobody waits for it.
+                    let _ = responder.respond_with_result(answer);
+                });
+                return;
+            }
+        },
+    };
+    let _ = responder.respond_with_result(answer.unwrap_or_else(|| Err(error("there is no such terminal"))));
 }
 
 fn value(response: &impl serde::Serialize) -> Result<Value, Error> {

@@ -7,6 +7,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::programs::ProgramSettings;
 use crate::workspace::{Range, SettingsSection};
 
 /// How coding agents are used that speak the Agent Client Protocol.
@@ -16,6 +17,8 @@ pub struct AcpSettings {
     /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Those
     /// that are known by themselves need not be listed.
     pub agents: BTreeMap<String, Value>,
+    /// What is chosen of what agents let be chosen, by the names of the agents: `{ claude: { mode: plan, model: opus } }`.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
     /// Seconds until an agent must have started, said hello and opened a session.
     pub start_timeout_secs: f64,
     /// Seconds for which an agent may say nothing while it answers.
@@ -34,6 +37,7 @@ impl Default for AcpSettings {
     fn default() -> Self {
         Self {
             agents: BTreeMap::new(),
+            options: BTreeMap::new(),
             start_timeout_secs: 60.0,
             silence_timeout_secs: 600.0,
             turn_timeout_secs: 3_600.0,
@@ -54,6 +58,8 @@ impl SettingsSection for AcpSettings {
 pub struct AcpTerms {
     /// The agents of the settings.
     pub agents: BTreeMap<String, Value>,
+    /// What is chosen of what they let be chosen.
+    pub options: BTreeMap<String, BTreeMap<String, String>>,
     /// How long it may take until it is there.
     pub start: Duration,
     /// How long it may be silent while it answers.
@@ -66,6 +72,8 @@ pub struct AcpTerms {
     pub idle: Duration,
     /// Whether it is confined where that can be done.
     pub confined: bool,
+    /// How programs run that the room starts for it.
+    pub programs: ProgramSettings,
 }
 
 impl AcpSettings {
@@ -77,12 +85,14 @@ impl AcpSettings {
         };
         AcpTerms {
             agents: self.agents.clone(),
+            options: self.options.clone(),
             start: sane(self.start_timeout_secs, default.start_timeout_secs),
             silence: sane(self.silence_timeout_secs, default.silence_timeout_secs),
             turn: sane(self.turn_timeout_secs, default.turn_timeout_secs),
             cancel: sane(self.cancel_timeout_secs, default.cancel_timeout_secs),
             idle: sane(self.idle_secs, default.idle_secs),
             confined: self.confined,
+            programs: ProgramSettings::default(),
         }
     }
 }

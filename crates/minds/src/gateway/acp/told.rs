@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::narration::Telling;
 use crate::log::{EventData, EventKind, Word};
-use crate::mind::{OwnCall, PlanStep};
+use crate::mind::{OwnCall, OwnOption, PlanStep, RanInTerminal};
 
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
@@ -38,6 +38,52 @@ impl EventData for OwnToolUsed {
             let _ = write!(words, " [{named}]");
         }
         words + how
+    }
+}
+
+/// The room ran a program for a coding agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TerminalRan {
+    /// Which, and how it ended.
+    #[serde(flatten)]
+    pub ran: RanInTerminal,
+}
+
+impl EventData for TerminalRan {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("terminal"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let RanInTerminal { command, exit_code, end, secs, .. } = &self.ran;
+        let how = match (exit_code, end.as_str()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, "timed_out") => "ended by the room, because it took too long".to_owned(),
+            (None, "said_too_much") => "ended by the room, because it wrote too much".to_owned(),
+            (None, "killed") => "killed".to_owned(),
+            _ => "ended with the turn or by the agent".to_owned(),
+        };
+        format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", telling.who())
+    }
+}
+
+/// A coding agent told of what it lets be chosen, and what is chosen now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnOptions {
+    /// All of it.
+    pub options: Vec<OwnOption>,
+}
+
+impl EventData for OwnOptions {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_options"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let chosen = self.options.iter().map(|option| {
+            let value = option.values.iter().find(|value| value.id == option.current);
+            let name = value.map_or(option.current.as_str(), |value| &value.name);
+            let asks_less = value.is_some_and(|value| value.asks_less);
+            let note = if asks_less { ", in which it asks before less" } else { "" };
+            format!("{} {name}{note}", option.name.to_lowercase())
+        });
+        format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -10,9 +10,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::super::mcp::plain;
+use super::options::Offer;
 use super::own_call::apply;
 use super::requests::Asked;
-use crate::mind::{AgentTold, OwnCall, PlanStep};
+use super::terminals::Terminals;
+use crate::mind::{AgentTold, OwnCall, OwnOption, OwnValue, PlanStep};
 
 /// No answer has more characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
@@ -40,6 +42,21 @@ pub(super) struct Turn {
     state: Mutex<State>,
     /// Something is new.
     pub(super) changed: Notify,
+    /// The programs that run for it: no longer than the turn.
+    pub(super) terminals: Terminals,
+    chosen: Mutex<Chosen>,
+}
+
+/// What of an agent can be chosen in a session, and is.
+#[derive(Default)]
+struct Chosen {
+    offer: Offer,
+    /// The mode that a person allowed though the agent asks less in it, by its id.
+    allowed: Option<String>,
+    /// What the log has of it.
+    told: Vec<OwnOption>,
+    /// Whether the agent is in a mode that nobody allowed.
+    is_beyond: bool,
 }
 
 #[derive(Default)]
@@ -100,6 +117,8 @@ pub(super) struct News {
     pub(super) end: Option<Result<PromptResponse, Broken>>,
     /// Whether it said more than an answer may hold.
     pub(super) is_too_much: bool,
+    /// A mode in which it asks less, and into which it went by itself.
+    pub(super) beyond: Option<OwnValue>,
 }
 
 impl Turn {
@@ -121,6 +140,7 @@ impl Turn {
         let asked: Vec<Asked> = state.asked.drain(..).collect();
         drop(state);
         asked.into_iter().for_each(Asked::withdraw);
+        self.terminals.end_all();
         number
     }
 
@@ -136,6 +156,7 @@ impl Turn {
             state.end = Some(end);
         }
         drop(state);
+        self.terminals.end_all();
         self.changed.notify_one();
     }
 
@@ -190,6 +211,11 @@ impl Turn {
 
     /// The agent tells of something. What comes when nothing is asked of it is not heard.
     pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
+        if matches!(update, SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_)) {
+            // Counts whenever it comes: it holds for what comes next.
+            self.choose(update);
+            return;
+        }
         let mut state = self.state();
         if let SessionUpdate::UsageUpdate(usage) = &update {
             let told = usage.cost.as_ref().filter(|cost| cost.currency.eq_ignore_ascii_case("usd"));
@@ -250,7 +276,50 @@ impl Turn {
             asked: state.asked.drain(..).collect(),
             end: state.end.take(),
             is_too_much: state.is_too_much,
+            beyond: self.beyond(),
         }
+    }
+
+    /// What can be chosen in this session.
+    pub(super) fn offered(&self, offer: Offer) {
+        self.chosen().offer = offer;
+    }
+
+    /// Looks at what can be chosen.
+    pub(super) fn offer(&self) -> Offer {
+        self.chosen().offer.clone()
+    }
+
+    /// The agent is in this mode now, because the room put it there; a person allowed it where it asks less in it.
+    pub(super) fn put_in_mode(&self, mode: &OwnValue) {
+        let mut chosen = self.chosen();
+        chosen.offer.set_mode(&mode.id);
+        chosen.allowed = mode.asks_less.then(|| mode.id.clone());
+        chosen.is_beyond = false;
+    }
+
+    /// The mode in which it is and which nobody allowed, if it went into one by itself.
+    fn beyond(&self) -> Option<OwnValue> {
+        let chosen = self.chosen();
+        chosen.offer.mode().filter(|_| chosen.is_beyond)
+    }
+
+    /// The agent tells in which mode it is, or what can be chosen.
+    fn choose(&self, update: SessionUpdate) {
+        let mut chosen = self.chosen();
+        match update {
+            SessionUpdate::CurrentModeUpdate(update) => chosen.offer.set_mode(&update.current_mode_id.0),
+            SessionUpdate::ConfigOptionUpdate(update) => chosen.offer.set_options(update.config_options),
+            _ => return,
+        }
+        let mode = chosen.offer.mode().filter(|mode| mode.asks_less);
+        chosen.is_beyond = mode.is_some_and(|mode| chosen.allowed.as_deref() != Some(mode.id.as_str()));
+        drop(chosen);
+        self.changed.notify_one();
+    }
+
+    fn chosen(&self) -> MutexGuard<'_, Chosen> {
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the log is to have of it now: uses that are over, and at the end of the turn those that never were. What it
@@ -262,6 +331,14 @@ impl Turn {
             known.is_told = true;
             told.calls.push(known.call.clone());
         }
+        told.ran = self.terminals.take_ended(is_end);
+        let mut chosen = self.chosen();
+        let options = chosen.offer.told();
+        if chosen.told != options {
+            chosen.told.clone_from(&options);
+            told.options = options;
+        }
+        drop(chosen);
         (told, state.cost_usd)
     }
 

@@ -10,13 +10,14 @@
 
 pub mod programs;
 pub mod rules;
-pub mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use rules::CommandRules;
 pub use words::Command;
+
+pub use crate::gateway::command_words as words;
 
 use super::verdict::Verdict;
 use crate::base::spelling::is_unseen;

@@ -123,7 +123,7 @@ fn news_of(outcome: Result<McpAnswer, McpFailure>) -> ToolNews {
     match outcome {
         Ok(McpAnswer { text, data, images }) => {
             let images = images.into_iter().map(|(media_type, base64)| ToolImage { media_type, base64 }).collect();
-            ToolNews::Done { output: ToolOutput { text, data, images, changed: Vec::new() } }
+            ToolNews::Done { output: ToolOutput { text, data, images, ..ToolOutput::default() } }
         }
         Err(failure) if failure.fault == McpFault::Stopped => ToolNews::Aborted { why: failure.what },
         Err(failure) => ToolNews::Failed { why: failure.sentence() },

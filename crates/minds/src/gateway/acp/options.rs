@@ -1,0 +1,253 @@
+//! What an agent lets be chosen, its modes and its models among it, and what the person's settings choose of that. A
+//! mode in which it asks less is told from the others, and nobody is put into one without having said so.
+
+use std::collections::BTreeMap;
+
+use agent_client_protocol::v1::schema::{
+    SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOptions, SessionModeState,
+};
+
+use super::super::mcp::plain;
+use crate::mind::{OwnOption, OwnValue};
+
+/// Options of an agent, and values of an option, that are looked at.
+const OPTIONS_AT_MOST: usize = 40;
+const VALUES_AT_MOST: usize = 100;
+/// Characters of a name.
+const NAME_CHARS: usize = 120;
+/// What the option is called that is a mode, here and in settings.
+pub(super) const MODE: &str = "mode";
+
+/// How something is chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Choice {
+    /// A mode, by its id.
+    Mode(String),
+    /// A value of another option, by the ids of both.
+    Value(String, String),
+    /// Whether an option is on.
+    Flag(String, bool),
+}
+
+/// What an agent lets be chosen in a session.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Offer {
+    options: Vec<OwnOption>,
+    /// The ids of options that are what they are called by: `model` of one whose id is another.
+    meant: BTreeMap<String, String>,
+    has_modes: bool,
+    flags: Vec<String>,
+}
+
+impl Offer {
+    /// What was offered with a session.
+    pub(super) fn of(modes: Option<SessionModeState>, options: Option<Vec<SessionConfigOption>>) -> Self {
+        let mut offer = Self::default();
+        if let Some(modes) = modes {
+            let values = modes.available_modes.iter().take(VALUES_AT_MOST);
+            offer.has_modes = true;
+            offer.options.push(OwnOption {
+                id: MODE.to_owned(),
+                name: "Mode".to_owned(),
+                current: plain(&modes.current_mode_id.0, NAME_CHARS),
+                values: values.map(|mode| value(&mode.id.0, &mode.name, true)).collect(),
+            });
+        }
+        for option in options.unwrap_or_default().iter().take(OPTIONS_AT_MOST) {
+            offer.add(option);
+        }
+        offer
+    }
+
+    fn add(&mut self, option: &SessionConfigOption) {
+        let id = plain(&option.id.0, NAME_CHARS);
+        let word = match &option.category {
+            Some(SessionConfigOptionCategory::Mode) => Some(MODE),
+            Some(SessionConfigOptionCategory::Model) => Some("model"),
+            Some(SessionConfigOptionCategory::ThoughtLevel) => Some("thought_level"),
+            _ => None,
+        };
+        let is_mode = word == Some(MODE) || id == MODE;
+        if is_mode && self.has_modes {
+            // The same a second time.
+            return;
+        }
+        let (current, values) = match &option.kind {
+            SessionConfigKind::Select(select) => {
+                let all: Vec<_> = match &select.options {
+                    SessionConfigSelectOptions::Ungrouped(options) => options.iter().collect(),
+                    SessionConfigSelectOptions::Grouped(groups) => {
+                        groups.iter().flat_map(|group| group.options.iter()).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                let values = all.into_iter().take(VALUES_AT_MOST);
+                let values = values.map(|one| value(&one.value.0, &one.name, is_mode)).collect();
+                (plain(&select.current_value.0, NAME_CHARS), values)
+            }
+            SessionConfigKind::Boolean(flag) => {
+                self.flags.push(id.clone());
+                (flag.current_value.to_string(), ["true", "false"].map(|word| value(word, word, false)).to_vec())
+            }
+            _ => return,
+        };
+        if let Some(word) = word {
+            self.meant.insert(word.to_owned(), id.clone());
+        }
+        self.options.push(OwnOption { id, name: plain(&option.name, NAME_CHARS), current, values });
+    }
+
+    /// What the log is to have of it.
+    pub(super) fn told(&self) -> Vec<OwnOption> {
+        self.options.clone()
+    }
+
+    fn option(&self, name: &str) -> Option<&OwnOption> {
+        let id = self.meant.get(name).map_or(name, String::as_str);
+        self.options.iter().find(|option| option.id == id)
+    }
+
+    /// The mode in which the agent is.
+    pub(super) fn mode(&self) -> Option<OwnValue> {
+        let option = self.option(MODE)?;
+        let found = option.values.iter().find(|value| value.id == option.current);
+        Some(found.cloned().unwrap_or_else(|| value(&option.current, &option.current, true)))
+    }
+
+    /// A mode by its id or its name.
+    pub(super) fn mode_named(&self, wanted: &str) -> Option<OwnValue> {
+        self.option(MODE)?.values.iter().find(|value| is_named(value, wanted)).cloned()
+    }
+
+    /// A mode in which the agent asks as much as it can: the one that it is in, if it is one, else its first.
+    pub(super) fn careful_mode(&self) -> Option<OwnValue> {
+        let current = self.mode().filter(|mode| !mode.asks_less);
+        current.or_else(|| self.option(MODE)?.values.iter().find(|value| !value.asks_less).cloned())
+    }
+
+    /// The agent says that it is in another mode.
+    pub(super) fn set_mode(&mut self, id: &str) {
+        let (id, meant) = (plain(id, NAME_CHARS), self.meant.get(MODE).cloned());
+        let wanted = meant.unwrap_or_else(|| MODE.to_owned());
+        if let Some(option) = self.options.iter_mut().find(|option| option.id == wanted) {
+            option.current = id;
+        }
+    }
+
+    /// The agent says anew what its options are; its modes stay.
+    pub(super) fn set_options(&mut self, options: Vec<SessionConfigOption>) {
+        let modes = self.options.iter().find(|_| self.has_modes).cloned();
+        let has_modes = self.has_modes;
+        *self = Self { has_modes, options: modes.into_iter().collect(), ..Self::default() };
+        for option in options.iter().take(OPTIONS_AT_MOST) {
+            self.add(option);
+        }
+    }
+
+    /// How this is chosen. The error says what there is instead.
+    pub(super) fn choice(&self, name: &str, wanted: &str) -> Result<Choice, String> {
+        let Some(option) = self.option(name) else {
+            let all: Vec<&str> = self.options.iter().map(|option| option.id.as_str()).collect();
+            let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
+            return Err(format!("it has no option {name:?}; it lets be chosen: {all}"));
+        };
+        let Some(found) = option.values.iter().find(|value| is_named(value, wanted)) else {
+            let all: Vec<&str> = option.values.iter().map(|value| value.id.as_str()).collect();
+            return Err(format!("its {name} cannot be {wanted:?}; there are: {}", all.join(", ")));
+        };
+        Ok(match () {
+            () if self.has_modes && option.id == MODE => Choice::Mode(found.id.clone()),
+            () if self.flags.contains(&option.id) => Choice::Flag(option.id.clone(), found.id == "true"),
+            () => Choice::Value(option.id.clone(), found.id.clone()),
+        })
+    }
+}
+
+fn is_named(value: &OwnValue, wanted: &str) -> bool {
+    value.id == wanted || value.name.eq_ignore_ascii_case(wanted)
+}
+
+fn value(id: &str, name: &str, is_mode: bool) -> OwnValue {
+    let (id, name) = (plain(id, NAME_CHARS), plain(name, NAME_CHARS));
+    let asks_less = is_mode && (asks_less(&id) || asks_less(&name));
+    OwnValue { id, name, asks_less }
+}
+
+/// Whether a mode that is called so asks before less than it would otherwise: those that are known, and what others may
+/// be called. Rather one too many: then a person is asked once more.
+fn asks_less(name: &str) -> bool {
+    let word: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let signs = [
+        "bypass",
+        "yolo",
+        "accept",
+        "autoedit",
+        "autoapprove",
+        "fullauto",
+        "fullaccess",
+        "dontask",
+        "neverask",
+        "alwaysallow",
+        "allowall",
+        "approveall",
+        "skippermission",
+        "unrestricted",
+        "danger",
+    ];
+    word == "auto" || word == "agentfullaccess" || signs.iter().any(|sign| word.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn offer() -> Offer {
+        let modes = json!({ "currentModeId": "default", "availableModes": [
+            { "id": "default", "name": "Always Ask" },
+            { "id": "acceptEdits", "name": "Accept Edits" },
+            { "id": "plan", "name": "Plan Mode" },
+            { "id": "bypassPermissions", "name": "Bypass Permissions" },
+        ] });
+        let options = json!([
+            { "id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": "default", "options": [] },
+            { "id": "llm", "name": "Model", "category": "model", "type": "select", "currentValue": "big", "options": [
+                { "value": "big", "name": "Big" }, { "value": "small", "name": "Small one" },
+            ] },
+            { "id": "loud", "name": "Loud", "type": "boolean", "currentValue": true },
+        ]);
+        let read = "it is of the protocol";
+        Offer::of(serde_json::from_value(modes).expect(read), serde_json::from_value(options).expect(read))
+    }
+
+    #[test]
+    fn what_is_offered_can_be_chosen_by_its_id_its_name_or_what_it_is() {
+        let offer = offer();
+        assert_eq!(offer.choice("mode", "plan"), Ok(Choice::Mode("plan".into())));
+        assert_eq!(offer.choice("mode", "plan mode"), Ok(Choice::Mode("plan".into())));
+        assert_eq!(offer.choice("model", "small one"), Ok(Choice::Value("llm".into(), "small".into())));
+        assert_eq!(offer.choice("llm", "big"), Ok(Choice::Value("llm".into(), "big".into())));
+        assert_eq!(offer.choice("loud", "false"), Ok(Choice::Flag("loud".into(), false)));
+        let why = offer.choice("mode", "fast").expect_err("there is none");
+        assert!(why.contains("default, acceptEdits, plan"), "{why}");
+        assert!(offer.choice("colour", "red").expect_err("there is none").contains("mode, llm, loud"));
+    }
+
+    #[test]
+    fn modes_that_ask_less_are_told_from_the_others() {
+        let mut offer = offer();
+        let less: Vec<String> =
+            offer.told()[0].values.iter().filter(|mode| mode.asks_less).map(|mode| mode.id.clone()).collect();
+        assert_eq!(less, ["acceptEdits", "bypassPermissions"]);
+        assert!(!offer.mode().expect("it is in one").asks_less);
+        offer.set_mode("bypassPermissions");
+        assert!(offer.mode().expect("it is in one").asks_less);
+        assert_eq!(offer.careful_mode().map(|mode| mode.id).as_deref(), Some("default"));
+        for (name, is_less) in
+            [("yolo", true), ("Auto", true), ("Auto Edit", true), ("code", false), ("architect", false)]
+        {
+            assert_eq!(asks_less(name), is_less, "{name}");
+        }
+    }
+}

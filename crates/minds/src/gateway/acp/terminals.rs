@@ -1,0 +1,354 @@
+//! The programs that the room runs for an agent in a turn: started once the gate let exactly their words through, run as
+//! any command of an agent is, heard by the agent as they go on, and ended with the turn.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::super::command_words::{Command, written};
+use super::super::keys::Keys;
+use super::super::programs::{HowEnded, LAST_WORDS, ProgramPlace, ProgramSettings, SAID_AT_MOST, start};
+use crate::base::text;
+use crate::mind::RanInTerminal;
+
+/// Terminals that an agent may have at once and has not released.
+const TERMINALS_AT_MOST: usize = 16;
+/// Characters of what a program said that stand in the log.
+const LOGGED_CHARS: usize = 2_000;
+
+/// The terminals of one session with an agent.
+#[derive(Default)]
+pub(super) struct Terminals {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    open: BTreeMap<String, Terminal>,
+    /// What was released or left over, and the log does not have yet.
+    ended: Vec<Terminal>,
+    count: u64,
+}
+
+/// One of them.
+#[derive(Clone)]
+struct Terminal {
+    line: String,
+    begun: Instant,
+    said: Arc<Mutex<Said>>,
+    ended: watch::Receiver<Option<Ended>>,
+    stop: CancellationToken,
+    keys: Arc<Keys>,
+    is_told: bool,
+}
+
+/// How a program ended, and after how many seconds.
+type Ended = (HowEnded, f64);
+
+/// What a program is started with.
+pub(super) struct Ground {
+    /// Where.
+    pub(super) place: ProgramPlace,
+    /// Within which limits.
+    pub(super) settings: ProgramSettings,
+    /// What nobody is to see of what it says.
+    pub(super) keys: Arc<Keys>,
+}
+
+/// The words that an agent wants run. A whole line in place of a program is read as a shell would read it; variables are
+/// set by the program that does so, for all to see. The error says what cannot be run.
+pub(super) fn words_of(create: &CreateTerminalRequest) -> Result<Vec<String>, &'static str> {
+    if create.command.trim().is_empty() {
+        return Err("there is no command");
+    }
+    let mut words = Vec::new();
+    if !create.env.is_empty() {
+        words.push("env".to_owned());
+    }
+    for variable in &create.env {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if variable.name.is_empty() || !variable.name.chars().all(is_name) {
+            return Err("a variable has no name that can be set");
+        }
+        words.push(format!("{}={}", variable.name, variable.value));
+    }
+    match create.args.is_empty() {
+        true => words.extend(Command::parse(create.command.trim()).started_as(create.command.trim())),
+        false => {
+            words.push(create.command.clone());
+            words.extend(create.args.iter().cloned());
+        }
+    }
+    if words.iter().any(|word| word.contains('\0')) {
+        return Err("it has a character that no program can be given");
+    }
+    Ok(words)
+}
+
+impl Terminals {
+    /// Starts a program in a folder of the workspace. The error says why it cannot be.
+    pub(super) fn create(
+        &self,
+        words: Vec<String>,
+        folder: &str,
+        bytes_at_most: Option<u64>,
+        ground: Ground,
+    ) -> Result<String, String> {
+        let line = written(&words);
+        if ground.keys.redact(&line) != line {
+            return Err("the command holds one of the person's keys, and is not run".to_owned());
+        }
+        let mut state = self.state();
+        if state.open.len() >= TERMINALS_AT_MOST {
+            return Err(format!("there are {TERMINALS_AT_MOST} terminals already; release those that are not needed"));
+        }
+        let (mut program, stdout, stderr) = start(words, (None, folder), &ground.settings, &ground.place)?;
+        let most = ground.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+        let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
+        let said = Arc::new(Mutex::new(Said::new(most)));
+        let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
+        let (tell, ended) = watch::channel(None);
+        let out = tokio::spawn(listen(stdout, said.clone(), too_much.clone()));
+        let err = tokio::spawn(listen(stderr, said.clone(), too_much.clone()));
+        let (longest, stopped, heard) = (ground.settings.longest(), stop.clone(), said.clone());
+        let begun = Instant::now();
+        tokio::spawn(async move {
+            let how = program.ended(longest, &stopped, &too_much).await;
+            let secs = begun.elapsed().as_secs_f64();
+            for mut task in [out, err] {
+                // What it left behind may hold the pipe for ever.
+                if tokio::time::timeout(LAST_WORDS, &mut task).await.is_err() {
+                    task.abort();
+                }
+            }
+            let note = match &how {
+                HowEnded::TimedOut => format!("[the room ended this: it took longer than {} s]", longest.as_secs()),
+                HowEnded::SaidTooMuch => "[the room ended this: it wrote too much]".to_owned(),
+                _ => String::new(),
+            };
+            if !note.is_empty() {
+                lock(&heard).put(format!("\n{note}\n").as_bytes());
+            }
+            // Nobody may be left who wants to know.
+            let _ = tell.send(Some((how, secs)));
+        });
+        state.count += 1;
+        let id = format!("terminal-{}", state.count);
+        let keys = ground.keys;
+        state.open.insert(id.clone(), Terminal { line, begun, said, ended, stop, keys, is_told: false });
+        Ok(id)
+    }
+
+    /// What a program said so far, and how it ended if it has.
+    pub(super) fn output(&self, id: &str) -> Option<TerminalOutputResponse> {
+        let terminal = self.state().open.get(id).cloned()?;
+        let how = terminal.ended.borrow().clone();
+        let (said, is_cut) = lock(&terminal.said).text(how.is_some());
+        let answer = TerminalOutputResponse::new(terminal.keys.redact(&said), is_cut);
+        Some(answer.exit_status(how.as_ref().map(|(how, _)| status(how))))
+    }
+
+    /// Waits until a program has ended; nothing where there is none of this name.
+    pub(super) fn wait(&self, id: &str) -> Option<impl Future<Output = TerminalExitStatus> + use<>> {
+        let mut ended = self.state().open.get(id)?.ended.clone();
+        Some(async move {
+            let how = ended.wait_for(Option::is_some).await.ok().and_then(|how| how.clone());
+            status(&how.map_or(HowEnded::Stopped, |(how, _)| how))
+        })
+    }
+
+    /// Ends a program; what it said can still be asked for. Whether there is one of this name.
+    pub(super) fn kill(&self, id: &str) -> bool {
+        let state = self.state();
+        let terminal = state.open.get(id);
+        terminal.inspect(|terminal| terminal.stop.cancel()).is_some()
+    }
+
+    /// Ends a program and forgets it for the agent. Whether there was one of this name.
+    pub(super) fn release(&self, id: &str) -> bool {
+        let mut state = self.state();
+        let terminal = state.open.remove(id);
+        terminal.map(|terminal| state.put_aside(terminal)).is_some()
+    }
+
+    /// Ends all of them: the turn is over.
+    pub(super) fn end_all(&self) {
+        let mut state = self.state();
+        for terminal in std::mem::take(&mut state.open).into_values() {
+            state.put_aside(terminal);
+        }
+    }
+
+    /// Whether a program runs: an agent that waits for it has nothing to say.
+    pub(super) fn is_busy(&self) -> bool {
+        self.state().open.values().any(|terminal| terminal.ended.borrow().is_none())
+    }
+
+    /// Those that have ended and were not told yet; with all that are left where this is the end.
+    pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
+        let mut state = self.state();
+        let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.told()).collect();
+        for terminal in state.open.values_mut() {
+            if !terminal.is_told && (is_end || terminal.ended.borrow().is_some()) {
+                terminal.is_told = true;
+                told.push(terminal.told());
+            }
+        }
+        told
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Terminals {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+impl State {
+    fn put_aside(&mut self, terminal: Terminal) {
+        terminal.stop.cancel();
+        if !terminal.is_told && self.ended.len() < TERMINALS_AT_MOST * 8 {
+            self.ended.push(terminal);
+        }
+    }
+}
+
+impl Terminal {
+    fn told(&self) -> RanInTerminal {
+        let (how, secs) = self.ended.borrow().clone().unzip();
+        let (said, _) = lock(&self.said).text(true);
+        let tail = said.chars().count().saturating_sub(LOGGED_CHARS);
+        RanInTerminal {
+            command: text::truncate(&self.line, LOGGED_CHARS),
+            exit_code: match how {
+                Some(HowEnded::Exited(code)) => Some(code),
+                _ => None,
+            },
+            end: match how {
+                Some(HowEnded::Exited(_)) => "exited",
+                Some(HowEnded::TimedOut) => "timed_out",
+                Some(HowEnded::SaidTooMuch) => "said_too_much",
+                Some(HowEnded::Killed) => "killed",
+                _ => "ended_by_the_room_or_the_agent",
+            }
+            .to_owned(),
+            secs: secs.unwrap_or_else(|| self.begun.elapsed().as_secs_f64()),
+            said: self.keys.redact(&said.chars().skip(tail).collect::<String>()),
+        }
+    }
+}
+
+fn status(how: &HowEnded) -> TerminalExitStatus {
+    match how {
+        HowEnded::Exited(code) => TerminalExitStatus::new().exit_code(u32::try_from(*code).ok()),
+        _ => TerminalExitStatus::new().signal("SIGKILL".to_owned()),
+    }
+}
+
+async fn listen(mut from: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>, too_much: CancellationToken) {
+    let mut block = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut block).await {
+        let mut said = lock(&said);
+        said.put(&block[..count]);
+        if said.total > SAID_AT_MOST {
+            too_much.cancel();
+        }
+    }
+}
+
+fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The end of what a program says.
+struct Said {
+    bytes: VecDeque<u8>,
+    most: usize,
+    total: u64,
+}
+
+impl Said {
+    fn new(most: usize) -> Self {
+        Self { bytes: VecDeque::new(), most, total: 0 }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        self.bytes.extend(&bytes[bytes.len().saturating_sub(self.most)..]);
+        let more = self.bytes.len().saturating_sub(self.most);
+        self.bytes.drain(..more);
+    }
+
+    /// As text, and whether its beginning is left out. A character of which a part was cut off is left out as a whole, at
+    /// the end as long as the rest of it may come.
+    fn text(&self, is_all: bool) -> (String, bool) {
+        let is_cut = self.total > self.bytes.len() as u64;
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let mut rest = bytes.as_slice();
+        if is_cut {
+            let lost = rest.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+            rest = &rest[lost..];
+        }
+        if !is_all {
+            let begun = (1..=rest.len().min(3)).find(|back| rest[rest.len() - back] & 0b1100_0000 != 0b1000_0000);
+            let is_half = begun.filter(|back| {
+                let first = rest[rest.len() - back];
+                (first.leading_ones() as usize) > *back && first.leading_ones() >= 2
+            });
+            rest = &rest[..rest.len() - is_half.unwrap_or(0)];
+        }
+        (String::from_utf8_lossy(rest).into_owned(), is_cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::EnvVariable;
+
+    use super::*;
+
+    fn words(create: &CreateTerminalRequest) -> Vec<String> {
+        words_of(create).expect("it can be run")
+    }
+
+    #[test]
+    fn what_is_too_long_loses_its_beginning_and_no_half_character_is_shown() {
+        let mut said = Said::new(10);
+        said.put("ünïcödé".as_bytes());
+        assert_eq!(said.text(true), ("nïcödé".to_owned(), true), "the second half of ü is left out");
+        let mut half = Said::new(100);
+        half.put(&"a€".as_bytes()[..3]);
+        assert_eq!((half.text(false).0.as_str(), half.text(true).0.as_str()), ("a", "a\u{fffd}"));
+        half.put(&"€".as_bytes()[2..]);
+        assert_eq!(half.text(false), ("a€".to_owned(), false));
+        let mut none = Said::new(0);
+        none.put(b"anything");
+        assert_eq!(none.text(false), (String::new(), true));
+        let mut large = Said::new(10);
+        (0..1_000).for_each(|_| large.put(&[b'x'; 5_000]));
+        assert!(large.bytes.len() == 10 && large.total == 5_000_000);
+    }
+
+    #[test]
+    fn what_is_run_is_words_and_variables_are_for_all_to_see() {
+        let create = CreateTerminalRequest::new("s", "git").args(vec!["commit".into(), "-m".into(), "a b; c".into()]);
+        assert_eq!(words(&create), ["git", "commit", "-m", "a b; c"]);
+        assert_eq!(words(&CreateTerminalRequest::new("s", "ls -la 'a b'")), ["ls", "-la", "a b"]);
+        assert_eq!(words(&CreateTerminalRequest::new("s", "ls | wc")), ["sh", "-c", "ls | wc"]);
+        let create = create.env(vec![EnvVariable::new("GIT_DIR", "/x y")]);
+        assert_eq!(words(&create)[..3], ["env", "GIT_DIR=/x y", "git"]);
+        for odd in [EnvVariable::new("", "x"), EnvVariable::new("-i", "x"), EnvVariable::new("A=B", "x")] {
+            assert!(words_of(&CreateTerminalRequest::new("s", "ls").env(vec![odd])).is_err());
+        }
+        assert!(words_of(&CreateTerminalRequest::new("s", " ")).is_err());
+    }
+}
