@@ -40,9 +40,9 @@
 //! | package | floors |
 //! |---|---|
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
-//! | `crates/knowledge` | `knowledge` |
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `places`, `simulation` |
+//! | `crates/knowledge` | `knowledge` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
 //! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk` |
 //! | `crates/window` | `view`, `ui` |

@@ -156,6 +156,12 @@ impl KnowledgeFile {
         numbered.filter_map(|(index, line)| Some((index + 1, &line.memory.as_ref()?.memory)))
     }
 
+    /// The memory by this id: new ones stand at the end.
+    pub fn memory(&self, id: &str) -> Option<&Memory> {
+        let memories = self.lines.iter().rev().filter_map(|line| line.memory.as_ref());
+        memories.map(|line| &line.memory).find(|memory| *memory.id == *id)
+    }
+
     fn index_of(&self, id: &str) -> Result<usize, FileError> {
         let is_it = |line: &Line| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
         let found = self.lines.iter().position(is_it);
