@@ -42,13 +42,15 @@
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `places`, `simulation` |
+//! | `crates/knowledge` | `knowledge` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
 //! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk` |
 //! | `crates/window` | `view`, `ui` |
 //! | `src` | `app`, `cli` |
 //!
 //! - **The room runs without a mind:** `simulation` knows no prompt, no model, no database.
-//! - **Only `gateway` knows the network:** nothing else names tokio, HTTP or a vendor. Only `store` knows SQLite.
+//! - **Only `gateway` knows the network:** nothing else names tokio, HTTP or a vendor. Only `store` knows SQLite,
+//!   and `knowledge` for vectors that can be computed again.
 //! - **One owner:** a module's components and resources are written by that module; others send messages.
 //!   The earlier module owns a message's type, whichever way the message travels.
 //! - **One door:** what was not computed inside the world enters as an [`schedule::Input`], recorded with
@@ -62,6 +64,7 @@
 
 pub use workshop_files::{store, workspace};
 pub use workshop_foundation::{base, log, safe_fs, schedule};
+pub use workshop_knowledge::knowledge;
 pub use workshop_minds::{gateway, memory, mind, offline};
 pub use workshop_room::{agent, element, places, simulation};
 #[cfg(feature = "window")]

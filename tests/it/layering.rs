@@ -10,10 +10,11 @@ use crate::cases;
 
 /// The packages of the house and the floors in each, lowest first: a floor may name only floors before it. Everything
 /// else about the order follows from this list, also what `src/lib.rs` says of it.
-const HOUSE: [(&str, &[&str]); 7] = [
+const HOUSE: [(&str, &[&str]); 8] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),
+    ("crates/knowledge", &["knowledge"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
     ("crates/work", &["gate", "tools", "kernel", "orchestration", "desk"]),
     ("crates/window", &["view", "ui"]),
@@ -21,7 +22,7 @@ const HOUSE: [(&str, &[&str]); 7] = [
 ];
 
 /// What a floor does without, though it stands below: the room runs with no model and no database.
-const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "memory", "mind", "gateway", "kernel"])];
+const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "knowledge", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
 const ONLY_IN: [(&str, &[&str]); 10] = [
@@ -31,7 +32,7 @@ const ONLY_IN: [(&str, &[&str]); 10] = [
     ("rmcp", &["gateway"]),
     ("agent_client_protocol", &["gateway"]),
     ("landlock", &["gateway"]),
-    ("rusqlite", &["store"]),
+    ("rusqlite", &["store", "knowledge"]),
     ("notify", &["workspace"]),
     ("git2", &["workspace"]),
     // `app` puts the window together.

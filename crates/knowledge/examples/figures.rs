@@ -1,0 +1,141 @@
+//! The figures of knowledge: `cargo run --release --locked -p workshop-knowledge --example figures`. Each is the median
+//! of several, in one process, on one thread; memories are made of words of many frequencies, as in real texts.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use workshop_knowledge::knowledge::{
+    Db, Embedder, Filter, KnowledgeBase, KnowledgeError, Memory, Owner, Viewer, WordLlama, Write,
+};
+
+/// Words of the texts, the most frequent first.
+const WORDS: &str = include_str!("../fixtures/questions.tsv");
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides.max(1)
+    }
+
+    /// Small numbers more often than large ones.
+    fn rank(&mut self, sides: usize) -> usize {
+        let (one, other) = (self.roll(sides), self.roll(sides));
+        one * other / sides.max(1)
+    }
+}
+
+fn text(dice: &mut Dice, words: &[&str], count: usize) -> String {
+    let picked: Vec<String> = (0..count)
+        .map(|_| match dice.roll(8) {
+            // Names and numbers, which are rare.
+            0 => format!("{}{}", words[dice.rank(words.len())], dice.roll(5_000)),
+            _ => words[dice.rank(words.len())].to_owned(),
+        })
+        .collect();
+    picked.join(" ")
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+fn timed<T>(act: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let done = act();
+    (start.elapsed(), done)
+}
+
+fn main() -> Result<(), KnowledgeError> {
+    let mut words: Vec<&str> = WORDS.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    words.dedup();
+    let model = WordLlama::built_in()?;
+    let mut dice = Dice(7);
+    let times = (0..2_000).map(|_| {
+        let text = text(&mut dice, &words, 14);
+        timed(|| model.embed(&text)).0
+    });
+    println!("a text of 14 words embedded: {:.4} ms", median(times.collect()));
+    for count in [10_000, 100_000] {
+        of(count, &words)?;
+    }
+    Ok(())
+}
+
+fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
+    println!("{count} memories, half of them shared, half of the one who asks:");
+    let folder = std::env::temp_dir().join(format!("workshop-knowledge-figures-{}", std::process::id()));
+    let place = folder.join("knowledge.db");
+    let mut dice = Dice(11);
+    let mut texts: BTreeMap<Owner, String> = BTreeMap::new();
+    let ada = Owner::Agent("ada".into());
+    for number in 0..count {
+        let owner = if number % 2 == 0 { ada.clone() } else { Owner::Shared };
+        let length = 8 + dice.roll(12);
+        let line = format!(
+            "- {} <!-- k-{number} kind=fact created=2026-11-{:02}T10:00:00 importance=0.{} -->\n",
+            text(&mut dice, words, length),
+            1 + number % 28,
+            1 + number % 9
+        );
+        texts.entry(owner).or_default().push_str(&line);
+    }
+    let open = || -> Result<KnowledgeBase, KnowledgeError> {
+        let mut known = KnowledgeBase::new(Db::open(&place)?, Box::new(WordLlama::built_in()?))?;
+        known.read(texts.clone())?;
+        Ok(known)
+    };
+    let (first, known) = timed(&open);
+    drop(known?);
+    println!("  opened without an index: {:.1} ms", first.as_secs_f64() * 1e3);
+    let mut again = Vec::new();
+    for _ in 0..5 {
+        let (time, known) = timed(&open);
+        drop(known?);
+        again.push(time);
+    }
+    println!("  opened: {:.1} ms", median(again));
+    let mut known = open()?;
+    let viewer = Viewer::Agent("ada".into());
+    let mut recalls = Vec::new();
+    for _ in 0..200 {
+        let question = text(&mut dice, words, 8);
+        let (time, found) = timed(|| known.recall(&viewer, &question, 1_800_000_000, 10, Filter::default()).len());
+        assert_eq!(found, 10);
+        recalls.push(time);
+    }
+    println!("  top 10 recalled, with embedding the question: {:.3} ms", median(recalls));
+    added(&mut known, &mut dice, words, &folder)?;
+    drop(known);
+    let _ = fs::remove_dir_all(&folder);
+    Ok(())
+}
+
+/// One memory taken in: into the file's text and the index, and then onto the disk.
+fn added(
+    known: &mut KnowledgeBase,
+    dice: &mut Dice,
+    words: &[&str],
+    folder: &std::path::Path,
+) -> Result<(), KnowledgeError> {
+    let path = folder.join("ada.md");
+    let mut file: Option<File> = OpenOptions::new().create(true).append(true).open(&path).ok();
+    let (mut indexed, mut written) = (Vec::new(), Vec::new());
+    for number in 0..200 {
+        let memory = Memory::new(&"ada".into(), &text(dice, words, 14), Some(number));
+        let (time, change) = timed(|| known.add(&memory));
+        indexed.push(time);
+        let Write::Append(line) = change?.write else { continue };
+        let (time, _) =
+            timed(|| file.as_mut().map(|file| file.write_all(line.as_bytes()).and_then(|()| file.sync_data())));
+        written.push(time);
+    }
+    println!("  one added, embedded and indexed: {:.3} ms", median(indexed));
+    println!("  its line appended and synced to disk: {:.3} ms", median(written));
+    Ok(())
+}

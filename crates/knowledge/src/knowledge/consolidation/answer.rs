@@ -1,0 +1,183 @@
+//! What a model's answer means, however it dresses it up: in prose, in a block of code, with odd keys and capitals.
+
+use serde_json::Value;
+
+use super::{Act, Candidate, Case, Decision, add};
+use crate::base::Id;
+use crate::base::spelling::folded_text;
+use crate::knowledge::memory::{MemoryKind, hundredths, tidy};
+
+/// So many candidates are taken of one answer.
+const CANDIDATES_AT_MOST: usize = 20;
+/// So many tags are kept of a candidate.
+const TAGS_AT_MOST: usize = 8;
+
+/// Why an answer cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// There is no list in it.
+    #[error("the model answered without a JSON list of memories: ask again, or choose a model that follows formats")]
+    NoList,
+}
+
+/// The candidates that a model names. One without a content is left out, and so is one that is there twice.
+pub fn parse_candidates(answer: &str) -> Result<Vec<Candidate>, AnswerError> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for value in list_in(answer).ok_or(AnswerError::NoList)? {
+        let content = match &value {
+            Value::String(content) => Some(content.as_str()),
+            value => field(value, &["content", "memory", "text", "fact"]).and_then(Value::as_str),
+        };
+        let candidate = Candidate::new(content.unwrap_or_default());
+        let is_known = candidates.iter().any(|one| folded_text(&one.content) == folded_text(&candidate.content));
+        if candidate.content.is_empty() || is_known {
+            continue;
+        }
+        candidates.push(described(candidate, &value));
+        if candidates.len() == CANDIDATES_AT_MOST {
+            break;
+        }
+    }
+    Ok(candidates)
+}
+
+/// A candidate with what else a model says of it.
+fn described(candidate: Candidate, value: &Value) -> Candidate {
+    let kind = field(value, &["kind", "type", "category"]).and_then(Value::as_str);
+    let kind = kind.and_then(|kind| kind.trim().to_lowercase().parse::<MemoryKind>().ok());
+    let importance = field(value, &["importance", "score"]).and_then(number);
+    // Some answer in tens or hundreds.
+    let importance = importance.map(|given| {
+        if given > 10.0 {
+            given / 100.0
+        } else if given > 1.0 {
+            given / 10.0
+        } else {
+            given
+        }
+    });
+    let tags = match field(value, &["tags", "keywords"]) {
+        Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(tags)) => tags.split(',').map(str::to_owned).collect(),
+        _ => candidate.tags,
+    };
+    let tags = tags.into_iter().map(|tag| tidy(&tag).text).filter(|tag| !tag.is_empty()).take(TAGS_AT_MOST).collect();
+    Candidate {
+        kind: kind.unwrap_or(candidate.kind),
+        importance: importance.map_or(candidate.importance, |given| hundredths(given as f32)),
+        tags,
+        ..candidate
+    }
+}
+
+/// What is done about each candidate by a model's answer. A candidate of which it says nothing usable is added: nothing
+/// is lost for an odd answer. It changes only memories that were shown to it with that candidate, and none that is
+/// pinned.
+pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
+    let values = list_in(answer).unwrap_or_default();
+    let mut decided: Vec<Option<Decision>> = vec![None; cases.len()];
+    for (place, value) in values.iter().enumerate() {
+        let named = field(value, &["candidate", "number", "index"]).and_then(number);
+        let case = match named {
+            Some(named) if named >= 1.0 => (named as usize).checked_sub(1),
+            Some(_) => None,
+            None => Some(place),
+        };
+        let Some(index) = case.filter(|index| *index < cases.len()) else { continue };
+        if decided[index].is_none() {
+            decided[index] = Some(decision(index, &cases[index], value));
+        }
+    }
+    let undecided = |index: usize, case: &Case| {
+        let told = Some("the model did not say what to do about it, so it was added".to_owned());
+        Decision { case: index, act: add(&case.candidate), told }
+    };
+    let decided = decided.into_iter().zip(cases).enumerate();
+    once(decided.map(|(index, (decision, case))| decision.unwrap_or_else(|| undecided(index, case))).collect(), cases)
+}
+
+/// A known memory is changed by one candidate; another that wants to change it is added.
+fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
+    let mut changed: Vec<Id> = Vec::new();
+    for decision in &mut decisions {
+        let (Act::Update { id, .. } | Act::Delete { id }) = &decision.act else { continue };
+        if changed.contains(id) {
+            decision.told = Some(format!("{id} is changed by another candidate already, so this one was added"));
+            decision.act = add(&cases[decision.case].candidate);
+        } else {
+            changed.push(id.clone());
+        }
+    }
+    decisions
+}
+
+fn decision(index: usize, case: &Case, value: &Value) -> Decision {
+    let word = field(value, &["act", "action", "operation", "decision", "event"]).and_then(Value::as_str);
+    let word = word.unwrap_or_default().trim().to_uppercase();
+    let id = field(value, &["id", "memory", "known", "target"]).and_then(Value::as_str).map(str::trim);
+    let known = id.and_then(|id| case.similar.iter().find(|similar| *similar.memory.id == *id));
+    let instead = |what: &str| {
+        let told = Some(format!("{what}, so it was added"));
+        Decision { case: index, act: add(&case.candidate), told }
+    };
+    let done = |act| Decision { case: index, act, told: None };
+    match (word.as_str(), known) {
+        ("ADD" | "NEW" | "CREATE", _) => done(add(&case.candidate)),
+        ("SKIP" | "IGNORE", _) => done(Act::Skip),
+        ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
+        // It says that it is known, and not as what: as what is most like it.
+        ("KEEP" | "NONE" | "NOOP", None) => match case.similar.first() {
+            Some(first) => done(Act::Keep { id: first.memory.id.clone() }),
+            None => instead("the model took it for known, and nothing like it is"),
+        },
+        ("UPDATE" | "DELETE" | "REMOVE", Some(known)) if known.memory.pinned => {
+            instead(&format!("{} is pinned and is changed by a person only", known.memory.id))
+        }
+        ("UPDATE", Some(known)) => {
+            let content = field(value, &["content", "text", "new_content"]).and_then(Value::as_str).unwrap_or_default();
+            let content = Some(tidy(content).text).filter(|content| !content.is_empty());
+            let candidate = described(case.candidate.clone(), value);
+            let candidate = Candidate { content: content.unwrap_or(candidate.content.clone()), ..candidate };
+            done(Act::Update { id: known.memory.id.clone(), candidate })
+        }
+        ("DELETE" | "REMOVE", Some(known)) => done(Act::Delete { id: known.memory.id.clone() }),
+        ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named no memory that it was shown"),
+        _ => instead("the model named no act that is known here"),
+    }
+}
+
+/// The first of these keys, in whatever capitals.
+fn field<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    let object = value.as_object()?;
+    keys.iter().find_map(|key| object.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+}
+
+/// The first JSON list in a text, or the list that the first object in it holds, or that object alone.
+fn list_in(text: &str) -> Option<Vec<Value>> {
+    let mut single = None;
+    for (at, _) in text.match_indices(['[', '{']) {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Array(list))) if list.iter().all(|one| one.is_object() || one.is_string()) => {
+                return Some(list);
+            }
+            Some(Ok(Value::Object(object))) => {
+                if let Some(list) =
+                    object.values().find_map(|value| value.as_array().filter(|list| list.iter().all(Value::is_object)))
+                {
+                    return Some(list.clone());
+                }
+                // Lines of objects without a list around them.
+                let rest = values.map_while(Result::ok).filter(Value::is_object);
+                single = Some(std::iter::once(Value::Object(object)).chain(rest).collect());
+                break;
+            }
+            _ => {}
+        }
+    }
+    single
+}

@@ -1,0 +1,81 @@
+//! What is decided without a model: by how alike two texts are, and by which words each has that the other has not.
+
+use std::collections::BTreeSet;
+
+use super::{Act, Case, Decision, add};
+use crate::base::Id;
+use crate::base::spelling::{folded, folded_text};
+use crate::knowledge::memory::{Edge, Relation, hundredths};
+
+/// Two texts that are so alike say the same.
+pub const SAME_FROM: f32 = 0.97;
+/// Two texts that are so alike are about one thing: where one has all the words of the other, it says more.
+const ONE_THING_FROM: f32 = 0.8;
+/// Two texts that are so alike have to do with each other.
+const RELATED_FROM: f32 = 0.6;
+/// A text with fewer words is not worth remembering, unless it is written without blanks.
+const WORDS_AT_LEAST: usize = 3;
+
+/// What is done about each candidate, without a model. Nothing that is known is ever deleted by it, and nothing that is
+/// pinned changed.
+pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
+    let mut changed: BTreeSet<Id> = BTreeSet::new();
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    let decisions = cases.iter().enumerate().map(|(index, case)| {
+        let act = if said.insert(folded_text(&case.candidate.content)) { act(case, &changed) } else { Act::Skip };
+        if let Act::Update { id, .. } = &act {
+            changed.insert(id.clone());
+        }
+        Decision { case: index, act, told: None }
+    });
+    decisions.collect()
+}
+
+fn act(case: &Case, changed: &BTreeSet<Id>) -> Act {
+    let words = words(&case.candidate.content);
+    if words.len() < WORDS_AT_LEAST && case.candidate.content.is_ascii() {
+        return Act::Skip;
+    }
+    let candidate = folded_text(&case.candidate.content);
+    for similar in &case.similar {
+        let id = || similar.memory.id.clone();
+        let known = self::words(&similar.memory.content);
+        let is_same = candidate == folded_text(&similar.memory.content);
+        // Numbers and names make two texts say different things, however alike they are.
+        let says_nothing_new = words.is_subset(&known);
+        if is_same || (similar.similarity >= ONE_THING_FROM && says_nothing_new) {
+            return Act::Keep { id: id() };
+        }
+        let says_more = known.is_subset(&words) && similar.similarity >= ONE_THING_FROM;
+        let is_free = !similar.memory.pinned && !changed.contains(&similar.memory.id);
+        if is_free && says_more && similar.memory.kind == case.candidate.kind {
+            return Act::Update { id: id(), candidate: case.candidate.clone() };
+        }
+        if similar.similarity >= SAME_FROM && numbers(&words) == numbers(&known) && words.len() == known.len() {
+            return Act::Keep { id: id() };
+        }
+    }
+    let related = case.similar.iter().filter(|similar| similar.similarity >= RELATED_FROM);
+    let mut edges: Vec<Edge> = related
+        .map(|similar| Edge {
+            relation: Relation::RelatesTo,
+            target: similar.memory.id.clone(),
+            weight: hundredths(similar.similarity),
+        })
+        .collect();
+    edges.sort_by(|one, other| one.target.cmp(&other.target));
+    match add(&case.candidate) {
+        Act::Add { candidate, .. } => Act::Add { candidate, edges },
+        other => other,
+    }
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let folded = folded(text);
+    let words = folded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+fn numbers(words: &BTreeSet<String>) -> Vec<&String> {
+    words.iter().filter(|word| word.contains(|character: char| character.is_numeric())).collect()
+}

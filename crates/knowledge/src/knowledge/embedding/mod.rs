@@ -1,0 +1,183 @@
+//! What a text means, as a vector: the trait of all that can say it, and the one that is built in.
+
+mod tokens;
+mod wordllama;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use wordllama::WordLlama;
+
+use crate::base::Id;
+
+/// No model has more dimensions.
+const DIMENSIONS_AT_MOST: usize = 4096;
+
+/// Names a model of embeddings: vectors of two models are never compared.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModelId(pub Id);
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// Whatever says what a text means.
+pub trait Embedder {
+    /// Which model it is, with everything in its name on which its vectors depend.
+    fn model(&self) -> &ModelId;
+
+    /// How many numbers its vectors have.
+    fn dimensions(&self) -> usize;
+
+    /// What a text means. A text without any meaning that it knows is an error.
+    fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError>;
+}
+
+/// Why there is no vector.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EmbeddingError {
+    /// It is of another length.
+    #[error(
+        "{model} gave a vector of {given} numbers, not of {wanted}: choose another model of embeddings, or reindex"
+    )]
+    Dimensions {
+        /// Which model.
+        model: ModelId,
+        /// How many there are.
+        given: usize,
+        /// How many there should be.
+        wanted: usize,
+    },
+    /// It has something in it that is no number.
+    #[error("{model} gave a vector with something in it that is no number: choose another model of embeddings")]
+    NoNumber {
+        /// Which model.
+        model: ModelId,
+    },
+    /// It points nowhere: an empty text, or a broken model.
+    #[error("{model} gave a vector of zeros: the text says nothing that it knows")]
+    Zero {
+        /// Which model.
+        model: ModelId,
+    },
+    /// The model could not be asked, or could not be read.
+    #[error("{model}: {why}")]
+    Unavailable {
+        /// Which model.
+        model: ModelId,
+        /// Why, and what to do.
+        why: String,
+    },
+}
+
+/// A vector of length 1 in 8 bits a number, and which model it is of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Embedding {
+    model: ModelId,
+    levels: Box<[i8]>,
+    scale: f32,
+}
+
+impl Embedding {
+    /// What a model gave, checked and brought to length 1.
+    pub fn new(model: &ModelId, wanted: usize, numbers: &[f32]) -> Result<Self, EmbeddingError> {
+        if numbers.len() != wanted || wanted == 0 || wanted > DIMENSIONS_AT_MOST {
+            return Err(EmbeddingError::Dimensions { model: model.clone(), given: numbers.len(), wanted });
+        }
+        if numbers.iter().any(|number| !number.is_finite()) {
+            return Err(EmbeddingError::NoNumber { model: model.clone() });
+        }
+        let largest = numbers.iter().fold(0.0f32, |largest, number| largest.max(number.abs()));
+        if largest < f32::MIN_POSITIVE {
+            return Err(EmbeddingError::Zero { model: model.clone() });
+        }
+        // By way of the largest, so that no square is too large or too small for a number.
+        let squares: f32 = numbers.iter().map(|number| (number / largest) * (number / largest)).sum();
+        let levels = numbers.iter().map(|number| (number / largest * 127.0).round() as i8).collect();
+        Ok(Self { model: model.clone(), levels, scale: 1.0 / (127.0 * squares.sqrt()) })
+    }
+
+    /// One that was kept.
+    pub fn kept(model: &ModelId, wanted: usize, scale: f32, levels: &[i8]) -> Result<Self, EmbeddingError> {
+        if levels.len() != wanted {
+            return Err(EmbeddingError::Dimensions { model: model.clone(), given: levels.len(), wanted });
+        }
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(EmbeddingError::NoNumber { model: model.clone() });
+        }
+        Ok(Self { model: model.clone(), levels: levels.into(), scale })
+    }
+
+    /// Which model it is of.
+    pub fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    /// Its numbers in steps of [`scale`](Self::scale).
+    pub fn levels(&self) -> &[i8] {
+        &self.levels
+    }
+
+    /// What one step is.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// How alike two meanings are, from -1 to 1; none where they are of two models.
+    pub fn similarity(&self, other: &Self) -> Option<f32> {
+        let is_comparable = self.model == other.model && self.levels.len() == other.levels.len();
+        is_comparable.then(|| dot(&self.levels, &other.levels) as f32 * self.scale * other.scale)
+    }
+}
+
+/// The sum of the products of two vectors of one length.
+pub(super) fn dot(one: &[i8], other: &[i8]) -> i32 {
+    one.iter().zip(other).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn model(name: &str) -> ModelId {
+        ModelId(name.into())
+    }
+
+    #[test]
+    fn what_is_no_vector_of_the_model_is_refused() {
+        let new = |numbers: &[f32]| Embedding::new(&model("m"), 3, numbers);
+        assert!(matches!(new(&[1.0]), Err(EmbeddingError::Dimensions { given: 1, wanted: 3, .. })));
+        assert!(matches!(new(&[]), Err(EmbeddingError::Dimensions { .. })));
+        assert!(matches!(new(&[1.0, f32::NAN, 0.0]), Err(EmbeddingError::NoNumber { .. })));
+        assert!(matches!(new(&[1.0, f32::INFINITY, 0.0]), Err(EmbeddingError::NoNumber { .. })));
+        assert!(matches!(new(&[0.0; 3]), Err(EmbeddingError::Zero { .. })));
+        assert!(new(&[f32::MAX, f32::MAX, 1.0]).is_ok());
+        assert!(Embedding::kept(&model("m"), 3, f32::NAN, &[1, 2, 3]).is_err());
+        assert!(Embedding::kept(&model("m"), 2, 1.0, &[1, 2, 3]).is_err());
+    }
+
+    #[test]
+    fn vectors_of_two_models_are_not_compared() {
+        let one = Embedding::new(&model("a"), 2, &[1.0, 0.0]).expect("it is one");
+        let other = Embedding::new(&model("b"), 2, &[1.0, 0.0]).expect("it is one");
+        assert_eq!(one.similarity(&other), None);
+        assert!((one.similarity(&one).expect("they can be compared") - 1.0).abs() < 1e-5);
+    }
+
+    proptest! {
+        #[test]
+        fn eight_bits_are_enough(a in proptest::collection::vec(-2f32..2.0, 64), b in proptest::collection::vec(-2f32..2.0, 64)) {
+            let exact = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+            let cosine = exact(&a, &b) / (exact(&a, &a) * exact(&b, &b)).sqrt();
+            let kept = |numbers: &[f32]| Embedding::new(&model("m"), 64, numbers).expect("it is one");
+            let similarity = kept(&a).similarity(&kept(&b)).expect("they can be compared");
+            prop_assert!((f64::from(similarity) - cosine).abs() < 0.02, "{similarity} for {cosine}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! A file of memories that a person reads and edits: one line is one memory, everything else is left as it is.
+
+mod escaping;
+mod line;
+mod owner;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use line::{MemoryLine, Parsed, parse, render, rendered_again};
+pub use owner::{Owner, SHARED_FILE};
+
+use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
+use crate::base::{Id, Problem};
+
+/// So many problems of one file are told; of more only how many.
+const PROBLEMS_AT_MOST: usize = 20;
+
+/// A file of `memory/knowledge/`, read. Writing it back gives the same bytes; a change touches the line that it is
+/// about and no other.
+#[derive(Clone, Debug)]
+pub struct KnowledgeFile {
+    owner: Owner,
+    lines: Vec<Line>,
+    /// What is wrong in it.
+    problems: Vec<Problem>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    /// With its end.
+    raw: String,
+    memory: Option<Box<MemoryLine>>,
+}
+
+/// Why a file could not be changed as wanted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FileError {
+    /// There is no such memory in it.
+    #[error("{place} has no memory {id}: see which there are with: workshop knowledge list")]
+    Unknown {
+        /// The file.
+        place: String,
+        /// The id that was looked for.
+        id: Id,
+    },
+    /// There is one by this id already.
+    #[error("{place} has a memory {id} already: change that one")]
+    Taken {
+        /// The file.
+        place: String,
+        /// The id.
+        id: Id,
+    },
+    /// A memory of nothing.
+    #[error("{place}: a memory needs a text, and this one has none")]
+    Empty {
+        /// The file.
+        place: String,
+    },
+}
+
+impl KnowledgeFile {
+    /// Reads a text. Ids in `taken` are those of other files: a line that has one of them again is known by another.
+    pub fn parse(owner: Owner, text: &str, taken: &mut BTreeSet<Id>) -> Self {
+        let template = owner.template();
+        let mut file = Self { owner, lines: Vec::new(), problems: Vec::new() };
+        let mut times_seen = BTreeMap::<u64, i64>::new();
+        let (mut block, mut not_told) = (Block::None, 0);
+        for raw in text.split_inclusive('\n') {
+            let number = file.lines.len() + 1;
+            let bare = without_end(raw);
+            let mut found = None;
+            let parsed = if block.takes(bare, number) { Parsed::Other } else { parse(bare, &template) };
+            let problem = match parsed {
+                Parsed::Other => None,
+                Parsed::Broken(what, remedy) => Some((what, remedy)),
+                Parsed::Memory(mut line) => {
+                    let problem = file.named(&mut line, taken, &mut times_seen);
+                    found = Some(line);
+                    problem
+                }
+            };
+            if let Some((what, remedy)) = problem {
+                if file.problems.len() < PROBLEMS_AT_MOST {
+                    file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
+                } else {
+                    not_told += 1;
+                }
+            }
+            file.lines.push(Line { raw: raw.to_owned(), memory: found });
+        }
+        if let Some((number, what, remedy)) = block.unclosed() {
+            file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
+        }
+        if not_told > 0 {
+            let what = format!("{not_told} more lines have something wrong");
+            file.problems.push(Problem::warning(file.owner.place(), what, "mend those above first"));
+        }
+        file
+    }
+
+    /// An empty file with a heading for whoever opens it.
+    pub fn new(owner: Owner) -> Self {
+        let heading = match &owner {
+            Owner::Agent(agent) => format!("# What {agent} knows\n\n"),
+            Owner::Shared => "# What everybody knows\n\n".to_owned(),
+        };
+        Self::parse(owner, &heading, &mut BTreeSet::new())
+    }
+
+    /// Gives a memory its id where its line says none, or one that is taken.
+    fn named(
+        &self,
+        line: &mut MemoryLine,
+        taken: &mut BTreeSet<Id>,
+        times_seen: &mut BTreeMap<u64, i64>,
+    ) -> Option<(String, &'static str)> {
+        let memory = &mut line.memory;
+        let is_double = !memory.id.is_empty() && taken.contains(&memory.id);
+        let told = match (is_double, line.cut_from) {
+            (true, _) => Some((
+                format!("the id {} stands on two lines", memory.id),
+                "delete one of the lines, or the part from <!-- to --> of one",
+            )),
+            (false, Some(bytes)) => Some((
+                format!("the text has {bytes} bytes, and only the first {CONTENT_BYTES_AT_MOST} are remembered"),
+                "make several lines of it",
+            )),
+            (false, None) => None,
+        };
+        while memory.id.is_empty() || taken.contains(&memory.id) {
+            let seen = times_seen.entry(memory.content_key()).or_insert(0);
+            *seen += 1;
+            memory.id = made_id(&self.owner.place(), &memory.content, -*seen);
+        }
+        taken.insert(memory.id.clone());
+        told
+    }
+
+    /// Whose it is.
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// What is wrong in it, in the order of its lines.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The memories in it, in the order of their lines, each with the number of its line from 1.
+    pub fn memories(&self) -> impl Iterator<Item = (usize, &Memory)> {
+        let numbered = self.lines.iter().enumerate();
+        numbered.filter_map(|(index, line)| Some((index + 1, &line.memory.as_ref()?.memory)))
+    }
+
+    /// The memory by this id: new ones stand at the end.
+    pub fn memory(&self, id: &str) -> Option<&Memory> {
+        let memories = self.lines.iter().rev().filter_map(|line| line.memory.as_ref());
+        memories.map(|line| &line.memory).find(|memory| *memory.id == *id)
+    }
+
+    fn index_of(&self, id: &str) -> Result<usize, FileError> {
+        let is_it = |line: &Line| line.memory.as_ref().is_some_and(|line| *line.memory.id == *id);
+        let found = self.lines.iter().position(is_it);
+        found.ok_or_else(|| FileError::Unknown { place: self.owner.place(), id: id.into() })
+    }
+
+    /// Writes a memory as a new line at the end, and says what was cut of it. The line as bytes is what is to be put
+    /// behind the old text: nothing before it changes.
+    pub fn add(&mut self, memory: &Memory) -> Result<Added, FileError> {
+        if self.index_of(&memory.id).is_ok() {
+            return Err(FileError::Taken { place: self.owner.place(), id: memory.id.clone() });
+        }
+        let (memory, Tidied { cut_from, .. }) = self.tidied(memory)?;
+        let end = if self.lines.first().is_some_and(|line| line.raw.ends_with("\r\n")) { "\r\n" } else { "\n" };
+        let mut appended = String::new();
+        if let Some(last) = self.lines.last_mut().filter(|last| !last.raw.ends_with('\n')) {
+            last.raw.push_str(end);
+            appended.push_str(end);
+        }
+        let raw = format!("{}{end}", render(&memory));
+        appended.push_str(&raw);
+        let Parsed::Memory(mut line) = parse(without_end(&raw), &self.owner.template()) else {
+            return Err(FileError::Empty { place: self.owner.place() });
+        };
+        line.memory.id = memory.id.clone();
+        self.lines.push(Line { raw, memory: Some(line) });
+        Ok(Added { appended, cut_from })
+    }
+
+    /// Writes the line of a memory anew, and says what was cut of it.
+    pub fn update(&mut self, memory: &Memory) -> Result<Option<usize>, FileError> {
+        let index = self.index_of(&memory.id)?;
+        let (memory, Tidied { cut_from, .. }) = self.tidied(memory)?;
+        let line = &mut self.lines[index];
+        let Some(old) = line.memory.take() else { return Ok(None) };
+        if old.memory == memory {
+            line.memory = Some(old);
+            return Ok(None);
+        }
+        let bare = without_end(&line.raw);
+        let end = line.raw[bare.len()..].to_owned();
+        line.raw = rendered_again(bare, &old, &memory) + &end;
+        line.memory = match parse(without_end(&line.raw), &self.owner.template()) {
+            Parsed::Memory(line) => Some(line),
+            _ => Some(Box::new(MemoryLine { memory, ..*old })),
+        };
+        Ok(cut_from)
+    }
+
+    /// Takes the line of a memory out.
+    pub fn remove(&mut self, id: &str) -> Result<Memory, FileError> {
+        let index = self.index_of(id)?;
+        let unknown = || FileError::Unknown { place: self.owner.place(), id: id.into() };
+        self.lines.remove(index).memory.map(|line| line.memory).ok_or_else(unknown)
+    }
+
+    /// A memory as it stands in this file.
+    fn tidied(&self, memory: &Memory) -> Result<(Memory, Tidied), FileError> {
+        let tidied = tidy(&memory.content);
+        if tidied.text.is_empty() {
+            return Err(FileError::Empty { place: self.owner.place() });
+        }
+        let mut memory = Memory { content: tidied.text.clone(), shared: self.owner == Owner::Shared, ..memory.clone() };
+        if let Owner::Agent(agent) = &self.owner {
+            memory.agent = agent.clone();
+        }
+        Ok((memory, tidied))
+    }
+}
+
+/// What came of adding a memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Added {
+    /// What is to be written behind the old text.
+    pub appended: String,
+    /// How many bytes the content had, where it was cut.
+    pub cut_from: Option<usize>,
+}
+
+impl fmt::Display for KnowledgeFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines.iter().try_for_each(|line| out.write_str(&line.raw))
+    }
+}
+
+fn without_end(raw: &str) -> &str {
+    let bare = raw.strip_suffix('\n').unwrap_or(raw);
+    bare.strip_suffix('\r').unwrap_or(bare)
+}
+
+/// What lines stand in that are not read: a block of code, a comment of its own.
+enum Block {
+    None,
+    Code { fence: &'static str, since: usize },
+    Comment { since: usize },
+}
+
+impl Block {
+    /// Whether this line belongs to a block.
+    fn takes(&mut self, line: &str, number: usize) -> bool {
+        let line = line.trim_start_matches('\u{feff}').trim_start();
+        match self {
+            Self::None => {
+                if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)) {
+                    *self = Self::Code { fence, since: number };
+                } else if line.starts_with("<!--") && !line.contains("-->") {
+                    *self = Self::Comment { since: number };
+                } else {
+                    return false;
+                }
+            }
+            Self::Code { fence, .. } if line.starts_with(*fence) => *self = Self::None,
+            Self::Comment { .. } if line.contains("-->") => *self = Self::None,
+            _ => {}
+        }
+        true
+    }
+
+    /// The line where a block begins that never ends.
+    fn unclosed(&self) -> Option<(usize, &'static str, &'static str)> {
+        match self {
+            Self::None => None,
+            Self::Code { since, .. } => {
+                Some((*since, "the block of code that begins here never ends", "close it with a line of ```"))
+            }
+            Self::Comment { since } => Some((*since, "the comment that begins here never ends", "close it with -->")),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Whose file it is, and what the file is called: `ada.md`, and `shared.md` for what everybody knows.
+
+use super::super::memory::Memory;
+use crate::base::Id;
+use crate::base::ids::USER;
+
+/// The folder of a workspace in which the files lie.
+const FOLDER: &str = "memory/knowledge";
+/// The name of the file that is everybody's.
+pub const SHARED_FILE: &str = "shared.md";
+const SHARED_STEM: &str = "shared";
+const EXTENSION: &str = ".md";
+
+/// Whose memories a file holds.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Owner {
+    /// One agent's, which no other agent is ever shown.
+    Agent(Id),
+    /// Everybody's.
+    Shared,
+}
+
+impl Owner {
+    /// Whose file a memory belongs into.
+    pub fn of(memory: &Memory) -> Self {
+        if memory.shared { Self::Shared } else { Self::Agent(memory.agent.clone()) }
+    }
+
+    /// The name of its file: the agent's id, with `%` and bytes for what does not belong into a file's name.
+    pub fn file_name(&self) -> String {
+        let Self::Agent(agent) = self else { return SHARED_FILE.to_owned() };
+        let mut name = String::with_capacity(agent.len() + EXTENSION.len());
+        // What only looks like the shared file on some disks is written otherwise, too.
+        let is_like_shared = agent.to_lowercase() == SHARED_STEM;
+        for (at, character) in agent.char_indices() {
+            let is_plain = character.is_alphanumeric() || "-_ ".contains(character) || (character == '.' && at > 0);
+            if is_plain && !(is_like_shared && at == 0) {
+                name.push(character);
+            } else {
+                let mut bytes = [0; 4];
+                character.encode_utf8(&mut bytes).bytes().for_each(|byte| name.push_str(&format!("%{byte:02X}")));
+            }
+        }
+        name + EXTENSION
+    }
+
+    /// Whose file this is, by its name; none for one that is nobody's.
+    pub fn by_file_name(name: &str) -> Option<Self> {
+        if name == SHARED_FILE {
+            return Some(Self::Shared);
+        }
+        let stem = name.strip_suffix(EXTENSION).filter(|stem| !stem.is_empty() && !stem.starts_with('.'))?;
+        let mut bytes = Vec::with_capacity(stem.len());
+        let mut rest = stem.as_bytes();
+        while let Some((first, after)) = rest.split_first() {
+            let byte = (*first == b'%').then(|| after.get(..2)).flatten();
+            let byte = byte.and_then(|digits| std::str::from_utf8(digits).ok());
+            match byte.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                Some(byte) => {
+                    bytes.push(byte);
+                    rest = &after[2..];
+                }
+                None => {
+                    bytes.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        String::from_utf8(bytes).ok().map(|agent| Self::Agent(agent.into()))
+    }
+
+    /// Its path in the workspace.
+    pub fn place(&self) -> String {
+        format!("{FOLDER}/{}", self.file_name())
+    }
+
+    /// What a line is that says nothing of itself but its text.
+    pub(super) fn template(&self) -> Memory {
+        let agent = match self {
+            Self::Agent(agent) => agent.clone(),
+            Self::Shared => USER.into(),
+        };
+        Memory { id: "".into(), shared: *self == Self::Shared, ..Memory::new(&agent, "", None) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn no_agent_has_the_file_of_all_or_one_elsewhere() {
+        for (agent, name) in [
+            ("ada", "ada.md"),
+            ("shared", "%73hared.md"),
+            ("Shared", "%53hared.md"),
+            ("../etc/passwd", "%2E.%2Fetc%2Fpasswd.md"),
+            ("größe 1", "größe 1.md"),
+            (".hidden", "%2Ehidden.md"),
+        ] {
+            assert_eq!(Owner::Agent(agent.into()).file_name(), name);
+        }
+        assert_eq!(Owner::by_file_name("notes.txt"), None);
+        assert_eq!(Owner::by_file_name(".ada.md.workshop-writing"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_is_known_by_its_name(agent in "\\PC{1,20}") {
+            let owner = Owner::Agent(agent.as_str().into());
+            prop_assert_eq!(Owner::by_file_name(&owner.file_name()), Some(owner));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The memories of one owner, with their vectors side by side and their words: what only its owner, or everybody, is
+//! ever shown.
+
+use std::collections::HashMap;
+
+use super::keywords::Keywords;
+use crate::base::Id;
+use crate::knowledge::embedding::{Embedding, dot};
+use crate::knowledge::memory::Memory;
+
+/// How often a memory was recalled, and when last. Kept in the index, never in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecallCount {
+    /// When last, in seconds since 1970.
+    pub last: Option<i64>,
+    /// How often.
+    pub times: u32,
+}
+
+/// A memory with what is kept beside it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What is remembered.
+    pub memory: Memory,
+    /// How often it was recalled.
+    pub recalls: RecallCount,
+}
+
+/// The memories of one owner. Where they stand in it says nothing: a memory that goes gives its place to the last one.
+#[derive(Default)]
+pub(super) struct Collection {
+    entries: Vec<Entry>,
+    /// Looked up, never gone through.
+    places: HashMap<Id, usize>,
+    /// One after the other; zeros where a memory has no vector.
+    levels: Vec<i8>,
+    scales: Vec<f32>,
+    pub(super) keywords: Keywords,
+}
+
+/// What a memory is found by, besides its vector.
+fn searched(memory: &Memory) -> String {
+    if memory.tags.is_empty() {
+        return memory.content.clone();
+    }
+    format!("{} {}", memory.content, memory.tags.join(" "))
+}
+
+impl Collection {
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&Entry> {
+        self.places.get(id).map(|place| &self.entries[*place])
+    }
+
+    pub(super) fn recalls_mut(&mut self, id: &str) -> Option<&mut RecallCount> {
+        self.places.get(id).map(|place| &mut self.entries[*place].recalls)
+    }
+
+    /// Takes a memory in, or puts it in the place of the one by its id.
+    pub(super) fn put(&mut self, entry: Entry, embedding: Option<&Embedding>, dimensions: usize) {
+        let scale = embedding.map_or(0.0, Embedding::scale);
+        let place = match self.places.get(&entry.memory.id) {
+            Some(place) => {
+                let (old, new) = (searched(&self.entries[*place].memory), searched(&entry.memory));
+                if old != new {
+                    self.keywords.replace(*place, &old, &new);
+                }
+                self.entries[*place] = entry;
+                *place
+            }
+            None => {
+                self.keywords.push(&searched(&entry.memory));
+                self.places.insert(entry.memory.id.clone(), self.entries.len());
+                self.entries.push(entry);
+                self.scales.push(0.0);
+                self.levels.resize(self.entries.len() * dimensions, 0);
+                self.entries.len() - 1
+            }
+        };
+        self.scales[place] = scale;
+        let row = &mut self.levels[place * dimensions..(place + 1) * dimensions];
+        match embedding {
+            Some(embedding) => row.copy_from_slice(embedding.levels()),
+            None => row.fill(0),
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: &str, dimensions: usize) -> Option<Entry> {
+        let place = self.places.remove(id)?;
+        let last = self.entries.len() - 1;
+        let (gone, end) = (searched(&self.entries[place].memory), searched(&self.entries[last].memory));
+        self.keywords.swap_remove(place, &gone, &end);
+        let entry = self.entries.swap_remove(place);
+        if place != last {
+            self.places.insert(self.entries[place].memory.id.clone(), place);
+            self.levels.copy_within(last * dimensions..(last + 1) * dimensions, place * dimensions);
+        }
+        self.scales.swap_remove(place);
+        self.levels.truncate(last * dimensions);
+        Some(entry)
+    }
+
+    /// How alike each memory is to a meaning, by place; none for those without a vector.
+    pub(super) fn similarities(&self, wanted: &Embedding, each: &mut dyn FnMut(usize, f32)) {
+        let rows = self.levels.chunks_exact(wanted.levels().len().max(1));
+        for (place, (row, scale)) in rows.zip(&self.scales).enumerate() {
+            if *scale > 0.0 {
+                each(place, dot(row, wanted.levels()) as f32 * scale * wanted.scale());
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which memories of one collection have which words, and how often: what BM25 is computed from.
+
+use std::collections::HashMap;
+
+use super::words::words_of;
+
+/// How fast more of the same word counts less, and how much long texts are held back: the usual values.
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+/// Among so many memories a word that every fourth has is not looked for where others are.
+const COMMON_FROM: usize = 64;
+
+/// The words of one collection.
+#[derive(Default)]
+pub(super) struct Keywords {
+    /// By word: which memories have it, by their place, in order, and how often. Looked up, never gone through.
+    postings: HashMap<Box<str>, Vec<(u32, u16)>>,
+    /// How many words each memory has.
+    lengths: Vec<u32>,
+    total: u64,
+}
+
+impl Keywords {
+    /// Takes in the memory at the next place.
+    pub(super) fn push(&mut self, text: &str) {
+        let place = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
+        self.lengths.push(0);
+        self.put(place, text);
+    }
+
+    /// Takes in the memory at a place that has none.
+    fn put(&mut self, place: u32, text: &str) {
+        let mut words = words_of(text);
+        let count = u32::try_from(words.len()).unwrap_or(u32::MAX);
+        self.lengths[place as usize] = count;
+        self.total += u64::from(count);
+        words.sort_unstable();
+        for same in words.chunk_by(|one, other| one == other) {
+            let times = u16::try_from(same.len()).unwrap_or(u16::MAX);
+            let posting = match self.postings.get_mut(same[0].as_str()) {
+                Some(posting) => posting,
+                None => self.postings.entry(same[0].as_str().into()).or_default(),
+            };
+            match posting.last() {
+                Some((last, _)) if *last >= place => {
+                    let at = posting.partition_point(|(other, _)| *other < place);
+                    posting.insert(at, (place, times));
+                }
+                _ => posting.push((place, times)),
+            }
+        }
+    }
+
+    fn take(&mut self, place: u32, text: &str) {
+        self.total -= u64::from(std::mem::take(&mut self.lengths[place as usize]));
+        let mut words = words_of(text);
+        words.sort_unstable();
+        words.dedup();
+        for word in &words {
+            let Some(posting) = self.postings.get_mut(word.as_str()) else { continue };
+            if let Ok(at) = posting.binary_search_by_key(&place, |(other, _)| *other) {
+                posting.remove(at);
+            }
+            if posting.is_empty() {
+                self.postings.remove(word.as_str());
+            }
+        }
+    }
+
+    /// Puts another text in the place of one.
+    pub(super) fn replace(&mut self, place: usize, old: &str, new: &str) {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        self.take(place, old);
+        self.put(place, new);
+    }
+
+    /// Takes a memory out; the last one gets its place.
+    pub(super) fn swap_remove(&mut self, place: usize, text: &str, last: &str) {
+        let end = self.lengths.len() - 1;
+        self.take(u32::try_from(place).unwrap_or(u32::MAX), text);
+        if place != end {
+            self.take(u32::try_from(end).unwrap_or(u32::MAX), last);
+            self.put(u32::try_from(place).unwrap_or(u32::MAX), last);
+        }
+        self.lengths.pop();
+    }
+}
+
+/// What a question looks for by word, among some collections taken together: nothing else has a part in its scores.
+pub(super) struct WordQuery<'a> {
+    collections: Vec<&'a Keywords>,
+    words: Vec<(String, f32)>,
+    /// The rarity of all words together, also of those that nobody has.
+    all_said: f32,
+    mean_length: f32,
+}
+
+impl<'a> WordQuery<'a> {
+    /// The words of a text, with how much each says.
+    pub(super) fn new(text: &str, collections: Vec<&'a Keywords>) -> Self {
+        let count: usize = collections.iter().map(|keywords| keywords.lengths.len()).sum();
+        let total: u64 = collections.iter().map(|keywords| keywords.total).sum();
+        let mut words = words_of(text);
+        words.sort_unstable();
+        words.dedup();
+        let having = |word: &str| -> usize {
+            collections.iter().filter_map(|keywords| keywords.postings.get(word)).map(Vec::len).sum()
+        };
+        let mut words: Vec<(String, usize)> =
+            words.into_iter().map(|word| (having(&word), word)).map(|(having, word)| (word, having)).collect();
+        // A word that many have says hardly anything, and is what takes the time.
+        let is_common = |having: usize| count >= COMMON_FROM && having * 4 > count;
+        if words.iter().any(|(_, having)| *having > 0 && !is_common(*having)) {
+            words.retain(|(_, having)| !is_common(*having));
+        }
+        let rarity = |having: usize| (1.0 + (count as f32 - having as f32 + 0.5) / (having as f32 + 0.5)).ln();
+        let words: Vec<(String, f32)> = words.into_iter().map(|(word, having)| (word, rarity(having))).collect();
+        let all_said = words.iter().map(|(_, rarity)| rarity).sum();
+        Self { words, all_said, mean_length: (total as f32 / count.max(1) as f32).max(1.0), collections }
+    }
+
+    /// All memories of one of the collections that have any of the words, by place.
+    pub(super) fn matches(&self, which: usize) -> Vec<WordMatch> {
+        let Some(keywords) = self.collections.get(which) else { return Vec::new() };
+        let mut scores = vec![(0.0f32, 0.0f32); keywords.lengths.len()];
+        let mut found = Vec::new();
+        for (word, rarity) in &self.words {
+            for (place, times) in keywords.postings.get(word.as_str()).into_iter().flatten() {
+                let length = keywords.lengths[*place as usize] as f32 / self.mean_length;
+                let times = f32::from(*times);
+                let (score, said) = &mut scores[*place as usize];
+                if *said == 0.0 {
+                    found.push(*place);
+                }
+                *score += rarity * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length));
+                *said += rarity;
+            }
+        }
+        let of = |place: u32| {
+            let (score, said) = scores[place as usize];
+            WordMatch { place: place as usize, score, coverage: (said / self.all_said).min(1.0) }
+        };
+        found.into_iter().map(of).collect()
+    }
+}
+
+/// A memory that has words of a question.
+#[derive(Clone, Copy)]
+pub(super) struct WordMatch {
+    pub(super) place: usize,
+    /// By BM25.
+    pub(super) score: f32,
+    /// How much of what the question says stands in it, from 0 to 1: each word counts as much as it is rare.
+    pub(super) coverage: f32,
+}

@@ -1,0 +1,234 @@
+//! All memories in one place to be searched: a collection for each owner, so that what is private is found by nobody
+//! else on any way.
+
+mod collection;
+mod keywords;
+mod words;
+
+use std::collections::BTreeMap;
+
+use collection::Collection;
+pub use collection::{Entry, RecallCount};
+use keywords::{WordMatch, WordQuery};
+
+use super::embedding::{Embedding, EmbeddingError, ModelId};
+use super::file::Owner;
+use super::memory::{Edge, Memory};
+use crate::base::Id;
+
+/// Who asks.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Viewer {
+    /// An agent: it is shown its own memories and the shared ones.
+    Agent(Id),
+    /// The person, whose files they all are.
+    Person,
+}
+
+impl Viewer {
+    /// Whether this owner's memories are shown to it.
+    pub fn may_see(&self, owner: &Owner) -> bool {
+        match (self, owner) {
+            (Self::Person, _) | (_, Owner::Shared) => true,
+            (Self::Agent(viewer), Owner::Agent(agent)) => viewer == agent,
+        }
+    }
+}
+
+/// All memories, searchable. It is made of the files at any time; nothing in it is worth keeping but how often each
+/// memory was recalled.
+pub struct Index {
+    model: ModelId,
+    dimensions: usize,
+    collections: BTreeMap<Owner, Collection>,
+}
+
+/// A memory as it was found by a search, before anything is weighed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) score: f32,
+    /// How much of what the question says stands in it, where words were looked for.
+    pub(super) coverage: f32,
+}
+
+impl Index {
+    /// An empty one for the vectors of one model.
+    pub fn new(model: &ModelId, dimensions: usize) -> Self {
+        Self { model: model.clone(), dimensions, collections: BTreeMap::new() }
+    }
+
+    /// The model whose vectors it holds.
+    pub fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    /// How many memories there are.
+    pub fn len(&self) -> usize {
+        self.collections.values().map(|collection| collection.entries().len()).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes a memory in, or another version of one. One that another owner has now is taken from the old one. A vector
+    /// of another model or length is refused.
+    pub fn put(
+        &mut self,
+        memory: Memory,
+        recalls: RecallCount,
+        embedding: Option<&Embedding>,
+    ) -> Result<(), EmbeddingError> {
+        if let Some(other) = embedding.filter(|one| one.model() != &self.model || one.levels().len() != self.dimensions)
+        {
+            let (model, given) = (other.model().clone(), other.levels().len());
+            return Err(EmbeddingError::Dimensions { model, given, wanted: self.dimensions });
+        }
+        let owner = Owner::of(&memory);
+        for (other, collection) in &mut self.collections {
+            if *other != owner {
+                collection.remove(&memory.id, self.dimensions);
+            }
+        }
+        self.collections.entry(owner).or_default().put(Entry { memory, recalls }, embedding, self.dimensions);
+        Ok(())
+    }
+
+    /// Takes a memory out.
+    pub fn remove(&mut self, id: &str) -> Option<Entry> {
+        let dimensions = self.dimensions;
+        let gone = self.collections.values_mut().find_map(|collection| collection.remove(id, dimensions));
+        self.collections.retain(|_, collection| !collection.entries().is_empty());
+        gone
+    }
+
+    /// The memory by this id, if the viewer may know of it: for others there is none.
+    pub fn get(&self, viewer: &Viewer, id: &str) -> Option<&Entry> {
+        self.visible(viewer).find_map(|(_, collection)| collection.get(id))
+    }
+
+    /// All that the viewer may know of, in the order of their ids.
+    pub fn all(&self, viewer: &Viewer) -> Vec<&Entry> {
+        let mut all: Vec<&Entry> = self.visible(viewer).flat_map(|(_, collection)| collection.entries()).collect();
+        all.sort_unstable_by(|one, other| one.memory.id.cmp(&other.memory.id));
+        all
+    }
+
+    /// The relations of a memory to others and of others to it, as far as the viewer may know of both ends: who, and the
+    /// edge from it.
+    pub fn edges_at(&self, viewer: &Viewer, id: &str) -> Vec<(&Entry, &Edge)> {
+        let Some(_) = self.get(viewer, id) else { return Vec::new() };
+        let mut edges = Vec::new();
+        for (_, collection) in self.visible(viewer) {
+            for entry in collection.entries().iter().filter(|entry| !entry.memory.edges.is_empty()) {
+                let is_from = *entry.memory.id == *id;
+                let of_it = entry.memory.edges.iter().filter(|edge| {
+                    if is_from { self.get(viewer, &edge.target).is_some() } else { *edge.target == *id }
+                });
+                edges.extend(of_it.map(|edge| (entry, edge)));
+            }
+        }
+        edges.sort_by(|(one, a), (other, b)| {
+            (&one.memory.id, a.relation, &a.target).cmp(&(&other.memory.id, b.relation, &b.target))
+        });
+        edges
+    }
+
+    /// Notes that a memory was recalled; says the new count.
+    pub fn note_recalled(&mut self, id: &str, now: i64) -> Option<RecallCount> {
+        let recalls = self.collections.values_mut().find_map(|collection| collection.recalls_mut(id))?;
+        *recalls = RecallCount {
+            last: Some(recalls.last.map_or(now, |last| last.max(now))),
+            times: recalls.times.saturating_add(1),
+        };
+        Some(*recalls)
+    }
+
+    fn visible<'a, 'v>(
+        &'a self,
+        viewer: &'v Viewer,
+    ) -> impl Iterator<Item = (&'a Owner, &'a Collection)> + use<'a, 'v> {
+        self.collections.iter().filter(move |(owner, _)| viewer.may_see(owner))
+    }
+
+    /// The memories whose meaning is nearest, the nearest first.
+    pub(super) fn nearest(
+        &self,
+        viewer: &Viewer,
+        wanted: &Embedding,
+        limit: usize,
+        is_wanted: &dyn Fn(&Memory) -> bool,
+    ) -> Vec<Found<'_>> {
+        if wanted.model() != &self.model {
+            return Vec::new();
+        }
+        let mut best = Best::new(limit);
+        for (_, collection) in self.visible(viewer) {
+            let entries = collection.entries();
+            collection.similarities(wanted, &mut |place, score| {
+                best.offer(Found { entry: &entries[place], score, coverage: 0.0 }, is_wanted);
+            });
+        }
+        best.sorted()
+    }
+
+    /// The memories that have the words of a text, the best first.
+    pub(super) fn with_words(
+        &self,
+        viewer: &Viewer,
+        text: &str,
+        limit: usize,
+        is_wanted: &dyn Fn(&Memory) -> bool,
+    ) -> Vec<Found<'_>> {
+        let visible: Vec<&Collection> = self.visible(viewer).map(|(_, collection)| collection).collect();
+        let query = WordQuery::new(text, visible.iter().map(|collection| &collection.keywords).collect());
+        let mut best = Best::new(limit);
+        for (which, collection) in visible.iter().enumerate() {
+            for WordMatch { place, score, coverage } in query.matches(which) {
+                best.offer(Found { entry: &collection.entries()[place], score, coverage }, is_wanted);
+            }
+        }
+        best.sorted()
+    }
+}
+
+/// The best so many, ties by id: which order they were offered in has no part in it.
+struct Best<'a> {
+    limit: usize,
+    found: Vec<Found<'a>>,
+    /// What is not better is not among them.
+    least: f32,
+}
+
+impl<'a> Best<'a> {
+    fn new(limit: usize) -> Self {
+        Self { limit, found: Vec::with_capacity(limit.saturating_mul(2)), least: f32::NEG_INFINITY }
+    }
+
+    fn offer(&mut self, found: Found<'a>, is_wanted: &dyn Fn(&Memory) -> bool) {
+        if found.score < self.least || found.score <= 0.0 || !is_wanted(&found.entry.memory) {
+            return;
+        }
+        self.found.push(found);
+        if self.found.len() >= self.limit.saturating_mul(2).max(1) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.found.sort_unstable_by(|one, other| {
+            other.score.total_cmp(&one.score).then_with(|| one.entry.memory.id.cmp(&other.entry.memory.id))
+        });
+        self.found.truncate(self.limit);
+        if self.found.len() == self.limit {
+            self.least = self.found.last().map_or(f32::INFINITY, |last| last.score);
+        }
+    }
+
+    fn sorted(mut self) -> Vec<Found<'a>> {
+        self.cut();
+        self.found
+    }
+}

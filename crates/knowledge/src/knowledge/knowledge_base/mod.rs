@@ -1,0 +1,287 @@
+//! All that is known in a workspace: the files, read, and the index over them. It takes texts and gives back what is to
+//! be written; who reads and writes the files, and what time it is, is the caller's affair.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::db::{Db, DbError};
+use super::embedding::{Embedder, Embedding, EmbeddingError};
+use super::file::{FileError, KnowledgeFile, Owner};
+use super::index::{Entry, Index, RecallCount, Viewer};
+use super::memory::Memory;
+use super::recall::{Filter, Query, Recalled};
+use crate::base::{Id, Problem};
+
+/// What says what a text means, for whatever thread it is asked on.
+pub type AnyEmbedder = Box<dyn Embedder + Send + Sync>;
+
+/// Why something about memories could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum KnowledgeError {
+    /// A file does not let it happen.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The database beside the files.
+    #[error(transparent)]
+    Db(#[from] DbError),
+    /// A vector that is none.
+    #[error(transparent)]
+    Embedding(#[from] EmbeddingError),
+}
+
+/// What is to be written because of a change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileChange {
+    /// Whose file.
+    pub owner: Owner,
+    /// How it changes.
+    pub write: Write,
+    /// How many bytes the content had, where it was cut.
+    pub cut_from: Option<usize>,
+}
+
+/// How a file changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Write {
+    /// This is written behind what stands there; a file that is not there is made.
+    Append(String),
+    /// This takes the place of what stands there.
+    Replace(String),
+}
+
+/// What reading files changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Read {
+    /// How many memories are new or changed.
+    pub changed: usize,
+    /// How many are not there any more.
+    pub gone: usize,
+    /// For how many a vector had to be made.
+    pub embedded: usize,
+}
+
+/// The files of a workspace, read and indexed.
+pub struct KnowledgeBase {
+    embedder: AnyEmbedder,
+    db: Db,
+    index: Index,
+    files: BTreeMap<Owner, KnowledgeFile>,
+    /// How often memories were recalled that are in no file at the moment.
+    counts: HashMap<Id, RecallCount>,
+}
+
+impl KnowledgeBase {
+    /// Nothing known yet, with this database and this model.
+    pub fn new(db: Db, embedder: AnyEmbedder) -> Result<Self, KnowledgeError> {
+        let index = Index::new(embedder.model(), embedder.dimensions());
+        let counts = db.recalls()?;
+        Ok(Self { embedder, db, index, files: BTreeMap::new(), counts })
+    }
+
+    /// Reads all files: what is not among them is not known any more. The order in which they are given has no part in
+    /// what comes of it.
+    pub fn read(&mut self, texts: impl IntoIterator<Item = (Owner, String)>) -> Result<Read, KnowledgeError> {
+        let texts: BTreeMap<Owner, String> = texts.into_iter().collect();
+        let mut taken = BTreeSet::new();
+        let parsed = texts.into_iter().map(|(owner, text)| {
+            let file = KnowledgeFile::parse(owner.clone(), &text, &mut taken);
+            (owner, file)
+        });
+        self.files = parsed.collect();
+        self.compare()
+    }
+
+    /// Reads one file that changed; none where it is gone.
+    pub fn read_one(&mut self, owner: &Owner, text: Option<&str>) -> Result<Read, KnowledgeError> {
+        self.files.remove(owner);
+        if let Some(text) = text {
+            let others = self.files.values().flat_map(KnowledgeFile::memories);
+            let mut taken = others.map(|(_, memory)| memory.id.clone()).collect();
+            self.files.insert(owner.clone(), KnowledgeFile::parse(owner.clone(), text, &mut taken));
+        }
+        self.compare()
+    }
+
+    /// Brings the index to what the files say.
+    fn compare(&mut self) -> Result<Read, KnowledgeError> {
+        let mut read = Read::default();
+        let wanted: BTreeMap<&Id, &Memory> =
+            self.files.values().flat_map(KnowledgeFile::memories).map(|(_, memory)| (&memory.id, memory)).collect();
+        let known = self.index.all(&Viewer::Person);
+        let is_gone = |entry: &&&Entry| !wanted.contains_key(&entry.memory.id);
+        let gone: Vec<Id> = known.iter().filter(is_gone).map(|entry| entry.memory.id.clone()).collect();
+        let is_known =
+            |memory: &Memory| self.index.get(&Viewer::Person, &memory.id).is_some_and(|entry| entry.memory == *memory);
+        let due: Vec<Memory> = wanted.into_values().filter(|memory| !is_known(memory)).cloned().collect();
+        for id in gone {
+            let entry = self.index.remove(&id);
+            self.counts.extend(entry.map(|entry| (id, entry.recalls)));
+            read.gone += 1;
+        }
+        let Self { db, embedder, index, counts, .. } = self;
+        db.together(|db| {
+            for memory in due {
+                let (embedding, is_new) = vector_of(db, &**embedder, &memory)?;
+                read.embedded += usize::from(is_new);
+                read.changed += 1;
+                let entry = index.get(&Viewer::Person, &memory.id);
+                let recalls = entry.map(|entry| entry.recalls).or_else(|| counts.remove(&memory.id));
+                // It is of the model that the index was made for.
+                let _ = index.put(memory, recalls.unwrap_or_default(), embedding.as_ref());
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+
+    /// Makes all vectors anew: for another model, or after doubts.
+    pub fn reindex(&mut self) -> Result<Read, KnowledgeError> {
+        self.db.clear_vectors()?;
+        for entry in self.index.all(&Viewer::Person) {
+            self.counts.insert(entry.memory.id.clone(), entry.recalls);
+        }
+        self.index = Index::new(self.embedder.model(), self.embedder.dimensions());
+        self.compare()
+    }
+
+    /// All memories, searchable.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The model in use.
+    pub fn embedder(&self) -> &dyn Embedder {
+        &*self.embedder
+    }
+
+    /// The file of an owner, as it was read.
+    pub fn file(&self, owner: &Owner) -> Option<&KnowledgeFile> {
+        self.files.get(owner)
+    }
+
+    /// The line on which a memory stands.
+    pub fn line_of(&self, memory: &Memory) -> Option<(Owner, usize)> {
+        let owner = Owner::of(memory);
+        let found = self.files.get(&owner)?.memories().find(|(_, one)| one.id == memory.id);
+        found.map(|(line, _)| (owner, line))
+    }
+
+    /// What is wrong in the files, and with the database.
+    pub fn problems(&self) -> Vec<Problem> {
+        let damaged = self.db.was_damaged().then(|| {
+            let what = "the database was damaged and was made anew: how often memories were recalled begins at zero";
+            Problem::warning("knowledge.db", what, "nothing needs to be done; no memory is lost")
+        });
+        damaged.into_iter().chain(self.files.values().flat_map(|file| file.problems().to_vec())).collect()
+    }
+
+    /// What a text means; none for one that means nothing to the model.
+    pub fn embed(&self, text: &str) -> Option<Embedding> {
+        self.embedder.embed(text).ok()
+    }
+
+    /// What the viewer knows about something, the best first.
+    pub fn recall(&self, viewer: &Viewer, text: &str, now: i64, limit: usize, filter: Filter) -> Vec<Recalled<'_>> {
+        let embedding = self.embed(text);
+        let query = Query { viewer: viewer.clone(), text, embedding: embedding.as_ref(), now, limit, filter };
+        self.index.recall(&query)
+    }
+
+    /// Notes that memories were recalled.
+    pub fn note_recalled<'a>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'a str>,
+        now: i64,
+    ) -> Result<(), KnowledgeError> {
+        let Self { db, index, .. } = self;
+        let noted = db.together(|db| {
+            for id in ids {
+                if let Some(recalls) = index.note_recalled(id, now) {
+                    db.keep_recalls(id, recalls)?;
+                }
+            }
+            Ok(())
+        });
+        Ok(noted?)
+    }
+
+    /// Takes in a memory. One by the same id is an error: an id follows from who remembers what since when.
+    pub fn add(&mut self, memory: &Memory) -> Result<FileChange, KnowledgeError> {
+        let owner = Owner::of(memory);
+        if self.index.get(&Viewer::Person, &memory.id).is_some() {
+            return Err(FileError::Taken { place: owner.place(), id: memory.id.clone() }.into());
+        }
+        let is_new = !self.files.contains_key(&owner);
+        let mut file = self.files.remove(&owner).unwrap_or_else(|| KnowledgeFile::new(owner.clone()));
+        let heading = if is_new { file.to_string() } else { String::new() };
+        let added = file.add(memory);
+        if added.is_ok() || !is_new {
+            self.files.insert(owner.clone(), file);
+        }
+        let added = added?;
+        self.indexed(&owner, &memory.id)?;
+        Ok(FileChange { owner, write: Write::Append(heading + &added.appended), cut_from: added.cut_from })
+    }
+
+    /// Puts another version of a memory in its place. Where it is shared now, or not any more, two files change.
+    pub fn update(&mut self, memory: &Memory) -> Result<Vec<FileChange>, KnowledgeError> {
+        let owner = Owner::of(memory);
+        let known = self.index.get(&Viewer::Person, &memory.id).map(|entry| (Owner::of(&entry.memory), entry.recalls));
+        let unknown = || FileError::Unknown { place: owner.place(), id: memory.id.clone() };
+        let (old_owner, recalls) = known.ok_or_else(unknown)?;
+        if old_owner != owner {
+            // First where it goes: nothing is lost where only the first of both is written.
+            let left = self.take_out(&memory.id)?;
+            self.counts.insert(memory.id.clone(), recalls);
+            let arrived = self.add(memory)?;
+            return Ok(vec![arrived, left]);
+        }
+        let file = self.files.get_mut(&owner).ok_or_else(unknown)?;
+        let cut_from = file.update(memory)?;
+        let text = file.to_string();
+        self.indexed(&owner, &memory.id)?;
+        Ok(vec![FileChange { owner, write: Write::Replace(text), cut_from }])
+    }
+
+    /// Forgets a memory. A pinned one is forgotten, too: whether that may be is for the caller to say.
+    pub fn forget(&mut self, id: &str) -> Result<FileChange, KnowledgeError> {
+        self.take_out(id)
+    }
+
+    fn take_out(&mut self, id: &str) -> Result<FileChange, KnowledgeError> {
+        let owner = self.index.get(&Viewer::Person, id).map(|entry| Owner::of(&entry.memory));
+        let unknown = || FileError::Unknown { place: "memory/knowledge".to_owned(), id: id.into() };
+        let owner = owner.ok_or_else(unknown)?;
+        let file = self.files.get_mut(&owner).ok_or_else(unknown)?;
+        file.remove(id)?;
+        let text = file.to_string();
+        self.index.remove(id);
+        Ok(FileChange { owner, write: Write::Replace(text), cut_from: None })
+    }
+
+    /// Takes a memory into the index as its file has it.
+    fn indexed(&mut self, owner: &Owner, id: &str) -> Result<(), KnowledgeError> {
+        let memory = self.files.get(owner).and_then(|file| file.memory(id)).cloned();
+        let Some(memory) = memory else { return Ok(()) };
+        let (embedding, _) = vector_of(&self.db, &*self.embedder, &memory)?;
+        let recalls = self.index.get(&Viewer::Person, id).map(|entry| entry.recalls);
+        let recalls = recalls.or_else(|| self.counts.remove(id)).unwrap_or_default();
+        Ok(self.index.put(memory, recalls, embedding.as_ref())?)
+    }
+}
+
+/// The vector of a memory, and whether it had to be made.
+fn vector_of(db: &Db, embedder: &dyn Embedder, memory: &Memory) -> Result<(Option<Embedding>, bool), DbError> {
+    let key = memory.content_key();
+    if let Some(kept) = db.vector(embedder.model(), embedder.dimensions(), key)? {
+        return Ok((Some(kept), false));
+    }
+    let made = embedder.embed(&memory.content).ok();
+    let made = made.filter(|made| made.model() == embedder.model() && made.levels().len() == embedder.dimensions());
+    if let Some(made) = &made {
+        db.keep_vector(key, made)?;
+    }
+    Ok((made, true))
+}

@@ -1,0 +1,172 @@
+//! Files and index say the same, whatever happens to either.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::knowledge::embedding::{ModelId, WordLlama};
+
+fn ada() -> Owner {
+    Owner::Agent("ada".into())
+}
+
+fn base() -> KnowledgeBase {
+    let embedder = Box::new(WordLlama::built_in().expect("the table is whole"));
+    KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty")
+}
+
+/// Counts how often it is asked.
+struct Counting(ModelId, Arc<AtomicUsize>);
+
+impl Embedder for Counting {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    fn dimensions(&self) -> usize {
+        3
+    }
+
+    fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        let length = if text.contains("NaN") { f32::NAN } else { text.len() as f32 };
+        Embedding::new(
+            &self.0,
+            3,
+            &[length, 1.0, if text.contains("short") { return Embedding::new(&self.0, 3, &[1.0]) } else { 2.0 }],
+        )
+    }
+}
+
+fn applied(texts: &mut BTreeMap<Owner, String>, change: &FileChange) {
+    let text = texts.entry(change.owner.clone()).or_default();
+    match &change.write {
+        Write::Append(more) => text.push_str(more),
+        Write::Replace(all) => *text = all.clone(),
+    }
+}
+
+#[test]
+fn the_same_text_is_embedded_once_also_across_restarts_and_never_for_two_models_together() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let place = folder.path().join("state/knowledge.db");
+    let asked = Arc::new(AtomicUsize::new(0));
+    let texts = || [(ada(), "- one\n- two\n- one\n".to_owned()), (Owner::Shared, "- one\n".to_owned())];
+    let open = |model: &str| {
+        let embedder = Box::new(Counting(ModelId(model.into()), asked.clone()));
+        KnowledgeBase::new(Db::open(&place).expect("it can be opened"), embedder).expect("it can be read")
+    };
+    let mut known = open("a");
+    assert_eq!(known.read(texts()).expect("it can be read"), Read { changed: 4, gone: 0, embedded: 2 });
+    assert_eq!(known.read(texts()).expect("it can be read"), Read::default());
+    drop(known);
+    let mut known = open("a");
+    assert_eq!(known.read(texts()).expect("it can be read").embedded, 0);
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    drop(known);
+    let mut known = open("b");
+    assert_eq!(known.read(texts()).expect("it can be read").embedded, 2);
+    assert_eq!(known.reindex().expect("it can be made anew").embedded, 2);
+    assert_eq!(known.index().len(), 4);
+}
+
+#[test]
+fn a_model_that_gives_nonsense_leaves_its_memories_to_their_words() {
+    let embedder = Box::new(Counting(ModelId("odd".into()), Arc::default()));
+    let mut known = KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty");
+    let text = "- a NaN memory\n- a short memory\n- a memory\n".to_owned();
+    assert_eq!(known.read([(ada(), text)]).expect("it can be read").changed, 3);
+    let found = known.recall(&Viewer::Person, "NaN", 0, 10, Filter::default());
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].parts.meaning_rank, found[0].parts.word_rank), (None, Some(1)));
+}
+
+#[test]
+fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let place = folder.path().join("knowledge.db");
+    let open = || {
+        let embedder = Box::new(WordLlama::built_in().expect("the table is whole"));
+        let mut known =
+            KnowledgeBase::new(Db::open(&place).expect("it can be opened"), embedder).expect("it can be read");
+        known.read([(ada(), "- one <!-- k-1 -->\n".to_owned())]).expect("it can be read");
+        known
+    };
+    let mut known = open();
+    known.note_recalled(["k-1", "k-none"], 70).expect("it can be kept");
+    known.note_recalled(["k-1"], 60).expect("it can be kept");
+    let count = |known: &KnowledgeBase| known.index().get(&Viewer::Person, "k-1").map(|entry| entry.recalls);
+    let twice = Some(RecallCount { last: Some(70), times: 2 });
+    assert_eq!(count(&known), twice);
+    known.reindex().expect("it can be made anew");
+    assert_eq!(count(&known), twice);
+    drop(known);
+    assert_eq!(count(&open()), twice);
+    std::fs::write(&place, "no database at all, but long enough to look like one".repeat(100))
+        .expect("it can be written");
+    let known = open();
+    assert_eq!(count(&known), Some(RecallCount::default()));
+    assert!(known.problems()[0].what.contains("made anew"));
+}
+
+#[test]
+fn what_lies_in_the_place_of_the_database_is_named() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    std::fs::create_dir(folder.path().join("knowledge.db")).expect("it can be made");
+    let error = Db::open(&folder.path().join("knowledge.db")).err().expect("it is a folder").to_string();
+    assert!(error.contains("it is a folder where a file should be"), "{error}");
+}
+
+#[test]
+fn sharing_moves_the_line_and_forgetting_takes_it_out() {
+    let (mut known, mut texts) = (base(), BTreeMap::new());
+    let memory = Memory::new(&"ada".into(), "Port 8080 is taken", Some(9));
+    applied(&mut texts, &known.add(&memory).expect("it is new"));
+    assert!(matches!(known.add(&memory), Err(KnowledgeError::File(FileError::Taken { .. }))));
+    known.note_recalled([&*memory.id], 50).expect("it can be kept");
+    for change in known.update(&Memory { shared: true, ..memory.clone() }).expect("it is known") {
+        applied(&mut texts, &change);
+    }
+    assert_eq!(texts[&ada()], "# What ada knows\n\n");
+    assert!(texts[&Owner::Shared].contains("by=ada"), "{}", texts[&Owner::Shared]);
+    let bob = Viewer::Agent("bob".into());
+    assert_eq!(known.index().get(&bob, &memory.id).map(|entry| entry.recalls.times), Some(1));
+    applied(&mut texts, &known.forget(&memory.id).expect("it is known"));
+    assert_eq!(texts[&Owner::Shared], "# What everybody knows\n\n");
+    assert!(known.index().is_empty() && known.forget(&memory.id).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_says_the_same_as_the_index(
+        acts in proptest::collection::vec((0u8..5, any::<prop::sample::Index>(), "[a-z]{1,4}( [a-z]{1,4})?", any::<bool>()), 0..30),
+    ) {
+        let (mut known, mut texts) = (base(), BTreeMap::new());
+        for (at, (act, which, text, flag)) in acts.iter().enumerate() {
+            let all: Vec<Memory> = known.index().all(&Viewer::Person).iter().map(|entry| entry.memory.clone()).collect();
+            let agent = if *flag { "ada" } else { "bob" };
+            if *act < 2 || all.is_empty() {
+                let memory = Memory { shared: *act == 1, ..Memory::new(&agent.into(), text, Some(at as i64)) };
+                applied(&mut texts, &known.add(&memory).expect("it is new"));
+                continue;
+            }
+            let memory = which.get(&all).clone();
+            let changes = match act {
+                2 => vec![known.forget(&memory.id).expect("it is known")],
+                3 => known.update(&Memory { content: text.clone(), pinned: *flag, ..memory }).expect("it is known"),
+                _ => known.update(&Memory { shared: *flag, ..memory }).expect("it is known"),
+            };
+            changes.iter().for_each(|change| applied(&mut texts, change));
+        }
+        let mut again = base();
+        again.read(texts.clone()).expect("it can be read");
+        prop_assert_eq!(again.problems(), []);
+        let all = |known: &KnowledgeBase| known.index().all(&Viewer::Person).iter().map(|entry| entry.memory.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(all(&again), all(&known));
+        prop_assert_eq!(known.read(texts).expect("it can be read"), Read::default());
+    }
+}

@@ -1,0 +1,19 @@
+//! What agents know: memories as lines of files, how they are found, and how new ones are taken in among known ones.
+//! Pure: the room and its clock, models and the command line are above.
+
+pub mod consolidation;
+pub mod db;
+pub mod embedding;
+pub mod file;
+pub mod index;
+pub mod knowledge_base;
+pub mod memory;
+pub mod recall;
+
+pub use db::{Db, DbError};
+pub use embedding::{Embedder, Embedding, EmbeddingError, ModelId, WordLlama};
+pub use file::{FileError, KnowledgeFile, Owner};
+pub use index::{Entry, Index, RecallCount, Viewer};
+pub use knowledge_base::{AnyEmbedder, FileChange, KnowledgeBase, KnowledgeError, Read, Write};
+pub use memory::{Edge, Memory, MemoryKind, Relation, Source};
+pub use recall::{Filter, Query, Recalled, ScoreParts};
