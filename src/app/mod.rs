@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod beside;
 pub mod drive;
 pub mod importing;
+pub mod knowledge_files;
 pub mod naming;
 pub mod opening;
 mod recovery;

@@ -17,6 +17,7 @@ mod given;
 mod goal;
 mod import;
 mod init;
+mod knowledge;
 mod mcp;
 mod output;
 mod place;
@@ -161,6 +162,8 @@ enum Command {
     Workflow(workflow::Arguments),
     /// Ask task files, change them, and check them
     Task(task_files::Arguments),
+    /// Find, list, show and forget what agents know
+    Knowledge(knowledge::Arguments),
     /// Put what agents did aside, so that all stands as before they began; nothing is deleted
     Clean(clean::Arguments),
     /// Go back behind what an agent did to files, and keep what others wrote
@@ -186,7 +189,7 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "init",
     "run",
     "daemon",
@@ -194,6 +197,7 @@ const COMMANDS: [&str; 19] = [
     "approvals",
     "workflow",
     "task",
+    "knowledge",
     "clean",
     "undo",
     "replay",
@@ -235,6 +239,7 @@ pub fn main() -> ExitCode {
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),
         Some(Command::Workflow(arguments)) => workflow::workflow(&arguments),
         Some(Command::Task(arguments)) => task_files::task_files(&arguments),
+        Some(Command::Knowledge(arguments)) => knowledge::knowledge(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments),
         Some(Command::Undo(arguments)) => undo::undo(&arguments),
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
@@ -304,6 +309,7 @@ mod tests {
             ("docs/trust.md", include_str!("../../docs/trust.md")),
             ("docs/agents.md", include_str!("../../docs/agents.md")),
             ("docs/workflows.md", include_str!("../../docs/workflows.md")),
+            ("docs/knowledge.md", include_str!("../../docs/knowledge.md")),
         ];
         let shown = |text: &'static str| text.lines().filter(|line| line.starts_with("workshop"));
         assert!(texts.iter().flat_map(|(_, text)| shown(text)).count() > 15, "the documents show how to use it");
@@ -330,6 +336,7 @@ mod tests {
             "docs/agents.md",
             "docs/trust.md",
             "docs/workflows.md",
+            "docs/knowledge.md",
         ];
         for place in texts.into_iter().chain(["docs/figures.md", "docs/extending.md", "docs/settings.md"]) {
             let text = std::fs::read_to_string(root.join(place)).expect("every document is there");

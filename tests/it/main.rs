@@ -29,6 +29,7 @@ mod hostile_server;
 mod importing;
 #[cfg(feature = "window")]
 mod keys_reference;
+mod knowledge;
 mod layering;
 mod living;
 mod llama;
@@ -94,6 +95,7 @@ fn main() {
     }
     let arguments = Arguments::from_args();
     let modules: &[fn() -> Vec<Trial>] = &[
+        knowledge::trials,
         layering::trials,
         settings_reference::trials,
         living::trials,

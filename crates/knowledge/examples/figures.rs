@@ -7,7 +7,8 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use workshop_knowledge::knowledge::{
-    Db, Embedder, Filter, KnowledgeBase, KnowledgeError, Memory, Owner, Viewer, WordLlama, Write,
+    Db, Embedder, Filter, Index, KnowledgeBase, KnowledgeError, Memory, Owner, Query, RecallCount, Viewer, WordLlama,
+    Write,
 };
 
 /// Words of the texts, the most frequent first.
@@ -61,8 +62,37 @@ fn main() -> Result<(), KnowledgeError> {
         timed(|| model.embed(&text)).0
     });
     println!("a text of 14 words embedded: {:.4} ms", median(times.collect()));
+    quality(&model)?;
     for count in [10_000, 100_000] {
         of(count, &words)?;
+    }
+    Ok(())
+}
+
+/// How well the labelled questions find their memories.
+fn quality(model: &WordLlama) -> Result<(), KnowledgeError> {
+    let pairs: Vec<(&str, &str)> = WORDS.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut index = Index::new(model.model(), model.dimensions());
+    for (note, _) in &pairs {
+        let embedding = model.embed(note)?;
+        index.put(Memory::new(&"ada".into(), note, None), RecallCount::default(), Some(&embedding))?;
+    }
+    for (way, by_meaning, by_words) in [("hybrid", true, true), ("by meaning", true, false), ("by words", false, true)]
+    {
+        let (mut first, mut among_five, mut reciprocal) = (0, 0, 0.0);
+        for (note, question) in &pairs {
+            let embedding = model.embed(question)?;
+            let embedding = Some(&embedding).filter(|_| by_meaning);
+            let text = if by_words { question } else { "" };
+            let query = Query { viewer: Viewer::Person, text, embedding, now: 0, limit: 50, filter: Filter::default() };
+            let rank = index.recall(&query).iter().position(|one| one.entry.memory.content == *note);
+            first += usize::from(rank == Some(0));
+            among_five += usize::from(rank.is_some_and(|rank| rank < 5));
+            reciprocal += rank.map_or(0.0, |rank| 1.0 / (rank as f64 + 1.0));
+        }
+        let count = pairs.len();
+        let mean = reciprocal / count as f64;
+        println!("{count} labelled questions, {way}: hit@1 {first}, hit@5 {among_five}, MRR {mean:.3}");
     }
     Ok(())
 }
@@ -110,6 +140,16 @@ fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
         recalls.push(time);
     }
     println!("  top 10 recalled, with embedding the question: {:.3} ms", median(recalls));
+    let (mut meaning, mut by_words) = (Vec::new(), Vec::new());
+    for _ in 0..100 {
+        let question = text(&mut dice, words, 8);
+        let Some(embedding) = known.embed(&question) else { continue };
+        meaning.push(timed(|| known.index().similar(&viewer, &embedding, 50).len()).0);
+        let (viewer, text) = (viewer.clone(), question.as_str());
+        let query = Query { viewer, text, embedding: None, now: 0, limit: 10, filter: Filter::default() };
+        by_words.push(timed(|| known.index().recall(&query).len()).0);
+    }
+    println!("    of it by meaning {:.3} ms, by words {:.3} ms", median(meaning), median(by_words));
     added(&mut known, &mut dice, words, &folder)?;
     drop(known);
     let _ = fs::remove_dir_all(&folder);

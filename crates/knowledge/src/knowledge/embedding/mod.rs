@@ -1,5 +1,6 @@
 //! What a text means, as a vector: the trait of all that can say it, and the one that is built in.
 
+mod compare;
 mod tokens;
 mod wordllama;
 
@@ -7,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use compare::Wanted;
 pub use wordllama::WordLlama;
 
 use crate::base::Id;
@@ -130,13 +132,8 @@ impl Embedding {
     /// How alike two meanings are, from -1 to 1; none where they are of two models.
     pub fn similarity(&self, other: &Self) -> Option<f32> {
         let is_comparable = self.model == other.model && self.levels.len() == other.levels.len();
-        is_comparable.then(|| dot(&self.levels, &other.levels) as f32 * self.scale * other.scale)
+        is_comparable.then(|| compare::dot(&self.levels, &other.levels) as f32 * self.scale * other.scale)
     }
-}
-
-/// The sum of the products of two vectors of one length.
-pub(super) fn dot(one: &[i8], other: &[i8]) -> i32 {
-    one.iter().zip(other).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
 }
 
 #[cfg(test)]
@@ -178,6 +175,10 @@ mod tests {
             let kept = |numbers: &[f32]| Embedding::new(&model("m"), 64, numbers).expect("it is one");
             let similarity = kept(&a).similarity(&kept(&b)).expect("they can be compared");
             prop_assert!((f64::from(similarity) - cosine).abs() < 0.02, "{similarity} for {cosine}");
+            let other = kept(&b);
+            let rows = [other.levels(), other.levels()].concat();
+            let all = Wanted::new(&kept(&a)).similarities(&rows, &[other.scale(), 0.0]);
+            prop_assert_eq!(all, vec![similarity, 0.0]);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::keywords::Keywords;
 use crate::base::Id;
-use crate::knowledge::embedding::{Embedding, dot};
+use crate::knowledge::embedding::{Embedding, Wanted};
 use crate::knowledge::memory::Memory;
 
 /// How often a memory was recalled, and when last. Kept in the index, never in a file.
@@ -103,13 +103,8 @@ impl Collection {
         Some(entry)
     }
 
-    /// How alike each memory is to a meaning, by place; none for those without a vector.
-    pub(super) fn similarities(&self, wanted: &Embedding, each: &mut dyn FnMut(usize, f32)) {
-        let rows = self.levels.chunks_exact(wanted.levels().len().max(1));
-        for (place, (row, scale)) in rows.zip(&self.scales).enumerate() {
-            if *scale > 0.0 {
-                each(place, dot(row, wanted.levels()) as f32 * scale * wanted.scale());
-            }
-        }
+    /// How alike each memory is to a meaning, by place; 0 for those without a vector.
+    pub(super) fn similarities(&self, wanted: &Wanted) -> Vec<f32> {
+        wanted.similarities(&self.levels, &self.scales)
     }
 }

@@ -11,7 +11,7 @@ use collection::Collection;
 pub use collection::{Entry, RecallCount};
 use keywords::{WordMatch, WordQuery};
 
-use super::embedding::{Embedding, EmbeddingError, ModelId};
+use super::embedding::{Embedding, EmbeddingError, ModelId, Wanted};
 use super::file::Owner;
 use super::memory::{Edge, Memory};
 use crate::base::Id;
@@ -161,15 +161,18 @@ impl Index {
         limit: usize,
         is_wanted: &dyn Fn(&Memory) -> bool,
     ) -> Vec<Found<'_>> {
-        if wanted.model() != &self.model {
+        if wanted.model() != &self.model || wanted.levels().len() != self.dimensions {
             return Vec::new();
         }
+        let wanted = Wanted::new(wanted);
         let mut best = Best::new(limit);
         for (_, collection) in self.visible(viewer) {
             let entries = collection.entries();
-            collection.similarities(wanted, &mut |place, score| {
-                best.offer(Found { entry: &entries[place], score, coverage: 0.0 }, is_wanted);
-            });
+            for (place, score) in collection.similarities(&wanted).into_iter().enumerate() {
+                if score >= best.least && score > 0.0 {
+                    best.offer(Found { entry: &entries[place], score, coverage: 0.0 }, is_wanted);
+                }
+            }
         }
         best.sorted()
     }

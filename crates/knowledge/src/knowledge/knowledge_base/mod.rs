@@ -10,7 +10,7 @@ use super::db::{Db, DbError};
 use super::embedding::{Embedder, Embedding, EmbeddingError};
 use super::file::{FileError, KnowledgeFile, Owner};
 use super::index::{Entry, Index, RecallCount, Viewer};
-use super::memory::Memory;
+use super::memory::{Memory, tidy};
 use super::recall::{Filter, Query, Recalled};
 use crate::base::{Id, Problem};
 
@@ -231,6 +231,9 @@ impl KnowledgeBase {
         let known = self.index.get(&Viewer::Person, &memory.id).map(|entry| (Owner::of(&entry.memory), entry.recalls));
         let unknown = || FileError::Unknown { place: owner.place(), id: memory.id.clone() };
         let (old_owner, recalls) = known.ok_or_else(unknown)?;
+        if tidy(&memory.content).text.is_empty() {
+            return Err(FileError::Empty { place: owner.place() }.into());
+        }
         if old_owner != owner {
             // First where it goes: nothing is lost where only the first of both is written.
             let left = self.take_out(&memory.id)?;
@@ -265,7 +268,11 @@ impl KnowledgeBase {
     fn indexed(&mut self, owner: &Owner, id: &str) -> Result<(), KnowledgeError> {
         let memory = self.files.get(owner).and_then(|file| file.memory(id)).cloned();
         let Some(memory) = memory else { return Ok(()) };
-        let (embedding, _) = vector_of(&self.db, &*self.embedder, &memory)?;
+        // Where the vector cannot be kept, as on a full disk, it is known all the same and made again next time.
+        let embedding = match vector_of(&self.db, &*self.embedder, &memory) {
+            Ok((embedding, _)) => embedding,
+            Err(_) => self.embed(&memory.content),
+        };
         let recalls = self.index.get(&Viewer::Person, id).map(|entry| entry.recalls);
         let recalls = recalls.or_else(|| self.counts.remove(id)).unwrap_or_default();
         Ok(self.index.put(memory, recalls, embedding.as_ref())?)

@@ -120,6 +120,18 @@ fn what_lies_in_the_place_of_the_database_is_named() {
 }
 
 #[test]
+fn a_memory_is_never_emptied_and_stays_where_that_is_tried() {
+    let mut known = base();
+    let memory = Memory::new(&"ada".into(), "Port 8080 is taken", Some(9));
+    known.add(&memory).expect("it is new");
+    for shared in [false, true] {
+        let emptied = Memory { content: " ".to_owned(), shared, ..memory.clone() };
+        assert!(matches!(known.update(&emptied), Err(KnowledgeError::File(FileError::Empty { .. }))));
+    }
+    assert_eq!(known.index().get(&Viewer::Person, &memory.id).map(|entry| &entry.memory), Some(&memory));
+}
+
+#[test]
 fn sharing_moves_the_line_and_forgetting_takes_it_out() {
     let (mut known, mut texts) = (base(), BTreeMap::new());
     let memory = Memory::new(&"ada".into(), "Port 8080 is taken", Some(9));

@@ -1,0 +1,338 @@
+//! `workshop knowledge`: what agents know, searched as an agent is reminded of it, shown with where it is from, and
+//! forgotten.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::place::{self, Absent, InWorkspace};
+use super::{Complaint, Ending, Outcome, output};
+use crate::app::knowledge_files::{KnowledgeFiles, KnowledgeFilesError};
+use crate::app::room::local_secs;
+use crate::base::calendar::stamp;
+use crate::base::text::{nearest, one_line, truncate};
+use crate::base::{Id, Severity};
+use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
+
+/// Of a memory so many characters stand in a list.
+const LIST_CHARS: usize = 100;
+/// So many problems are told; of more only how many.
+const PROBLEMS_TOLD: usize = 10;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find what is known about something, by meaning and by word, the best first
+    Query(Searching),
+    /// List what is known
+    List(Listing),
+    /// Show all of a memory: its text, where it stands, what it comes from and how it relates to others
+    Show(Chosen),
+    /// Take a memory out of its file
+    Forget(Forgetting),
+    /// Make the index anew from the files
+    Reindex(InWorkspace),
+    /// Write what is known as a graph: memory/knowledge/graph.json and graph.mmd
+    Export(Exporting),
+}
+
+#[derive(Args)]
+struct Choosing {
+    /// As this agent sees it: its own memories and the shared ones
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// Only of this kind: skill, fact, procedure, observation, mistake or preference; can be given several times
+    #[arg(long = "kind", value_name = "KIND")]
+    kinds: Vec<MemoryKind>,
+    /// Only with this tag; can be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only what is shared
+    #[arg(long)]
+    shared: bool,
+}
+
+impl Choosing {
+    fn viewer(&self) -> Viewer {
+        viewer(self.agent.as_deref())
+    }
+
+    fn filter(&self) -> Filter {
+        Filter { kinds: self.kinds.clone(), tags: self.tags.clone(), agent: None, is_shared: self.shared }
+    }
+}
+
+fn viewer(agent: Option<&str>) -> Viewer {
+    agent.map_or(Viewer::Person, |agent| Viewer::Agent(agent.into()))
+}
+
+#[derive(Args)]
+struct Searching {
+    /// What about
+    #[arg(required = true)]
+    text: Vec<String>,
+    #[command(flatten)]
+    choosing: Choosing,
+    /// How many at most
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
+    #[command(flatten)]
+    place: InWorkspace,
+}
+
+#[derive(Args)]
+struct Listing {
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    place: InWorkspace,
+}
+
+#[derive(Args)]
+struct Chosen {
+    /// Which, as the list names it; its beginning is enough
+    id: String,
+    #[command(flatten)]
+    place: InWorkspace,
+}
+
+#[derive(Args)]
+struct Forgetting {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Forget it though it is pinned
+    #[arg(long)]
+    pinned: bool,
+}
+
+#[derive(Args)]
+struct Exporting {
+    /// Only what this agent knows of: its own memories and the shared ones
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// The workspace, if not the current folder
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print the graph as JSON, and write no file
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::Query(searching) => query(searching),
+        Command::List(listing) => list(listing),
+        Command::Show(chosen) => show(chosen),
+        Command::Forget(forgetting) => forget(forgetting),
+        Command::Reindex(place) => reindex(place),
+        Command::Export(exporting) => export(exporting),
+    }
+}
+
+/// The workspace's memories; what is wrong in their files is told.
+fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
+    let folder = place::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
+    let files = KnowledgeFiles::open(&folder).map_err(Complaint::failed)?;
+    let problems = files.known().problems();
+    for problem in problems.iter().take(PROBLEMS_TOLD) {
+        let word = if problem.severity == Severity::Error { "error" } else { "warning" };
+        output::note(&format!("{word}: {problem}"));
+    }
+    if problems.len() > PROBLEMS_TOLD {
+        output::note(&format!("and {} more", problems.len() - PROBLEMS_TOLD));
+    }
+    Ok(files)
+}
+
+fn query(searching: &Searching) -> Outcome {
+    let files = open(searching.place.workspace.as_ref())?;
+    let text = searching.text.join(" ");
+    let choosing = &searching.choosing;
+    let limit = usize::from(searching.limit);
+    let found = files.known().recall(&choosing.viewer(), &text, local_secs(), limit, choosing.filter());
+    if searching.place.json {
+        output::json(&json!({ "query": text, "memories": found.iter().map(found_json).collect::<Vec<_>>() }))?;
+    } else if found.is_empty() {
+        output::note("nothing is known about it");
+    } else {
+        let line = |one: &Recalled<'_>| format!("{:.2}  {}", one.score, line(&one.entry.memory));
+        output::result(&found.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn list(listing: &Listing) -> Outcome {
+    let files = open(listing.place.workspace.as_ref())?;
+    let filter = listing.choosing.filter();
+    let all = files.known().index().all(&listing.choosing.viewer());
+    let mut all: Vec<&Memory> = all.into_iter().map(|entry| &entry.memory).filter(|one| filter.takes(one)).collect();
+    all.sort_by(|one, other| {
+        (!one.shared, &one.agent, one.created, &one.id).cmp(&(!other.shared, &other.agent, other.created, &other.id))
+    });
+    if listing.place.json {
+        output::json(&json!({ "memories": all.iter().map(|memory| memory_json(memory)).collect::<Vec<_>>() }))?;
+    } else if all.is_empty() {
+        output::note(
+            "nothing is known; agents remember what they learn, and you can write lines into memory/knowledge/",
+        );
+    } else {
+        output::result(&all.into_iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn show(chosen: &Chosen) -> Outcome {
+    let files = open(chosen.place.workspace.as_ref())?;
+    let known = files.known();
+    let entry = choose(known, &chosen.id)?;
+    let edges = known.index().edges_at(&Viewer::Person, &entry.memory.id);
+    let place = known.line_of(&entry.memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
+    if chosen.place.json {
+        let mut shown = memory_json(&entry.memory);
+        shown["place"] = json!(place);
+        shown["times_recalled"] = json!(entry.recalls.times);
+        shown["last_recalled"] = json!(entry.recalls.last.map(stamp));
+        shown["edges"] = edges.iter().map(|(from, edge)| edge_json(&from.memory.id, edge)).collect();
+        output::json(&shown)?;
+        return Ok(Ending::Done);
+    }
+    output::result(&shown(entry, &edges, place.as_deref()))?;
+    Ok(Ending::Done)
+}
+
+fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> String {
+    let memory = &entry.memory;
+    let mut lines = vec![memory.content.clone(), String::new()];
+    let mut say =
+        |what: &str, said: Option<String>| lines.extend(said.map(|said| format!("{:<9} {said}", format!("{what}:"))));
+    say("id", Some(memory.id.to_string()));
+    say(
+        "whose",
+        Some(if memory.shared { format!("everybody's, from {}", memory.agent) } else { memory.agent.to_string() }),
+    );
+    say("kind", Some(memory.kind.to_string()));
+    say("tags", Some(memory.tags.join(", ")).filter(|tags| !tags.is_empty()));
+    say("matters", Some(format!("{:.2} of 1", memory.importance)));
+    say("pinned", memory.pinned.then(|| "yes: never forgotten or rewritten by an agent".to_owned()));
+    say("place", place.map(str::to_owned));
+    say("created", memory.created.map(stamp));
+    say("updated", memory.updated.map(stamp));
+    let source = &memory.source;
+    let record = source.record.map(|record| format!("record {record}"));
+    let parts = [source.run.as_deref().map(str::to_owned), source.session.as_deref().map(str::to_owned), record];
+    say("from", Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", ")).filter(|from| !from.is_empty()));
+    let last = entry.recalls.last.map(|last| format!("{} times, last {}", entry.recalls.times, stamp(last)));
+    say("recalled", Some(last.unwrap_or_else(|| "never".to_owned())));
+    for (from, edge) in edges {
+        let word = edge.relation.word();
+        lines.push(if from.memory.id == memory.id {
+            format!("{word} {}", edge.target)
+        } else {
+            format!("{} {word} this", line(&from.memory))
+        });
+    }
+    lines.join("\n")
+}
+
+fn forget(forgetting: &Forgetting) -> Outcome {
+    let chosen = &forgetting.chosen;
+    let mut files = open(chosen.place.workspace.as_ref())?;
+    let memory = choose(files.known(), &chosen.id)?.memory.clone();
+    if memory.pinned && !forgetting.pinned {
+        let complaint = Complaint::usage(format!("{} is pinned, so that it is not forgotten", memory.id));
+        return Err(complaint.hint("forget it all the same with --pinned"));
+    }
+    let place = files.known().line_of(&memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
+    files.forget(&memory.id).map_err(complaint)?;
+    if chosen.place.json {
+        output::json(&json!({ "forgotten": memory_json(&memory), "place": place }))?;
+    } else {
+        output::result(&line(&memory))?;
+    }
+    let from = place.map(|place| format!(" from {place}")).unwrap_or_default();
+    output::note(&format!("forgot it{from}; to have it known again, write it there again"));
+    Ok(Ending::Done)
+}
+
+fn reindex(place: &InWorkspace) -> Outcome {
+    let mut files = open(place.workspace.as_ref())?;
+    let read = files.reindex().map_err(complaint)?;
+    let model = files.known().embedder().model();
+    if place.json {
+        output::json(&json!({ "memories": read.changed, "embedded": read.embedded, "model": model }))?;
+    } else {
+        output::result(&format!("{} memories indexed by {model}", read.changed))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn export(exporting: &Exporting) -> Outcome {
+    let files = open(exporting.workspace.as_ref())?;
+    let graph = Graph::of(files.known().index(), &viewer(exporting.agent.as_deref()));
+    let json = graph.to_json();
+    if exporting.json {
+        output::json(&json)?;
+        return Ok(Ending::Done);
+    }
+    let text = serde_json::to_string_pretty(&json).map_err(Complaint::failed)? + "\n";
+    let written = [files.write_beside("graph.json", &text), files.write_beside("graph.mmd", &graph.to_mermaid())];
+    for place in written {
+        output::result(&place.map_err(complaint)?)?;
+    }
+    let count = graph.contradictions().count();
+    if count > 0 {
+        output::note(&format!("{count} of the relations are contradictions; see them in graph.mmd"));
+    }
+    Ok(Ending::Done)
+}
+
+fn complaint(error: KnowledgeFilesError) -> Complaint {
+    Complaint::failed(error)
+}
+
+/// The memory that is meant: by its id, or by a beginning of it that is the beginning of no other.
+fn choose<'a>(known: &'a KnowledgeBase, wanted: &str) -> Result<&'a Entry, Complaint> {
+    if let Some(exact) = known.index().get(&Viewer::Person, wanted) {
+        return Ok(exact);
+    }
+    let all = known.index().all(&Viewer::Person);
+    let begin: Vec<&Entry> =
+        all.iter().copied().filter(|entry| !wanted.is_empty() && entry.memory.id.starts_with(wanted)).collect();
+    if let [one] = begin.as_slice() {
+        return Ok(one);
+    }
+    let ids = |entries: &[&'a Entry]| entries.iter().map(|entry| entry.memory.id.clone()).collect::<Vec<Id>>();
+    if begin.len() > 1 {
+        let some = ids(&begin).into_iter().take(5).collect::<Vec<_>>().join(", ");
+        return Err(Complaint::usage(format!("{wanted:?} may be several: {some}")).hint("give more of the id"));
+    }
+    let complaint = Complaint::usage(format!("there is no memory {wanted:?}"));
+    Err(match nearest(wanted, ids(&all).iter().map(|id| &**id)) {
+        Some(near) => complaint.hint(format!("did you mean {near}?")),
+        None => complaint.hint("see which there are with: workshop knowledge list"),
+    })
+}
+
+fn line(memory: &Memory) -> String {
+    let whose = if memory.shared { "shared" } else { &memory.agent };
+    let pin = if memory.pinned { ", pinned" } else { "" };
+    let content = truncate(&one_line(&memory.content), LIST_CHARS);
+    format!("{}  {whose}, {}{pin}: {content}", memory.id, memory.kind)
+}
+
+fn edge_json(from: &str, edge: &Edge) -> Value {
+    json!({ "source_id": from, "target_id": edge.target, "relation": edge.relation.word(), "weight": edge.weight })
+}
+
+fn found_json(one: &Recalled<'_>) -> Value {
+    let mut found = memory_json(&one.entry.memory);
+    found["score"] = json!(one.score);
+    found["parts"] = json!(one.parts);
+    found
+}
