@@ -318,9 +318,24 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
 fn workflows_begin_by_themselves_and_not_without_end() {
     let every = "---\ntrigger: every 5s\nsteps:\n  - { id: a, agent: writer, prompt: look }\n---\n";
     let change = "---\ntrigger: on change of boards/*.md\nsteps:\n  - { id: a, agent: reviewer, prompt: look }\n---\n";
-    let runs = templates_run(|| Setup::starter_kit().script(SCRIPT_OF_TEMPLATES));
-    assert_eq!(runs["review-loop"].steps[0].round, 1);
-    assert_eq!(runs["fan-out"].steps[1].parts.len(), 2);
+    let script = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
+    let settings = "workflow: { triggered_per_hour: 3 }\n";
+    let setup = setup(script).file("workflows/every.md", every).file("workflows/change.md", change);
+    let mut room = setup.file("settings.yaml", settings).open();
+    room.advance(12.0);
+    let began = |room: &mut Workshop, file: &str| {
+        room.world().resource::<WorkflowRuns>().iter().filter(|run| run.file == file).count()
+    };
+    assert_eq!(began(&mut room, "workflows/every.md"), 2);
+    assert_eq!(began(&mut room, "workflows/change.md"), 0);
+    room.edit("boards/a.md", "x");
+    room.advance(2.0);
+    assert_eq!(began(&mut room, "workflows/change.md"), 1);
+    assert!(run(&mut room).by.contains("boards/a.md changed"));
+    room.advance(60.0);
+    assert_eq!(began(&mut room, "workflows/every.md"), 3);
+    let told: Vec<&str> = room.events("warning").iter().map(|event| event["data"]["what"].as_str().unwrap()).collect();
+    assert_eq!(told.iter().filter(|told| told.contains("3 times in an hour")).count(), 1, "{told:?}");
 }
 
 fn a_workflow_within_another_is_done() {
@@ -333,7 +348,7 @@ fn a_workflow_within_another_is_done() {
 }
 
 /// Gives every output that a template asks for.
-const SCRIPT_OF_TEMPLATES: &str = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
+const SCRIPT_OF_TEMPLATES: &str = "latency: 0.1\ndefault:\n  - text: |\n      Done.\n      ```outputs\n      findings: f\n      text: t\n      parts: [one, two]\n      report: r\n      case: c\n      answer: a\n      verdict: v\n      why: w\n      approved: yes\n      comments: fine\n      ```\n";
 
 /// What each step of a run came to.
 fn outcomes(run: &Run) -> Vec<String> {
@@ -352,6 +367,7 @@ fn every_template_ends_the_same_in_a_room_that_is_killed_at_every_step() {
         };
         let mut whole = open();
         let run = over(&mut whole);
+        assert_eq!(run.status, RunStatus::Done, "{}: {}", template.name, run.why);
         let (mut room, mut told) = (open(), Vec::new());
         for _ in 0..6_000 {
             room.tick();
@@ -393,8 +409,7 @@ fn every_template_runs_to_its_end_with_the_offline_brain() {
 }
 
 fn every_template_runs_to_its_end_with_a_script() {
-    let script = "latency: 0.1\ndefault:\n  - text: |\n      Done.\n      ```outputs\n      findings: f\n      text: t\n      parts: [one, two]\n      report: r\n      case: c\n      answer: a\n      verdict: v\n      why: w\n      approved: yes\n      comments: fine\n      ```\n";
-    let runs = templates_run(|| Setup::starter_kit().script(script));
+    let runs = templates_run(|| Setup::starter_kit().script(SCRIPT_OF_TEMPLATES));
     assert_eq!(runs["review-loop"].steps[0].round, 1);
     assert_eq!(runs["fan-out"].steps[1].parts.len(), 2);
 }
