@@ -8,9 +8,9 @@
 //! with the next question, and its answer goes on.
 //!
 //! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]), the lines that it speaks
-//! (`wire`), the process with its connection (`connection`), what it lets be chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`,
-//! `requests`), what it has run (`terminals`),
-//! what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
+//! (`wire`), the process with its connection (`connection`), what it lets be chosen (`options`), what it tells and asks
+//! in a turn (`turn`, `own_call`, `requests`), what it has run (`terminals`), what it is sent (`prompt`), how a session
+//! begins (`opening`), and all of them (`pool`). What it tells of itself in the log is in [`told`].
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
