@@ -1,6 +1,8 @@
 //! People's own coding agents, good and bad: what they do for the room, what is asked before, and that nothing of them
 //! stays.
 
+mod terminals;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -42,11 +44,6 @@ pub fn trials() -> Vec<Trial> {
         work_that_is_stopped_stops_the_agent,
         an_agent_that_does_not_stop_is_ended,
         what_an_element_does_not_take_over_is_not_told_as_written,
-        a_terminal_runs_as_a_command_does_once_it_is_allowed,
-        a_terminal_that_is_not_allowed_runs_nothing,
-        what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused,
-        a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn,
-        work_that_is_stopped_ends_its_terminals,
         an_agent_that_was_ended_goes_on_in_its_session,
         a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent,
         a_session_that_is_lost_is_said_to_be_lost,
@@ -62,7 +59,7 @@ pub fn trials() -> Vec<Trial> {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
     let ignored = is_ignored("the cases of coding agents", missing);
-    let own = cases.into_iter().map(|case| case.with_ignored_flag(ignored));
+    let own = cases.into_iter().chain(terminals::cases()).map(|case| case.with_ignored_flag(ignored));
     let missing = peers::aimock().and(peers::coding_agent()).err();
     let ignored = is_ignored("the case of a coding agent that nobody here wrote", missing);
     let real = cases![a_coding_agent_that_nobody_here_wrote_works_under_the_gate];
@@ -331,7 +328,8 @@ fn paths_outside_are_refused() {
 
 fn what_it_tells_of_itself_is_in_the_log() {
     let place = Place::new();
-    let mut room = place.allowed("good", "told", "vfs_read", "", "do:tool Look around\ndo:plan\ndo:say done");
+    let mut room =
+        place.allowed("good", "told", "vfs_read", "", "do:tool Look around\ndo:plan\ndo:commands\ndo:say done");
     ended(&mut room);
     let used = room.events("own_tool")[0]["data"].clone();
     assert_eq!(
@@ -339,6 +337,7 @@ fn what_it_tells_of_itself_is_in_the_log() {
         (&json!("Look around"), &json!("search"), &json!("completed"))
     );
     assert_eq!(used["paths"], json!(["a.md"]));
+    assert_eq!(room.events("own_commands")[0]["data"]["commands"][0]["name"], "review");
     assert_eq!(room.events("own_plan")[0]["data"]["steps"].as_array().map(Vec::len), Some(2));
 }
 
@@ -492,99 +491,6 @@ fn what_an_element_does_not_take_over_is_not_told_as_written() {
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("wrote artifacts/y.md"), "{told}");
     assert!(told.contains("not written boards/mail.md") && !told.contains("wrote boards/mail.md"), "{told}");
-}
-
-fn a_terminal_runs_as_a_command_does_once_it_is_allowed() {
-    let place = Place::new();
-    let task = "do:term echo one two\ndo:term ls nothing-here\ndo:termline echo $ODD | tr a-z A-Z\n\
-                do:termin artifacts pwd\ndo:termin ../.. pwd";
-    let mut room = place.allowed("good", "terminal", "execute_command", "", task);
-    let question = asked(&mut room);
-    assert_eq!(question["data"]["tool"], "open_terminal", "{question}");
-    assert!(question["data"]["wants"].to_string().contains("run `echo one two`"), "{question}");
-    let text = ended_allowing(&mut room);
-    for part in ["term echo one two: 0 'one two' False", "line: A B", "term ls nothing-here: 2", "/artifacts"] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-    assert!(text.contains("no terminal for pwd") && text.contains("'cwd'"), "{text}");
-    let ran = room.events("terminal");
-    assert_eq!(ran.len(), 4, "{ran:#?}");
-    assert_eq!((&ran[0]["data"]["command"], &ran[0]["data"]["exit_code"]), (&json!("echo one two"), &json!(0)));
-    let wants: String = room.events("approval_requested").iter().map(|event| event["data"].to_string()).collect();
-    assert!(wants.contains("ODD=a b"), "what is set is judged and shown with it: {wants}");
-}
-
-fn a_terminal_that_is_not_allowed_runs_nothing() {
-    let place = Place::new();
-    let mut room = place.allowed("good", "terminal_unlisted", "vfs_read", "", "do:term touch made.txt");
-    let text = ended(&mut room);
-    assert!(text.contains("no terminal for touch"), "{text}");
-    assert!(room.events("approval_requested").is_empty(), "nobody is asked about what is denied");
-    let mut room = place.allowed("good", "terminal_refused", "execute_command", "", "do:term touch made.txt");
-    asked(&mut room);
-    decide(&mut room, false, AllowScope::Once);
-    let text = ended(&mut room);
-    assert!(text.contains("no terminal for touch") && text.contains("a person refused"), "{text}");
-    assert!(!place.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
-}
-
-fn what_a_terminal_says_is_cut_at_its_beginning_and_odd_names_are_refused() {
-    let place = Place::new();
-    let task = "do:termlimit\ndo:termodd\ndo:termmany";
-    let mut room = place.allowed("good", "terminal_odd", "execute_command", "", task);
-    let text = ended_allowing(&mut room);
-    let no = "there is no such terminal";
-    for part in ["limit: cdü True 0", &format!("odd: done; {no}; {no}; {no}; {no}; {no}"), "many: 15"] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-    assert!(text.contains("there are 16 terminals already"), "{text}");
-    drop(room);
-    assert!(is_gone("good", "terminal_odd"));
-}
-
-/// Whether no process of this command line is left, given a moment.
-fn has_ended(line: &str) -> bool {
-    let until = Instant::now() + Duration::from_secs(10);
-    while !processes(line).is_empty() {
-        if Instant::now() > until {
-            return false;
-        }
-        std::thread::yield_now();
-    }
-    true
-}
-
-fn a_terminal_that_never_ends_is_ended_by_its_time_the_agent_or_the_turn() {
-    let place = Place::new();
-    let settings = "commands: { timeout_secs_at_most: 1 }\n";
-    let mut room = place.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
-    let text = ended_allowing(&mut room);
-    assert!(text.contains("term sleep 54321: None") && text.contains("longer than 1 s"), "{text}");
-    assert_eq!(room.events("terminal")[0]["data"]["end"], "timed_out");
-    let task = "do:termkill sleep 54322\ndo:termleave sleep 54323";
-    let mut room = place.allowed("good", "terminal_left", "execute_command", "", task);
-    let text = ended_allowing(&mut room);
-    assert!(text.contains("killed: None None SIGKILL True") && text.contains("left running"), "{text}");
-    for line in ["sleep 54321", "sleep 54322", "sleep 54323"] {
-        assert!(has_ended(line), "{line} is ended with all that it started, while the room goes on");
-    }
-    assert_eq!(room.events("terminal").len(), 2);
-}
-
-fn work_that_is_stopped_ends_its_terminals() {
-    let place = Place::new();
-    let task = "do:termleave sleep 54324\ndo:wait";
-    let mut room = place.allowed("good", "terminal_stopped", "execute_command", "", task);
-    asked(&mut room);
-    decide(&mut room, true, AllowScope::Once);
-    let until = Instant::now() + Duration::from_secs(20);
-    while processes("sleep 54324").is_empty() {
-        agent_workshop::schedule::advance(room.world());
-        assert!(Instant::now() < until, "it never runs");
-    }
-    room.push(KernelCommand::KillAgent { agent: "lead".into() });
-    room.until(10.0, "abort", |_| true);
-    assert!(has_ended("sleep 54324"));
 }
 
 fn an_agent_that_was_ended_goes_on_in_its_session() {

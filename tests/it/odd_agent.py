@@ -1,6 +1,6 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
-`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`,
+`read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`, `commands`,
 `switch MODE`, and what begins with `term` for terminals."""
 
 import json
@@ -130,7 +130,7 @@ def in_terminal(session, word, rest):
         if terminal(session, words[0], words[1:]):
             say(session, "left running\n")
     elif word == "termmany":
-        names = [terminal(session, "sleep", [str(5432 + at)]) for at in range(18)]
+        names = [terminal(session, "sleep", ["5432"]) for _ in range(18)]
         say(session, f"many: {sum(name is not None for name in names)}\n")
 
 
@@ -177,6 +177,9 @@ def act(session, line):
     elif word == "wait":
         cancelled[session].wait()
         say(session, "stopped\n")
+    elif word == "commands":
+        known = [{"name": "review", "description": "Looks at what changed"}, {"name": "test", "description": "Tests"}]
+        update(session, sessionUpdate="available_commands_update", availableCommands=known)
     elif word == "mode":
         say(session, f"mode: {modes.get(session)} model: {models.get(session)}\n")
     elif word == "switch":

@@ -7,7 +7,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::told::{OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::told::{OwnCommands, OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
 use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
@@ -190,6 +190,9 @@ fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
     }
     if !told.options.is_empty() {
         log.write(about(request, &OwnOptions { options: told.options.clone() }));
+    }
+    if !told.commands.is_empty() {
+        log.write(about(request, &OwnCommands { commands: told.commands.clone() }));
     }
     for call in &told.calls {
         log.write(about(request, &OwnToolUsed { call: call.clone() }));

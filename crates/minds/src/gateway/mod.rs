@@ -121,6 +121,7 @@ pub fn plugin(app: &mut App) {
     added.add::<acp::told::OwnPlan>();
     added.add::<acp::told::TerminalRan>();
     added.add::<acp::told::OwnOptions>();
+    added.add::<acp::told::OwnCommands>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();

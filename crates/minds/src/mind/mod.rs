@@ -54,7 +54,7 @@ pub use request::{
 pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
-pub use told::{AgentSession, AgentTold, OwnCall, OwnChange, OwnOption, OwnValue, PlanStep, RanInTerminal};
+pub use told::{AgentSession, AgentTold, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep, RanInTerminal};
 pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;

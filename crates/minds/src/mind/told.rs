@@ -23,6 +23,9 @@ pub struct AgentTold {
     /// What it lets be chosen, where it told of that anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OwnOption>,
+    /// The commands that it knows, where it told of them anew: what a prompt to it may begin with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<OwnCommand>,
     /// Programs that the room ran for it and that are over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ran: Vec<RanInTerminal>,
@@ -57,6 +60,16 @@ pub struct OwnOption {
     pub current: String,
     /// What can be chosen.
     pub values: Vec<OwnValue>,
+}
+
+/// A command that a coding agent knows: `/NAME` at the beginning of a prompt.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnCommand {
+    /// Its name, without the stroke.
+    pub name: String,
+    /// What it does, as the agent says.
+    pub about: String,
 }
 
 /// One of the things that can be chosen.

@@ -68,8 +68,7 @@ impl Bounds {
         let tools = own.into_iter().flat_map(|own| own.tools.iter());
         let has = |other: &Authority, tool: &str| match tool {
             // These say what a coding agent is at, whoever started it; what it touches is judged for all of them.
-            PROPOSE_CHANGES | OWN_TOOL => true,
-            OPEN_TERMINAL => other.tools.contains(tool) || other.tools.contains("execute_command"),
+            PROPOSE_CHANGES | OWN_TOOL | OPEN_TERMINAL => true,
             READ_TEXT => other.tools.contains(tool) || other.tools.contains("vfs_read"),
             _ => other.tools.contains(tool),
         };

@@ -19,7 +19,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, EXECUTE_COMMAND, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
@@ -121,10 +121,7 @@ impl RoomAccess<'_, '_> {
             own.tools.extend(thread.into_iter().flat_map(|thread| thread.terms.tools.iter().cloned()));
         }
         if !own.is_least() && self.is_coding_agent(profile, lent) {
-            own.tools.insert(OWN_TOOL.to_owned());
-            if own.tools.contains(EXECUTE_COMMAND) {
-                own.tools.insert(OPEN_TERMINAL.to_owned());
-            }
+            own.tools.extend([OWN_TOOL, OPEN_TERMINAL].map(str::to_owned));
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
             }

@@ -175,7 +175,12 @@ fn doing(kind: &str) -> &'static str {
 /// Answers what the gate let through, in the tick in which it is seen: the agent does the rest by itself.
 pub(super) fn answer(orders: Res<OrdersUnderWay>, mut answers: MessageWriter<ToolOutcome>) {
     for order in orders.of(OWN_TOOLS) {
-        let output = ToolOutput { text: ALLOWED.to_owned(), ..ToolOutput::default() };
+        let text = match order.plan.tool.as_str() {
+            // What it comes to is not known here: to run the same once more is no standstill.
+            OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
+            _ => ALLOWED.to_owned(),
+        };
+        let output = ToolOutput { text, ..ToolOutput::default() };
         answers.write(ToolOutcome { key: order.key, news: ToolNews::Done { output } });
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::narration::Telling;
 use crate::log::{EventData, EventKind, Word};
-use crate::mind::{OwnCall, OwnOption, PlanStep, RanInTerminal};
+use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
 
 /// Files that are named in one line.
 const NAMED_AT_MOST: usize = 3;
@@ -84,6 +84,26 @@ impl EventData for OwnOptions {
             format!("{} {name}{note}", option.name.to_lowercase())
         });
         format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A coding agent told of the commands that it knows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnCommands {
+    /// All of them.
+    pub commands: Vec<OwnCommand>,
+}
+
+impl EventData for OwnCommands {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_commands"));
+
+    fn narrate(&self, telling: &Telling<'_>) -> String {
+        let named: Vec<String> = self.commands.iter().take(8).map(|command| format!("/{}", command.name)).collect();
+        let more = match self.commands.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{} knows the commands {}{more}", telling.who(), named.join(", "))
     }
 }
 

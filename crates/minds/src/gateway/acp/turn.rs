@@ -14,7 +14,7 @@ use super::options::Offer;
 use super::own_call::apply;
 use super::requests::Asked;
 use super::terminals::Terminals;
-use crate::mind::{AgentTold, OwnCall, OwnOption, OwnValue, PlanStep};
+use crate::mind::{AgentTold, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
 
 /// No answer has more characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
@@ -24,6 +24,8 @@ const CALLS_AT_MOST: usize = 500;
 const TITLE_CHARS: usize = 200;
 /// Steps of a plan.
 const STEPS_AT_MOST: usize = 60;
+/// Commands of an agent that are known here.
+const COMMANDS_AT_MOST: usize = 200;
 /// Things that the agent may want of the room at once.
 const ASKED_AT_MOST: usize = 64;
 
@@ -55,6 +57,8 @@ struct Chosen {
     allowed: Option<String>,
     /// What the log has of it.
     told: Vec<OwnOption>,
+    /// The commands that it knows, and whether the log has them.
+    commands: (Vec<OwnCommand>, bool),
     /// Whether the agent is in a mode that nobody allowed.
     is_beyond: bool,
 }
@@ -211,7 +215,12 @@ impl Turn {
 
     /// The agent tells of something. What comes when nothing is asked of it is not heard.
     pub(super) fn update(&self, update: SessionUpdate, workspace: &Path) {
-        if matches!(update, SessionUpdate::CurrentModeUpdate(_) | SessionUpdate::ConfigOptionUpdate(_)) {
+        if matches!(
+            update,
+            SessionUpdate::CurrentModeUpdate(_)
+                | SessionUpdate::ConfigOptionUpdate(_)
+                | SessionUpdate::AvailableCommandsUpdate(_)
+        ) {
             // Counts whenever it comes: it holds for what comes next.
             self.choose(update);
             return;
@@ -310,6 +319,17 @@ impl Turn {
         match update {
             SessionUpdate::CurrentModeUpdate(update) => chosen.offer.set_mode(&update.current_mode_id.0),
             SessionUpdate::ConfigOptionUpdate(update) => chosen.offer.set_options(update.config_options),
+            SessionUpdate::AvailableCommandsUpdate(update) => {
+                let known = update.available_commands.iter().take(COMMANDS_AT_MOST).map(|command| OwnCommand {
+                    name: plain(&command.name, TITLE_CHARS),
+                    about: plain(&command.description, TITLE_CHARS),
+                });
+                let known: Vec<OwnCommand> = known.collect();
+                if known != chosen.commands.0 {
+                    chosen.commands = (known, false);
+                }
+                return;
+            }
             _ => return,
         }
         let mode = chosen.offer.mode().filter(|mode| mode.asks_less);
@@ -337,6 +357,9 @@ impl Turn {
         if chosen.told != options {
             chosen.told.clone_from(&options);
             told.options = options;
+        }
+        if !std::mem::replace(&mut chosen.commands.1, true) {
+            told.commands.clone_from(&chosen.commands.0);
         }
         drop(chosen);
         (told, state.cost_usd)
