@@ -120,12 +120,12 @@ fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
         known.read(texts.clone())?;
         Ok(known)
     };
-    let (first, known) = timed(&open);
+    let (first, known) = timed(open);
     drop(known?);
     println!("  opened without an index: {:.1} ms", first.as_secs_f64() * 1e3);
     let mut again = Vec::new();
     for _ in 0..5 {
-        let (time, known) = timed(&open);
+        let (time, known) = timed(open);
         drop(known?);
         again.push(time);
     }

@@ -194,7 +194,7 @@ fn machine(memory: &Memory, unknown: &[String]) -> String {
     words.extend(record.iter().map(|record| format!("record={record}")));
     for relation in Relation::ALL {
         let edges = memory.edges.iter().filter(|edge| edge.relation == relation);
-        let edges: Vec<String> = edges.map(|edge| word_of(edge)).collect();
+        let edges: Vec<String> = edges.map(word_of).collect();
         if !edges.is_empty() {
             words.push(format!("{}={}", relation.word(), list(edges)));
         }
