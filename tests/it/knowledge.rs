@@ -74,7 +74,9 @@ fn what_is_known_is_found_by_meaning_and_by_word() {
 fn no_agent_sees_what_another_keeps_to_itself() {
     let room = room();
     assert_eq!(ids(&json(&room, &["knowledge", "list", "--agent", "bob", "--json"])), ["k-2"]);
-    assert_eq!(ids(&json(&room, &["knowledge", "query", "safe code 4711", "--agent", "bob", "--json"])), ["k-2"]);
+    let found = |words: &str| json(&room, &["knowledge", "query", words, "--agent", "bob", "--json"]);
+    assert_eq!(ids(&found("start the preview on port 8199")), ["k-2"]);
+    assert!(ids(&found("the safe code is 4711")).iter().all(|id| *id == "k-2"));
     assert_eq!(ids(&json(&room, &["knowledge", "list", "--agent", "ada", "--json"])).len(), 4);
     assert_eq!(ids(&json(&room, &["knowledge", "export", "--agent", "bob", "--json"])), ["k-2"]);
 }

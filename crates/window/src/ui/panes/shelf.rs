@@ -33,7 +33,14 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
     let wanted = own.search.trim().to_lowercase();
     let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        widgets::section(ui, "Agents", theme);
+        widgets::section_with(ui, "Agents", theme, |ui| {
+            let about = "Claude Code, Codex, Gemini, or any other program that speaks the Agent Client Protocol";
+            let add = ui.small_button("Add your own…").on_hover_text(about);
+            widgets::name(&add, "Add your coding agent");
+            if add.clicked() {
+                commands.push(WindowCommand::Ask(Dialog::AddCodingAgent).into());
+            }
+        });
         let profiles: Vec<&ProfileView> =
             room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
         if room.profiles.is_empty() {
@@ -53,11 +60,6 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
                 commands.extend(create::add_agent(room, &profile.id, cx.ui.view.camera.middle, false));
             }
         }
-        let about = "Claude Code, Codex, Gemini, or any other program that speaks the Agent Client Protocol";
-        if ui.button("Add your coding agent…").on_hover_text(about).clicked() {
-            commands.push(WindowCommand::Ask(Dialog::AddCodingAgent).into());
-        }
-        ui.add_space(SPACE[1]);
         widgets::section(ui, "Elements", theme);
         let mut found = !profiles.is_empty();
         for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {

@@ -81,7 +81,17 @@ pub fn heading(text: impl Into<String>, theme: &Theme) -> RichText {
 /// Opens a part of a panel: a small title with air above it.
 pub fn section(ui: &mut Ui, title: &str, theme: &Theme) {
     ui.add_space(SPACE[1]);
-    ui.label(RichText::new(title).heading().size(TYPE[1]).color(theme.accent));
+    ui.label(section_title(title, theme));
+}
+
+/// The same, with something at the right of its title.
+pub fn section_with<R>(ui: &mut Ui, title: &str, theme: &Theme, right: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.add_space(SPACE[1]);
+    line(ui, |ui| drop(ui.label(section_title(title, theme))), right)
+}
+
+fn section_title(title: &str, theme: &Theme) -> RichText {
+    RichText::new(title).heading().size(TYPE[1]).color(theme.accent)
 }
 
 /// Opens a group of settings: a title, and what it is about.

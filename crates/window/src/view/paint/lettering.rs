@@ -11,7 +11,6 @@ use egui::text::LayoutJob;
 use egui::{Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Vec2};
 
 use crate::view::camera::Camera;
-use crate::view::text::{SAME_PARAGRAPH, has_right_to_left, letters_of_rows};
 
 /// Where rows end is found out at this size, so that it is the same at every other.
 const ROWS_AT: f32 = 16.0;
@@ -119,28 +118,27 @@ pub(super) fn rows(
     }
     // Where its rows cannot be told they are found anew at each size.
     let fit = Fit::of(size, camera);
-    let mut job = LayoutJob::simple(galley.text().to_owned(), fit.font(), Color32::PLACEHOLDER, 0.0);
-    job.wrap.max_width = width / ROWS_AT * fit.laid_out;
+    let width = fit.laid_out * width_per_point;
+    let mut job = LayoutJob::simple(galley.text().to_owned(), fit.font(), Color32::PLACEHOLDER, width);
     job.wrap.max_rows = at_most;
     Lettering { galley: painter.layout_job(job), scale: fit.scale }
 }
 
-/// A text with line breaks where it was laid out in rows, and cut where it was cut.
+/// A text with line breaks where it was laid out in rows, and cut where it was cut. Nothing where the glyphs of a row do not
+/// say which letters it has: in words that run from right to left, and where a letter is drawn in several parts.
 pub(crate) fn in_rows(galley: &Galley) -> Option<String> {
-    let counts = letters_of_rows(galley)?;
-    let has_direction = has_right_to_left(galley.text());
     let mut letters = galley.text().chars();
     let mut text = String::with_capacity(galley.text().len() + galley.rows.len());
-    for (index, (row, count)) in galley.rows.iter().zip(counts).enumerate() {
+    for (index, row) in galley.rows.iter().enumerate() {
         if index > 0 {
-            if has_direction && !galley.rows[index - 1].ends_with_newline {
-                text.push(SAME_PARAGRAPH);
-            }
             text.push('\n');
         }
         let is_cut = galley.elided && index + 1 == galley.rows.len();
-        let count = count.saturating_sub(usize::from(is_cut));
+        let count = row.glyphs.len().saturating_sub(usize::from(is_cut));
         let shown: String = letters.by_ref().take(count).collect();
+        if !row.glyphs.iter().take(count).map(|glyph| glyph.chr).eq(shown.chars()) {
+            return None;
+        }
         text.push_str(shown.trim_end());
         if is_cut {
             text.push('…');

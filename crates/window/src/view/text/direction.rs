@@ -12,28 +12,20 @@ use egui::epaint::text::{Glyph, PlacedRow, Row};
 use egui::{Align, Galley};
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
-/// Stands before a line break that ends a row and no paragraph: it goes on in the direction in which it began.
-pub const SAME_PARAGRAPH: char = '\u{200b}';
-
 /// Whether a letter belongs to a script that runs from right to left.
 fn is_right_to_left(letter: char) -> bool {
     letter >= '\u{590}' && matches!(bidi_class(letter), BidiClass::R | BidiClass::AL)
 }
 
-/// Whether something in a text runs from right to left.
-pub fn has_right_to_left(text: &str) -> bool {
-    text.chars().any(is_right_to_left)
-}
-
 /// The text in the order in which it is read, or nothing where that is the order it has.
 pub(super) fn in_reading_order(galley: &Galley) -> Option<Galley> {
     let text = &galley.job.text;
-    if !has_right_to_left(text) {
+    if !text.chars().any(is_right_to_left) {
         return None;
     }
     let mut ordered = galley.clone();
-    let mut levels = levels_of_lines(text).into_iter();
-    let mut base = levels.next().unwrap_or_else(Level::ltr);
+    let mut paragraphs = text.split('\n').map(base_level);
+    let mut base = paragraphs.next().unwrap_or_else(Level::ltr);
     let is_block = galley.rows.len() > 1 && galley.job.halign == Align::LEFT;
     for placed in &mut ordered.rows {
         arrange(Arc::make_mut(&mut placed.row), base);
@@ -41,19 +33,12 @@ pub(super) fn in_reading_order(galley: &Galley) -> Option<Galley> {
             placed.pos.x += (galley.rect.width() - placed.row.size.x).max(0.0);
         }
         if placed.ends_with_newline {
-            base = levels.next().unwrap_or_else(Level::ltr);
+            base = paragraphs.next().unwrap_or_else(Level::ltr);
         }
     }
     let bounds = |placed: &PlacedRow| placed.row.visuals.mesh_bounds.translate(placed.pos.to_vec2());
     ordered.mesh_bounds = ordered.rows.iter().map(bounds).fold(galley.mesh_bounds, egui::Rect::union);
     Some(ordered)
-}
-
-/// In which direction each line of a text runs: that of its paragraph.
-fn levels_of_lines(text: &str) -> Vec<Level> {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let paragraphs = lines.split_inclusive(|line| !line.ends_with(SAME_PARAGRAPH));
-    paragraphs.flat_map(|rows| std::iter::repeat_n(base_level(&rows.join(" ")), rows.len())).collect()
 }
 
 /// In which direction a paragraph begins: from the right where its first letter and most of its letters do. A sentence
@@ -104,10 +89,11 @@ fn levels_of(pieces: &[Piece], base: Level) -> Vec<Level> {
     starts.map(|start| of_bytes.get(start).copied().unwrap_or(base)).collect()
 }
 
-/// A line in its pieces.
+/// A line in its pieces. Letters of one font stand together exactly where they were shaped together.
 fn pieces_of(glyphs: &[Glyph]) -> Vec<Piece> {
+    let font = |glyph: &Glyph| (glyph.font_face_ascent.to_bits(), glyph.font_face_height.to_bits());
     let mut pieces: Vec<Piece> = Vec::new();
-    for run in runs_of(glyphs) {
+    for run in glyphs.chunk_by(|one, next| font(one) == font(next)) {
         let start = pieces.last().map_or(0, |piece| piece.glyphs.end);
         if run.iter().any(|glyph| is_right_to_left(glyph.chr)) {
             let letters = run.iter().rev().filter(|glyph| !is_filler(glyph)).map(|glyph| glyph.chr);
@@ -127,41 +113,6 @@ fn pieces_of(glyphs: &[Glyph]) -> Vec<Piece> {
         }
     }
     pieces
-}
-
-/// How many letters of the text stand in each row, or nothing where that cannot be told. There is one glyph for each letter
-/// but in words that run from right to left: behind their glyphs stand fillers, one for each letter but the first, and
-/// all of them in the last row where such a word is broken.
-pub fn letters_of_rows(galley: &Galley) -> Option<Vec<usize>> {
-    let mut letters = Vec::with_capacity(galley.rows.len());
-    // Letters of a right-to-left word that goes on in the next row.
-    let mut begun = 0;
-    for placed in &galley.rows {
-        let mut count = 0;
-        for run in runs_of(&placed.glyphs) {
-            if !run.iter().any(|glyph| is_right_to_left(glyph.chr)) {
-                (count, begun) = (count + run.len(), 0);
-                continue;
-            }
-            let fillers = run.iter().rev().take_while(|glyph| is_filler(glyph)).count();
-            let drawn = run.len() - fillers;
-            if fillers == 0 {
-                (count, begun) = (count + drawn, begun + drawn);
-            } else {
-                (count, begun) = (count + (fillers + 1).checked_sub(begun)?, 0);
-            }
-        }
-        letters.push(count);
-    }
-    let breaks = galley.rows.iter().filter(|row| row.ends_with_newline).count();
-    let is_all = letters.iter().sum::<usize>() + breaks == galley.job.text.chars().count();
-    (is_all || galley.elided).then_some(letters)
-}
-
-/// Glyphs that were shaped together stand together and are of one font.
-fn runs_of(glyphs: &[Glyph]) -> impl Iterator<Item = &[Glyph]> {
-    let font = |glyph: &Glyph| (glyph.font_face_ascent.to_bits(), glyph.font_face_height.to_bits());
-    glyphs.chunk_by(move |one, next| font(one) == font(next))
 }
 
 /// Whether `egui` put this only to have one glyph for each letter.

@@ -11,5 +11,3 @@ pub mod shown;
 pub mod system_fonts;
 #[cfg(test)]
 mod tests;
-
-pub use direction::{SAME_PARAGRAPH, has_right_to_left, letters_of_rows};
