@@ -82,7 +82,7 @@ impl KnowledgeFiles {
         Ok(self.known.reindex()?)
     }
 
-    /// Takes the line of a memory out of its file, and says which line that was.
+    /// Takes the line of a memory out of its file.
     pub fn forget(&mut self, id: &str) -> Result<(), KnowledgeFilesError> {
         let mut place = String::new();
         for _ in 0..TRIES {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::knowledge_files::{KnowledgeFiles, KnowledgeFilesError};
+use crate::app::knowledge_files::KnowledgeFiles;
 use crate::app::room::local_secs;
 use crate::base::calendar::stamp;
 use crate::base::text::{nearest, one_line, truncate};
@@ -249,7 +249,7 @@ fn forget(forgetting: &Forgetting) -> Outcome {
         return Err(complaint.hint("forget it all the same with --pinned"));
     }
     let place = files.known().line_of(&memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
-    files.forget(&memory.id).map_err(complaint)?;
+    files.forget(&memory.id).map_err(Complaint::failed)?;
     if chosen.place.json {
         output::json(&json!({ "forgotten": memory_json(&memory), "place": place }))?;
     } else {
@@ -262,7 +262,7 @@ fn forget(forgetting: &Forgetting) -> Outcome {
 
 fn reindex(place: &InWorkspace) -> Outcome {
     let mut files = open(place.workspace.as_ref())?;
-    let read = files.reindex().map_err(complaint)?;
+    let read = files.reindex().map_err(Complaint::failed)?;
     let model = files.known().embedder().model();
     if place.json {
         output::json(&json!({ "memories": read.changed, "embedded": read.embedded, "model": model }))?;
@@ -283,17 +283,13 @@ fn export(exporting: &Exporting) -> Outcome {
     let text = serde_json::to_string_pretty(&json).map_err(Complaint::failed)? + "\n";
     let written = [files.write_beside("graph.json", &text), files.write_beside("graph.mmd", &graph.to_mermaid())];
     for place in written {
-        output::result(&place.map_err(complaint)?)?;
+        output::result(&place.map_err(Complaint::failed)?)?;
     }
     let count = graph.contradictions().count();
     if count > 0 {
         output::note(&format!("{count} of the relations are contradictions; see them in graph.mmd"));
     }
     Ok(Ending::Done)
-}
-
-fn complaint(error: KnowledgeFilesError) -> Complaint {
-    Complaint::failed(error)
 }
 
 /// The memory that is meant: by its id, or by a beginning of it that is the beginning of no other.

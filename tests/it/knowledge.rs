@@ -1,14 +1,13 @@
 //! What agents know, from the command line: found, listed, shown, forgotten and exported, with the files as the truth.
 
 use std::fs;
-use std::path::Path;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{output, succeed};
+use crate::program::{output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -35,12 +34,6 @@ fn room() -> TempDir {
         write(folder.path(), path, text);
     }
     folder
-}
-
-fn write(room: &Path, path: &str, text: &str) {
-    let path = room.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn text(room: &TempDir, path: &str) -> String {

@@ -58,6 +58,13 @@ pub fn files(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
+/// Writes a file of a workspace, with the folders that it needs.
+pub fn write(room: &Path, path: &str, text: &str) {
+    let path = room.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }

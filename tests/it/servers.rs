@@ -398,14 +398,18 @@ fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
     room_with(place, mode, gate, &script_of_two_calls())
 }
 
-pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
+/// The files of such a room.
+fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup {
     place.allow(&odd(mode));
     let settings = format!(
         "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
         script().display().to_string()
     );
-    let mut room =
-        Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model).open();
+    Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model)
+}
+
+pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
+    let mut room = setup(place, mode, gate, script_of_model).open();
     room.world().insert_resource(Surroundings(place.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "What is two and three?".into() });
     room
@@ -436,14 +440,7 @@ fn a_run_with_calls_of_servers_replays_without_them() {
     let mut live = room(&place, "replayed", "gate:\n  mcp: { \"mcp:odd:*(read-only)\": allow }\n");
     live.until(60.0, "complete", |_| true);
     assert!(live.events("approval_requested").is_empty(), "a rule allows what says that it only reads");
-    let ticks = live.now();
-    let mut again = Workshop::begin(live.start.clone(), Seq(1));
-    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
-    while again.now() < ticks {
-        again.tick();
-    }
-    again.assert_same_world(&mut live);
-    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    let again = live.replayed();
     assert_eq!(results(&again), results(&live));
     drop(live);
     assert!(is_gone("replayed"));
@@ -458,27 +455,14 @@ fn a_workflow_with_calls_of_servers_replays_without_them() {
         - { when: { contains: Say five }, text: Five! }\n";
     let place = Place::new();
     let mode = "replayed-in-a-workflow";
-    place.allow(&odd(mode));
-    let settings = format!(
-        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n\
-         gate:\n  mcp: {{ \"mcp:odd:*\": allow }}\n",
-        script().display().to_string()
-    );
-    let setup = Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings);
-    let mut live = setup.file("workflows/sum.md", WORKFLOW).script(SCRIPT).open();
+    let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
+    let mut live = setup(&place, mode, gate, SCRIPT).file("workflows/sum.md", WORKFLOW).open();
     live.world().insert_resource(Surroundings(place.environment()));
     live.push(WorkflowCommand::Start { workflow: "sum".into(), variables: std::collections::BTreeMap::new() });
     let is_over = |event: &Value| event["data"]["step"].as_str().unwrap_or_default().is_empty();
     live.until(120.0, "workflow_step", |event| is_over(event) && event["data"]["to"] == "done");
     assert!(results(&live)[0].to_string().contains("The sum is 5."), "{:?}", results(&live));
-    let ticks = live.now();
-    let mut again = Workshop::begin(live.start.clone(), Seq(1));
-    again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
-    while again.now() < ticks {
-        again.tick();
-    }
-    again.assert_same_world(&mut live);
-    assert_eq!(again.log().len(), live.log().len(), "the replay told another story");
+    let again = live.replayed();
     assert_eq!(results(&again), results(&live));
     drop(live);
     assert!(is_gone(mode));

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{Running, files, json_lines, output, workshop};
+use crate::program::{Running, files, json_lines, output, workshop, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -52,12 +52,6 @@ fn room(role: &str) -> TempDir {
         write(folder.path(), path, text);
     }
     folder
-}
-
-fn write(room: &Path, path: &str, text: &str) {
-    let path = room.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn read(room: &Path, path: &str) -> String {

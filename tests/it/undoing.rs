@@ -2,14 +2,13 @@
 //! meanwhile left alone.
 
 use std::fs;
-use std::path::Path;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::cases;
-use crate::program::{output, succeed};
+use crate::program::{output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![an_afternoon_is_shown_undone_and_taken_back, what_cannot_be_undone_is_named_and_stays]
@@ -64,12 +63,6 @@ fn room() -> TempDir {
         succeed(folder.path(), &arguments);
     }
     folder
-}
-
-fn write(room: &Path, path: &str, text: &str) {
-    let path = room.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn text(room: &TempDir, path: &str) -> Option<String> {

@@ -207,6 +207,19 @@ impl Workshop {
         saved::save_world(self.world()).unwrap()
     }
 
+    /// Lives all of this again from what came in from outside alone; fails where another world or story comes of it.
+    pub fn replayed(&mut self) -> Self {
+        let ticks = self.now();
+        let mut again = Self::begin(self.start.clone(), Seq(1));
+        again.world().resource_mut::<InputJournal>().replay(self.inputs.clone());
+        while again.now() < ticks {
+            again.tick();
+        }
+        again.assert_same_world(self);
+        assert_eq!(again.log().len(), self.log().len(), "the replay told another story");
+        again
+    }
+
     /// Says which floor differs, where two rooms do.
     pub fn assert_same_world(&mut self, other: &mut Self) {
         let (mine, theirs) = (saved::section_hashes(self.world()), saved::section_hashes(other.world()));

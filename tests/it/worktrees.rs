@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
 
 use crate::cases;
-use crate::program::{json_lines, output, succeed};
+use crate::program::{json_lines, output, succeed, write};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -76,12 +76,6 @@ fn room(script: &str, tools: &str) -> TempDir {
         write(folder.path(), path, &text);
     }
     folder
-}
-
-fn write(room: &Path, path: &str, text: &str) {
-    let path = room.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn text(room: &TempDir, path: &str) -> Option<String> {

@@ -154,7 +154,9 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         }
         ui.label(widgets::small(words::capitalised(server_words::consent(agent.consent)), theme));
     });
-    if let Some(trial) = state.providers.trial.as_ref().filter(|trial| trial.of.contains(&agent.name)) {
+    // As it is called where it was asked, and where it could not be.
+    let names = [format!("{PROVIDER} · {}", agent.name), format!("{PROVIDER}:{}", agent.name)];
+    if let Some(trial) = state.providers.trial.as_ref().filter(|trial| names.contains(&trial.of)) {
         trial_ui(ui, trial, state.time.now_secs, theme, commands);
     }
 }
