@@ -40,11 +40,11 @@
 //! | package | floors |
 //! |---|---|
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
+//! | `crates/knowledge` | `knowledge` |
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `places`, `simulation` |
-//! | `crates/knowledge` | `knowledge` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
-//! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk` |
+//! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk`, `learning` |
 //! | `crates/window` | `view`, `ui` |
 //! | `src` | `app`, `cli` |
 //!
@@ -69,7 +69,7 @@ pub use workshop_minds::{gateway, memory, mind, offline};
 pub use workshop_room::{agent, element, places, simulation};
 #[cfg(feature = "window")]
 pub use workshop_window::{ui, view};
-pub use workshop_work::{desk, gate, kernel, orchestration, tools};
+pub use workshop_work::{desk, gate, kernel, learning, orchestration, tools};
 
 pub mod app;
 pub mod cli;

@@ -11,6 +11,7 @@ use super::approvals;
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::gateway;
+use crate::learning;
 use crate::log::{EventLog, EventRecord};
 use crate::schedule::{self, Door, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
 use crate::simulation::Reacted;
@@ -63,6 +64,7 @@ impl Driver {
             Step::Owed if workspace::vfs::must_wait(world) => {
                 workspace::vfs::wait_for_answer(world, WAIT_AT_MOST);
             }
+            Step::Owed if learning::must_wait(world) => learning::wait_for_answer(world, WAIT_AT_MOST),
             // The log is never dropped: the clock waits for the disk instead.
             Step::Owed => std::thread::sleep(Duration::from_millis(1)),
             Step::Early => {
@@ -80,6 +82,7 @@ impl Driver {
         // What a person does to a room that stands still is let in, and nothing else happens in that tick.
         let stands_still = world.resource::<Standstill>().holds();
         let has_news = schedule::somebody_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
+        let has_news = has_news || learning::has_news(world);
         if paused && stands_still && !has_news {
             self.next_tick_at = None;
             return Step::Paused;
@@ -94,7 +97,7 @@ impl Driver {
             return Step::Early;
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
-        if log_is_full || workspace::vfs::must_wait(world) || gateway::must_wait(world) {
+        if log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world) || gateway::must_wait(world) {
             return Step::Owed;
         }
         if let Speed::Times(times) = speed {

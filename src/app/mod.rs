@@ -4,7 +4,6 @@ pub mod approvals;
 pub mod beside;
 pub mod drive;
 pub mod importing;
-pub mod knowledge_files;
 pub mod naming;
 pub mod opening;
 mod recovery;
@@ -30,8 +29,8 @@ use crate::schedule::door::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{
-    agent, desk, element, gate, gateway, kernel, memory, mind, orchestration, schedule, simulation, store, tools,
-    workspace,
+    agent, desk, element, gate, gateway, kernel, learning, memory, mind, orchestration, schedule, simulation, store,
+    tools, workspace,
 };
 
 /// A room with every floor but the window, not yet begun.
@@ -53,6 +52,7 @@ pub fn headless() -> App {
         kernel::plugin,
         orchestration::plugin,
         desk::plugin,
+        learning::plugin,
     ));
     gateway::add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(OfflineProvider)));
     gateway::add_simulated_provider(&mut app, "scripted", |file| match ScriptedProvider::from_file(file) {

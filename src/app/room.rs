@@ -15,8 +15,11 @@ use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk::session_files::is_news;
 use crate::gateway::{self, ConfinementFound, Surroundings};
 use crate::kernel::{self, Kernel};
+use crate::knowledge::file::KNOWLEDGE_FOLDER;
+use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
 use crate::log::events::RunEnd;
 use crate::log::{EventDraft, EventLog, EventRecord};
+use crate::memory::{MemoriesCounted, MemoryCounts};
 use crate::orchestration;
 use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, RunStart, SetAside, Store, StoreError};
@@ -197,6 +200,9 @@ impl Room {
             ignored: options.writes.iter().filter_map(|path| place_in(&options.folder, path)).collect(),
         })?;
         problems.extend(files.take_problems());
+        if let Some(bridge) = learned(&options.folder, world, &files, &mut problems) {
+            world.insert_resource(bridge);
+        }
         world.insert_resource(FileBridge::new(files));
         if let Some(answers) = answers {
             world.insert_resource(answers);
@@ -226,6 +232,8 @@ impl Room {
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
         // is not in its file yet is told below, once it is known what became of it.
         let is_saved = workspace::save_now(world).is_empty();
+        // What it has begun is written before the files are closed.
+        world.insert_resource(KnowledgeBridge::default());
         let files = world.remove_resource::<FileBridge>().unwrap_or_default();
         world.init_resource::<FileBridge>();
         world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: reason.to_owned() }));
@@ -251,6 +259,36 @@ impl Room {
             answers.finish();
         }
         Ok(unsaved)
+    }
+}
+
+/// What is known in a workspace, for a room that is being opened: how much of it there is comes in with the first tick.
+fn learned(
+    folder: &Path,
+    world: &mut World,
+    files: &FileService,
+    problems: &mut Vec<Problem>,
+) -> Option<KnowledgeBridge> {
+    let remedy = "agents remember nothing in this run; mend that and open the workspace again";
+    let counted = count_memories(folder).map_err(|error| error.to_string());
+    let counted = match counted {
+        Ok(counted) => counted,
+        Err(why) => {
+            problems.push(Problem::warning(KNOWLEDGE_FOLDER, why, remedy));
+            return None;
+        }
+    };
+    if *world.resource::<MemoryCounts>() != counted {
+        world.resource_mut::<Door<MemoriesCounted>>().push(MemoriesCounted(counted.clone()));
+    }
+    let (workspace, state_folder) = (folder.to_owned(), state_folder(folder));
+    let options = KnowledgeServiceOptions { workspace, state_folder, files: files.handle()?, counted };
+    match KnowledgeService::start(options) {
+        Ok(service) => Some(KnowledgeBridge::new(service)),
+        Err(error) => {
+            problems.push(Problem::warning(KNOWLEDGE_FOLDER, error.to_string(), remedy));
+            None
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::naming::{RoomNames, name_of};
 use crate::base::ids::USER;
 use crate::base::text::truncate;
 use crate::gateway::RequestQueue;
-use crate::log::events::{ElementDeed, Memory};
+use crate::log::events::{ElementDeed, Knowledge, Memory};
 use crate::log::{Event, EventKind, EventRecord, Narrator};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
@@ -89,6 +89,7 @@ fn is_news(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
         }
         Event::Read(read) => read.said.is_some(),
         Event::Memory(memory) => matches!(memory, Memory::Noted { .. }),
+        Event::Knowledge(knowledge) => !matches!(knowledge, Knowledge::Recalled { .. } | Knowledge::Known { .. }),
         Event::Compaction(_) | Event::Warning(_) | Event::Error(_) | Event::Budget(_) | Event::FileChange(_) => true,
         Event::Activation(work) => *work.by == *USER,
         Event::Spawn(_) | Event::Signal(_) | Event::ApprovalRequested(_) => true,

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
-use crate::app::knowledge_files::KnowledgeFiles;
+use crate::app::opening::state_folder;
 use crate::app::room::local_secs;
 use crate::base::calendar::stamp;
 use crate::base::text::{nearest, one_line, truncate};
-use crate::base::{Id, Severity};
+use crate::base::{Author, Id, Severity};
 use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
+use crate::learning::KnowledgeFiles;
 
 /// Of a memory so many characters stand in a list.
 const LIST_CHARS: usize = 100;
@@ -138,7 +139,7 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
 /// The workspace's memories; what is wrong in their files is told.
 fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     let folder = place::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
-    let files = KnowledgeFiles::open(&folder).map_err(Complaint::failed)?;
+    let files = KnowledgeFiles::open(&folder, &state_folder(&folder)).map_err(Complaint::failed)?;
     let problems = files.known().problems();
     for problem in problems.iter().take(PROBLEMS_TOLD) {
         let word = if problem.severity == Severity::Error { "error" } else { "warning" };
@@ -249,7 +250,7 @@ fn forget(forgetting: &Forgetting) -> Outcome {
         return Err(complaint.hint("forget it all the same with --pinned"));
     }
     let place = files.known().line_of(&memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
-    files.forget(&memory.id).map_err(Complaint::failed)?;
+    files.forget(&memory.id, &Author::user()).map_err(Complaint::failed)?;
     if chosen.place.json {
         output::json(&json!({ "forgotten": memory_json(&memory), "place": place }))?;
     } else {

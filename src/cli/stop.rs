@@ -12,6 +12,7 @@ use crate::app::drive::EventTap;
 use crate::desk::{CheckIns, Duties, SessionEdits, SlackChannels, Streams};
 use crate::gateway::{RequestQueue, SlackCalls};
 use crate::kernel::{Hold, Kernel};
+use crate::learning::Lessons;
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use crate::schedule::{Door, SimClock};
 use crate::simulation;
@@ -48,6 +49,9 @@ impl Stop {
             Self::AfterOneTurnEach => after_one_turn_each(world, asking),
             Self::Never => held(world, None, asking),
         };
+        // What was done is looked back at before the room is closed.
+        let is_learning = self.ends_when_held() && !world.resource::<Lessons>().is_empty();
+        let ended = ended.filter(|_| !is_learning);
         ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
     }
 }

@@ -12,11 +12,11 @@ use crate::cases;
 /// else about the order follows from this list, also what `src/lib.rs` says of it.
 const HOUSE: [(&str, &[&str]); 8] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
+    ("crates/knowledge", &["knowledge"]),
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),
-    ("crates/knowledge", &["knowledge"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
-    ("crates/work", &["gate", "tools", "kernel", "orchestration", "desk"]),
+    ("crates/work", &["gate", "tools", "kernel", "orchestration", "desk", "learning"]),
     ("crates/window", &["view", "ui"]),
     ("", &["app", "cli"]),
 ];

@@ -31,6 +31,7 @@ mod importing;
 mod keys_reference;
 mod knowledge;
 mod layering;
+mod learning;
 mod living;
 mod llama;
 mod peers;
@@ -97,6 +98,7 @@ fn main() {
     let modules: &[fn() -> Vec<Trial>] = &[
         knowledge::trials,
         layering::trials,
+        learning::trials,
         settings_reference::trials,
         living::trials,
         bad_days::trials,

@@ -5,3 +5,4 @@ pub mod workspace;
 
 // The floors below, by the names that everything knows them by.
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_knowledge::knowledge;

@@ -8,4 +8,5 @@ pub mod offline;
 // The floors below, by the names that everything knows them by.
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_room::{agent, element, simulation};

@@ -8,3 +8,4 @@ pub mod simulation;
 // The floors below, by the names that everything knows them by.
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, schedule};
+pub(crate) use workshop_knowledge::knowledge;

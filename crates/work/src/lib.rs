@@ -4,11 +4,13 @@
 pub mod desk;
 pub mod gate;
 pub mod kernel;
+pub mod learning;
 pub mod orchestration;
 pub mod tools;
 
 // The floors below, by the names that everything knows them by.
-pub(crate) use workshop_files::workspace;
+pub(crate) use workshop_files::{store, workspace};
 pub(crate) use workshop_foundation::{base, log, schedule};
+pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_minds::{gateway, memory, mind};
 pub(crate) use workshop_room::{agent, element, simulation};

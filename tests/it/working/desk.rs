@@ -3,6 +3,7 @@
 use std::fs;
 
 use agent_workshop::desk::Duties;
+use agent_workshop::learning::Lessons;
 use agent_workshop::schedule::Door;
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
@@ -58,6 +59,7 @@ fn settled(studio: &mut Studio) {
     }
     studio.until("the desk is settled", |studio| !studio.world().resource::<Duties>().is_at_work());
     studio.idle();
+    studio.until("it was looked back", |studio| studio.world().resource::<Lessons>().is_empty());
 }
 
 fn activations(studio: &Studio, agent: &str) -> usize {

@@ -61,6 +61,7 @@ pub enum Floor {
     Kernel,
     Orchestration,
     Desk,
+    Learning,
     Store,
 }
 
@@ -78,7 +79,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 14] = [
+const FLOORS: [Floor; 15] = [
     Floor::Door,
     Floor::Workspace,
     Floor::Agent,
@@ -92,6 +93,7 @@ const FLOORS: [Floor; 14] = [
     Floor::Kernel,
     Floor::Orchestration,
     Floor::Desk,
+    Floor::Learning,
     Floor::Store,
 ];
 

@@ -48,7 +48,9 @@ struct Turn {
 
 impl Turn {
     fn fits(&self, request: &ProviderRequest, moment: &str) -> bool {
-        let kind_fits = self.kind.is_none_or(|kind| kind == request.kind);
+        // What is worth remembering is said only by turns that are meant for it.
+        let is_usual = request.kind != CallKind::Learning;
+        let kind_fits = self.kind.map_or(is_usual, |kind| kind == request.kind);
         kind_fits && self.contains.as_ref().is_none_or(|wanted| moment.contains(&wanted.to_lowercase()))
     }
 }
@@ -159,7 +161,7 @@ fn moment_of(prompt: &Prompt) -> String {
 impl SimulatedProvider for ScriptedProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
         let mut place = self.place_of(request);
-        let turn = self.turn_for(request, &mut place).unwrap_or_default();
+        let turn = self.turn_for(request, &mut place).unwrap_or_else(|| silence(request));
         let latency_secs = turn.latency_secs.unwrap_or(self.latency_secs);
         let mut tool_calls = Vec::new();
         for (name, arguments) in turn.tools {
@@ -180,6 +182,15 @@ impl SimulatedProvider for ScriptedProvider {
         let completion = Completion { text: turn.text, tool_calls, usage, finish, told: None };
         SimulatedAnswer { outcome: Ok(completion), latency_secs, script }
     }
+}
+
+/// A list of nothing.
+const NOTHING_LEARNED: &str = "[]";
+
+/// What is said where the script says nothing: of what is worth remembering, that there is nothing.
+fn silence(request: &ProviderRequest) -> Turn {
+    let text = if request.kind == CallKind::Learning { NOTHING_LEARNED.to_owned() } else { String::new() };
+    Turn { text, ..Turn::default() }
 }
 
 /// Reads a script's values and gathers what is wrong with them.

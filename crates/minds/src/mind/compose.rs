@@ -27,7 +27,9 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     let mut mail_shown = Vec::new();
     // What must be there has shares that add up to less than the whole; what is known takes what they leave.
     let headings = parts.headings();
-    let moment = moments::moment(context, max / 4, &mut mail_shown);
+    // What looks back has hardly anything beside it.
+    let for_moment = if context.moment.stands_alone() { max / 2 } else { max / 4 };
+    let moment = moments::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());
     let wanted: Vec<_> = parts.iter().filter(|provider| provider.belongs(context)).collect();
@@ -42,7 +44,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
             *written = parts;
         }
     }
-    let mut prompt = Prompt { moment, asked: Some(Box::new(asked(context, max / 4))), ..Prompt::default() };
+    let mut prompt = Prompt { moment, asked: Some(Box::new(asked(context, for_moment))), ..Prompt::default() };
     for (provider, written) in wanted.iter().zip(written) {
         let slot = match provider.slot {
             Slot::System => &mut prompt.system,
@@ -83,7 +85,8 @@ fn asked(context: &MindContext, max_chars: usize) -> Moment {
         Moment::Talk { earlier: told, .. } | Moment::Woken { quotes: told, .. } => {
             told.retain(|line| context.who.share_user_info || !line.by_person);
         }
-        Moment::Compact | Moment::Work => {}
+        Moment::Learn { lines, .. } => lines.retain(|line| context.who.share_user_info || !line.by_person),
+        Moment::Compact | Moment::Weigh { .. } | Moment::Work => {}
     }
     asked
 }

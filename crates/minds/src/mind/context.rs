@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::message::PromptMessage;
 use crate::base::Id;
 use crate::element::ItemNews;
+use crate::knowledge::consolidation::Case;
 
 /// What an agent knows and is asked at one moment.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MindContext {
     /// Every rulebook in the room: never filtered.
@@ -136,6 +137,8 @@ pub struct Desk {
     pub has_own_tools: bool,
     /// Who else is in the room.
     pub people: Vec<Colleague>,
+    /// What it was asked last.
+    pub asked: String,
 }
 
 /// Somebody else in the room, as one at work sees it.
@@ -160,6 +163,9 @@ pub struct Remembered {
     pub interactions: Vec<String>,
     /// Elements by label, and what it knows of them.
     pub seen: Vec<(Id, String)>,
+    /// How many memories of its own and of everybody's it may be reminded of.
+    #[serde(default)]
+    pub recallable: usize,
 }
 
 /// A pin that an agent keeps.
@@ -231,7 +237,7 @@ pub struct NewItem {
 }
 
 /// What an agent is asked.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]
 pub enum Moment {
     /// To read what an element holds.
@@ -288,6 +294,31 @@ pub enum Moment {
     /// To sum up its session.
     #[default]
     Compact,
+    /// To say what of all that was said and done is worth remembering.
+    Learn {
+        /// The day, in words.
+        today: String,
+        /// What was said and done, oldest first.
+        lines: Vec<Line>,
+    },
+    /// To say what is to be done about what may be worth remembering, among what is known.
+    Weigh {
+        /// What is new, each with what is known that is like it.
+        cases: Vec<Case>,
+    },
     /// To go on with work whose words stand in the history.
     Work,
+}
+
+impl Moment {
+    /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt holds
+    /// nothing but what it is about.
+    pub fn looks_back(&self) -> bool {
+        matches!(self, Self::Compact | Self::Learn { .. } | Self::Weigh { .. })
+    }
+
+    /// Whether it stands alone: no session goes before it.
+    pub fn stands_alone(&self) -> bool {
+        matches!(self, Self::Learn { .. } | Self::Weigh { .. })
+    }
 }

@@ -23,7 +23,7 @@ use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, Held, ItemNews, Kind, Reader, RecentChanges, owns};
-use crate::memory::{Memory, MemorySettings};
+use crate::memory::{Memory, MemoryCounts, MemorySettings};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{AgentState, Conversation, Conversations, Interest, Position, Space, State, Utterance};
 
@@ -41,6 +41,7 @@ pub(super) struct Room<'w, 's> {
     date: Res<'w, RoomDate>,
     pub(super) settings: Res<'w, MindSettings>,
     memory_settings: Res<'w, MemorySettings>,
+    counts: Res<'w, MemoryCounts>,
     agents: Query<'w, 's, (&'static Agent, &'static Memory)>,
     space: Option<Res<'w, Space>>,
     bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
@@ -143,7 +144,7 @@ impl Room<'_, '_> {
             place: self.surroundings(agent, here),
             abilities: self.abilities(agent),
             desk: Desk::default(),
-            memory: memory.map(|memory| self.remembered(memory, reading.as_ref())).unwrap_or_default(),
+            memory: memory.map(|memory| self.remembered(agent, memory, reading.as_ref())).unwrap_or_default(),
             kept_pins: memory.map(|memory| self.kept_pins(memory)).unwrap_or_default(),
             boards: texts(is_board).filter(|board| Some(&board.label) != reading.as_ref()).collect(),
             mail: self.mail(agent),
@@ -199,7 +200,7 @@ impl Room<'_, '_> {
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
             Some(Colleague { name: called(other), profile: other.profile.clone(), description })
         };
-        Desk { tools, has_own_tools: false, people: others.filter_map(colleague).collect() }
+        Desk { tools, has_own_tools: false, people: others.filter_map(colleague).collect(), ..Desk::default() }
     }
 
     fn who(&self, agent: &Agent) -> Who {
@@ -311,7 +312,7 @@ impl Room<'_, '_> {
     }
 
     /// What an agent remembers while it reads what has this label.
-    fn remembered(&self, memory: &Memory, reading: Option<&Id>) -> Remembered {
+    fn remembered(&self, agent: &Agent, memory: &Memory, reading: Option<&Id>) -> Remembered {
         let seen = memory.environment_state.iter().filter_map(|(key, seen)| {
             let (element, _) = self.element(*key)?;
             // Rules, message boards and mail have parts of their own, and what is read now stands there as it is.
@@ -323,6 +324,7 @@ impl Room<'_, '_> {
             notes: memory.workspace_notes.clone(),
             interactions: memory.recent_interactions.clone(),
             seen: seen.collect(),
+            recallable: self.counts.of(&agent.id),
         }
     }
 

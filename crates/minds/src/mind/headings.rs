@@ -18,6 +18,8 @@ pub const NEWS: &str = "News of channel";
 pub const SUMMARY: &str = "## What you know";
 /// Workspace notes.
 pub const NOTES: &str = "## Your notes";
+/// What it remembers of what is asked now.
+pub const REMEMBERED: &str = "## What you remember about this";
 /// Recent interactions.
 pub const INTERACTIONS: &str = "## Recent interactions";
 /// What it knows of elements.
@@ -60,8 +62,23 @@ pub const OUTPUTS: &str = "Outputs of this step:";
 pub const SIGNAL: &str = "Signal from ";
 
 /// The headings of the parts, in the order of the prompt.
-pub const ALL: [&str; 14] =
-    [GUIDE, ABILITIES, WHO, HERE, BOARD, SUMMARY, NOTES, INTERACTIONS, SEEN, PINS, MAIL, WHERE, FEEDBACK, NOW];
+pub const ALL: [&str; 15] = [
+    GUIDE,
+    ABILITIES,
+    WHO,
+    HERE,
+    BOARD,
+    SUMMARY,
+    NOTES,
+    REMEMBERED,
+    INTERACTIONS,
+    SEEN,
+    PINS,
+    MAIL,
+    WHERE,
+    FEEDBACK,
+    NOW,
+];
 
 #[cfg(test)]
 mod tests {

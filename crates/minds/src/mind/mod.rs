@@ -6,6 +6,7 @@
 //! gathered (`gather`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`), each intent becomes
 //! an effect (`intent`), and all of it is carried out as messages (`replies`).
 
+mod aside;
 mod brackets;
 pub mod compose;
 pub mod context;
@@ -18,6 +19,7 @@ mod habits;
 pub mod headings;
 pub mod holdings;
 pub mod intent;
+pub mod looking_back;
 pub mod markers;
 pub mod message;
 mod moments;
@@ -39,6 +41,7 @@ pub mod wording;
 mod work;
 mod working;
 
+pub use aside::{AsideDue, AsideReplied};
 pub use context::MindContext;
 pub use feedback::Feedback;
 pub use gather::context_at_work;
@@ -81,6 +84,7 @@ pub fn plugin(app: &mut App) {
         .add_input::<ModelReply>()
         .add_input::<PartGathered>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
+    app.add_tick_message::<AsideDue>().add_tick_message::<AsideReplied>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
@@ -115,6 +119,7 @@ pub fn plugin(app: &mut App) {
                 thinking::think.run_if(on_message::<ThinkDue>),
                 working::conclude.run_if(on_message::<WorkOver>),
                 working::ask.run_if(on_message::<WorkDue>),
+                aside::ask.run_if(on_message::<AsideDue>),
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),

@@ -8,6 +8,7 @@ use super::parts::push_mail;
 use super::prompts::{Blocks, TEXTS, push};
 use super::wording::{ITEM_CHARS, clean, line, name, push_cut, push_fenced, push_list, quoted};
 use crate::base::Id;
+use crate::knowledge::consolidation::{consolidation_question, extraction_question};
 
 /// Characters of the topic of a conversation.
 pub(super) const TOPIC_CHARS: usize = 500;
@@ -48,9 +49,30 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             let block = if is_again { texts.compaction_again } else { texts.compaction };
             push(&mut text, block, &[("tokens", &context.summary_tokens.to_string())]);
         }
+        Moment::Learn { today, lines } => {
+            let told = lines.iter().filter(|line| context.who.share_user_info || !line.by_person);
+            let told: Vec<String> = told.map(|line| format!("{}: {}", name(&line.by), line.text.trim())).collect();
+            text.push_str(&extraction_question(&name(&context.who.name), today, &newest(&told, room)));
+        }
+        Moment::Weigh { cases } => text.push_str(&consolidation_question(cases)),
         Moment::Work => {}
     }
     text
+}
+
+/// The newest of what was said and done that fits, in order; what was left out is told.
+fn newest(lines: &[String], max_chars: usize) -> String {
+    let mut left = max_chars;
+    let fit = lines.iter().rev().take_while(|line| {
+        let chars = line.chars().count() + 1;
+        let fits = chars <= left;
+        left = left.saturating_sub(chars);
+        fits
+    });
+    let shown = &lines[lines.len() - fit.count()..];
+    let before = lines.len() - shown.len();
+    let left_out = if before > 0 { format!("[{before} earlier left out]\n") } else { String::new() };
+    left_out + &shown.join("\n")
 }
 
 /// What called an agent, what others said about it, and what it is to do.

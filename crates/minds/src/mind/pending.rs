@@ -48,6 +48,15 @@ pub(super) enum Subject {
     Thought(Think),
     /// A step of work.
     Work { think: WorkWord, activation: ActivationKey },
+    /// Something that no activity of the agent waits for, by the name that whoever asks gave it.
+    Aside { think: AsideWord, key: Id },
+}
+
+/// The word that stands for such a thing among the thoughts of a saved room.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum AsideWord {
+    #[serde(rename = "aside")]
+    Aside,
 }
 
 /// The word that stands for work among the thoughts of a saved room.
@@ -61,6 +70,16 @@ impl Subject {
     /// A step of this piece of work.
     pub(super) fn of_work(activation: ActivationKey) -> Self {
         Self::Work { think: WorkWord::Work, activation }
+    }
+
+    /// Something that no activity of the agent waits for.
+    pub(super) fn of_aside(key: Id) -> Self {
+        Self::Aside { think: AsideWord::Aside, key }
+    }
+
+    /// The name of such a thing.
+    pub(super) fn aside(&self) -> Option<&Id> {
+        if let Self::Aside { key, .. } = self { Some(key) } else { None }
     }
 
     /// What an agent in the room thinks about.
@@ -129,15 +148,22 @@ pub struct PendingRequests {
 }
 
 impl PendingRequests {
-    /// The requests of an agent that models were asked, oldest first.
+    /// The requests of an agent that models were asked for something that it does, oldest first.
     pub fn asked_by(&self, agent: AgentKey) -> impl Iterator<Item = RequestId> {
-        self.asked.values().filter(move |waiting| waiting.request.agent == agent).map(|waiting| waiting.request.id)
+        let own = self.asked.values().filter(move |waiting| waiting.request.agent == agent);
+        own.filter(|waiting| waiting.subject.aside().is_none()).map(|waiting| waiting.request.id)
     }
 
-    /// Whose requests are under way; who has several comes several times.
+    /// Whose requests are under way for something that they do; who has several comes several times.
     pub fn asking(&self) -> impl Iterator<Item = AgentKey> {
-        let asked = self.asked.values().map(|waiting| waiting.request.agent);
-        asked.chain(self.gathering.values().map(Gathering::agent))
+        let asked = self.asked.values().filter(|waiting| waiting.subject.aside().is_none());
+        asked.map(|waiting| waiting.request.agent).chain(self.gathering.values().map(Gathering::agent))
+    }
+
+    /// Whether a model is asked for a piece of work, or is about to be.
+    pub fn asks_for_work(&self) -> bool {
+        let is_gathered = self.gathering.values().any(|gathering| gathering.activation().is_some());
+        is_gathered || self.asked.values().any(|waiting| waiting.work.is_some())
     }
 
     /// How many requests are under way.
@@ -160,6 +186,11 @@ impl PendingRequests {
         })
     }
 
+    /// Whose prompt is being gathered under this request, and the record that it comes from.
+    pub fn gathered_for(&self, request: RequestId) -> Option<(AgentKey, Seq)> {
+        self.gathering.get(&request).map(|gathering| (gathering.agent(), gathering.cause()))
+    }
+
     /// Takes out the requests for which everything was gathered, or is not waited for any more.
     pub(super) fn take_gathered(&mut self) -> Vec<(RequestId, Due, Gathered)> {
         let all_here: Vec<RequestId> =
@@ -172,6 +203,7 @@ impl PendingRequests {
     /// of its own.
     pub(super) fn make_room(&mut self, agent: AgentKey, at_most: usize) -> Vec<(RequestId, GivenUp)> {
         let asked = self.asked.values().filter(|one| one.request.agent == agent && one.work.is_none());
+        let asked = asked.filter(|one| one.subject.aside().is_none());
         let gathering = self.gathering.iter().filter(|(_, one)| one.agent() == agent && one.activation().is_none());
         let mut own: Vec<RequestId> = asked.map(|one| one.request.id).chain(gathering.map(|(id, _)| *id)).collect();
         own.sort_unstable();

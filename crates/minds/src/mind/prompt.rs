@@ -113,7 +113,7 @@ pub struct LeftOut {
 }
 
 /// All that is sent, what changes least first, so that providers find the beginning in their caches.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Prompt {
     /// The rules, what the agent can do and who it is; joined by blank lines they are the system text.
     pub system: Vec<PromptPart>,

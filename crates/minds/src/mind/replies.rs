@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
+use super::aside::AsideReplied;
 use super::feedback::Feedback;
 use super::gather::Room;
 use super::habits;
@@ -39,6 +40,7 @@ pub(super) struct Outbox<'w> {
     news: MessageWriter<'w, NewsHeard>,
     done: MessageWriter<'w, ThinkDone>,
     worked: MessageWriter<'w, WorkReplied>,
+    asides: MessageWriter<'w, AsideReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
     log: ResMut<'w, EventLog>,
 }
@@ -89,6 +91,11 @@ pub(super) fn receive(
             out.log.write(EventDraft::of(&Warning { request: Some(reply.request), ..Warning::new(what) }));
             continue;
         };
+        if let Some(key) = waiting.subject.aside() {
+            let outcome = reply.outcome.clone().map(|completion| completion.text);
+            out.asides.write(AsideReplied { key: key.clone(), outcome });
+            continue;
+        }
         let found = room.agent(waiting.request.agent).zip(room.roster.entity(waiting.request.agent));
         let Some(((agent, memory), entity)) = found else { continue };
         let Ok((mut session, mut feedback)) = minds.get_mut(entity) else { continue };

@@ -24,11 +24,14 @@ pub enum CallKind {
     Task,
     /// To turn to something that called it.
     Wake,
+    /// To say what is worth remembering.
+    Learning,
 }
 
 impl CallKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake];
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake, Self::Learning];
 
     /// The word in the log and in scripts.
     pub fn word(self) -> &'static str {
@@ -38,6 +41,7 @@ impl CallKind {
             Self::Compaction => "compaction",
             Self::Task => "task",
             Self::Wake => "wake",
+            Self::Learning => "learning",
         }
     }
 }

@@ -186,6 +186,7 @@ impl Room {
             task: "x".into(),
             ending: done("Done."),
             outputs: Vec::new(),
+            said: Vec::new(),
             cause: Seq(3),
         };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
@@ -194,7 +195,15 @@ impl Room {
 
     pub(super) fn work_over(&mut self, task: &str) {
         let (activation, ending) = (ActivationKey::numbered(1), done("Done."));
-        let over = WorkOver { activation, agent: ADA, task: task.into(), ending, outputs: Vec::new(), cause: Seq(3) };
+        let over = WorkOver {
+            activation,
+            agent: ADA,
+            task: task.into(),
+            ending,
+            outputs: Vec::new(),
+            said: Vec::new(),
+            cause: Seq(3),
+        };
         self.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
         self.tick();
     }
@@ -307,8 +316,15 @@ fn work_is_asked_with_its_own_history_and_its_reply_goes_back_with_markers_carri
     assert!(room.get::<Session>(ADA).messages.is_empty(), "the session of work is the kernel's");
     let request = room.work(2, history);
     let (activation, agent) = (ActivationKey::numbered(7), ADA);
-    let over =
-        WorkOver { activation, agent, task: "Count.".into(), ending: done("One."), outputs: Vec::new(), cause: Seq(3) };
+    let over = WorkOver {
+        activation,
+        agent,
+        task: "Count.".into(),
+        ending: done("One."),
+        outputs: Vec::new(),
+        said: Vec::new(),
+        cause: Seq(3),
+    };
     room.0.world_mut().resource_mut::<Messages<WorkOver>>().write(over);
     room.tick();
     assert_eq!(room.take::<CancelRequest>().pop().map(|cancel| cancel.request), Some(request.id));

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::context::Line;
 use super::headings;
 use super::message::{PromptMessage, ToolCall};
 use super::orders::order_text;
@@ -201,6 +202,8 @@ pub struct WorkOver {
     pub ending: Ending,
     /// Paths of files that it changed, in the order in which it first did.
     pub outputs: Vec<String>,
+    /// What was said and done in it.
+    pub said: Vec<Line>,
     /// The record of its end.
     pub cause: Seq,
 }

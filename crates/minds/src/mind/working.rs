@@ -9,6 +9,7 @@ use super::fitting::fitted;
 use super::gather::Room;
 use super::gathering::{Due, Gathered, Gathering};
 use super::headings;
+use super::message::Role;
 use super::parts::Slot;
 use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
@@ -38,6 +39,8 @@ impl Asking<'_, '_> {
         let mut context = room.context(agent, &session, feedback, Moment::Work);
         context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
         context.desk.has_own_tools = due.has_own_tools;
+        let asked = due.messages.iter().rfind(|message| message.role == Role::User);
+        context.desk.asked = asked.map(|message| message.text.clone()).unwrap_or_default();
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         if !is_whole {

@@ -16,6 +16,7 @@ pub mod facts;
 pub mod filler;
 pub mod history;
 pub mod knowledge;
+pub mod learned;
 mod lines;
 pub mod markers;
 pub mod moment;
@@ -67,6 +68,9 @@ pub struct OfflineProvider;
 
 impl SimulatedProvider for OfflineProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
+        if let Some(text) = learned::answer(request) {
+            return said(request, text, Vec::new(), Finish::Stop);
+        }
         let (text, tool_calls, finish) = match work::next_step(request) {
             Some(step) if step.calls.is_empty() => (step.text, Vec::new(), Finish::Stop),
             Some(step) => (step.text, step.calls, Finish::ToolCalls),
@@ -75,14 +79,19 @@ impl SimulatedProvider for OfflineProvider {
                 (text, Vec::new(), if was_cut { Finish::Length } else { Finish::Stop })
             }
         };
-        let chars = text.chars().count() + tool_calls.iter().map(ToolCall::chars).sum::<usize>();
-        let input_tokens = request.estimated_input_tokens();
-        let usage = Usage { input_tokens, output_tokens: tokens_of_chars(chars), ..Usage::default() };
-        SimulatedAnswer {
-            outcome: Ok(Completion { text, tool_calls, usage, finish, told: None }),
-            script: None,
-            latency_secs: (SHORTEST_LATENCY_SECS + chars as f32 * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
-        }
+        said(request, text, tool_calls, finish)
+    }
+}
+
+/// An answer, with the time that it takes to say it.
+fn said(request: &ProviderRequest, text: String, tool_calls: Vec<ToolCall>, finish: Finish) -> SimulatedAnswer {
+    let chars = text.chars().count() + tool_calls.iter().map(ToolCall::chars).sum::<usize>();
+    let input_tokens = request.estimated_input_tokens();
+    let usage = Usage { input_tokens, output_tokens: tokens_of_chars(chars), ..Usage::default() };
+    SimulatedAnswer {
+        outcome: Ok(Completion { text, tool_calls, usage, finish, told: None }),
+        script: None,
+        latency_secs: (SHORTEST_LATENCY_SECS + chars as f32 * LATENCY_SECS_PER_CHAR).min(LONGEST_LATENCY_SECS),
     }
 }
 

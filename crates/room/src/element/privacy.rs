@@ -12,6 +12,7 @@ use super::editing::{find, may_keep};
 use super::kind::Kind;
 use super::kinds::{kind, kinds};
 use crate::base::{Author, Id};
+use crate::knowledge::Owner;
 use crate::workspace::layout::element_file;
 use crate::workspace::vfs::FileRights;
 use crate::workspace::vfs::records::records_of;
@@ -118,6 +119,7 @@ impl Privacy<'_, '_> {
         let is_own = |owner: &Option<Id>| owner.as_ref().is_some_and(|owner| owner == agent || owner == profile);
         // A session holds all that its agent was shown, its mail among it.
         rights.records_of = Some(records_of(agent));
+        rights.knowledge_of = Some(Owner::Agent(agent.clone()).place());
         let FileRights { unreadable, unwritable, .. } = &mut rights;
         let mut hide = |file: Option<&str>, scene: &str| match file {
             Some(file) => {

@@ -25,7 +25,7 @@ use crate::schedule::ticks;
 const LOOK_AT_MOST: usize = 500;
 
 /// The name of a conversation in the log.
-pub(super) fn session_of(conversation: ConversationKey) -> Id {
+pub fn session_of(conversation: ConversationKey) -> Id {
     format!("conversation-{conversation}").into()
 }
 

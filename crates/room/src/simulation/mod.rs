@@ -42,6 +42,7 @@ pub use body::{Activity, AgentState, Doing, Home, Position, Queue, Space, Walk};
 pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
+pub use conversations::session_of;
 pub use furnishing::FurnishCommand;
 pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
 pub use motion::{Passed, Reacted};

@@ -13,6 +13,7 @@ use crate::base::text::truncate;
 use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
+use crate::mind::looking_back::lines_of_work;
 use crate::mind::{Ending, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
@@ -59,12 +60,14 @@ impl RoomAccess<'_, '_> {
         };
         self.news.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
+            let name = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
             self.over.write(WorkOver {
                 activation: one.key,
                 agent,
                 task: one.input.clone(),
                 ending: ending.clone(),
                 outputs: one.outputs.clone(),
+                said: lines_of_work(&one.messages_so_far(), &name),
                 cause,
             });
             match one.activity {

@@ -11,6 +11,7 @@ pub mod desk;
 mod file_executor;
 pub mod files;
 pub mod hand_over;
+pub mod knowledge;
 mod mcp;
 pub mod order;
 mod own_tools;
@@ -29,6 +30,7 @@ pub mod words;
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use hand_over::{Expected, Terms};
+pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
     OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
@@ -61,6 +63,14 @@ use crate::workspace::vfs::{FileOrder, FileOutcome};
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnswerOrders;
 
+/// Responsible for closing calls that were answered.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CloseOrders;
+
+/// Responsible for what servers and programs outside say of calls coming to the door.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CarriedOutOutside;
+
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
@@ -85,7 +95,7 @@ pub fn plugin(app: &mut App) {
                 file_executor::answer,
                 own_tools::answer,
                 commands::keep_copies,
-                order::close,
+                order::close.in_set(CloseOrders),
                 report_profiles,
             )
                 .chain()
@@ -96,7 +106,14 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
         ),
     );
-    app.add_systems(Tick, (mcp::carry_out, commands::carry_out).chain().in_set(CollectInputs).after(ServersHeard));
+    app.add_systems(
+        Tick,
+        (mcp::carry_out, commands::carry_out)
+            .chain()
+            .in_set(CarriedOutOutside)
+            .in_set(CollectInputs)
+            .after(ServersHeard),
+    );
     sections::register::<OrdersUnderWay>(app);
 }
 

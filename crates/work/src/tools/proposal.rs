@@ -5,6 +5,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::desk::{self, DESK};
+use super::knowledge::{self, KNOWLEDGE};
 use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::spelling::is_unseen;
@@ -164,6 +165,9 @@ pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
         },
         Work::Order { order } if *plan.executor == *DESK => {
             desk::wants(order).unwrap_or_else(|| wants_of_touches(plan))
+        }
+        Work::Order { order } if *plan.executor == *KNOWLEDGE => {
+            knowledge::wants(order).unwrap_or_else(|| wants_of_touches(plan))
         }
         Work::Order { .. } => wants_of_touches(plan),
     };

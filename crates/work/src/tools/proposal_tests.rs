@@ -91,6 +91,13 @@ fn every_tool_of_the_house_says_what_it_would_do() {
         ("unsubscribe", json!({ "channel": "news" }), "listen to channel news"),
         ("blackboard_write", json!({ "key": "plan", "value": "x" }), "send a message to the blackboard (plan)"),
         ("blackboard_read", json!({}), "listen to the blackboard"),
+        ("knowledge_query", json!({ "query": "Which port?" }), "look up what is known: Which port?"),
+        (
+            "knowledge_contribute",
+            json!({ "content": "Port 1 is free." }),
+            "tell everybody to remember: Port 1 is free.",
+        ),
+        ("knowledge_contribute", json!({ "content": "Be brief.", "private": true }), "remember for itself: Be brief."),
         ("query_tasks", json!({ "query": "SELECT * FROM tasks/*.task.md" }), "look through the task files"),
         ("create_task", json!({ "title": "Count" }), "add a task to tasks/work.task.md: Count"),
         (

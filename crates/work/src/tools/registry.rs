@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, files, own_tools, slack, together};
+use super::{agents, commands, desk, files, knowledge, own_tools, slack, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -44,6 +44,8 @@ fn house() -> Vec<Tool> {
         together::unsubscribe(),
         together::blackboard_write(),
         together::blackboard_read(),
+        knowledge::query(),
+        knowledge::contribute(),
         files::create_directory(),
         desk::query_tasks(),
         desk::create_task(),

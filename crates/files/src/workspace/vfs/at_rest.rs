@@ -71,6 +71,23 @@ impl FilesAtRest {
         self.0.rename(from, to).map_err(|trouble| AtRestError(trouble.words(from.as_str())))
     }
 
+    /// The files that lie in a folder itself, in order; hidden ones and those behind links are left out. None where
+    /// there is no such folder.
+    pub fn find_in(&self, folder: &str) -> Result<Vec<WorkspacePath>, AtRestError> {
+        let opened = match self.0.walk(folder) {
+            Ok(Some(opened)) => opened,
+            Ok(None) | Err(Trouble::Missing) => return Ok(Vec::new()),
+            Err(trouble) => return Err(AtRestError(trouble.words(folder))),
+        };
+        let entries = opened.entries();
+        let entries = entries.map_err(|error| AtRestError(format!("'{folder}' cannot be listed: {error}.")))?;
+        let files = entries.into_iter().filter(|(name, kind)| *kind == FoundKind::File && !name.starts_with('.'));
+        let mut found: Vec<_> =
+            files.filter_map(|(name, _)| WorkspacePath::new(&format!("{folder}/{name}")).ok()).collect();
+        found.sort();
+        Ok(found)
+    }
+
     /// The files that one of these plain globs names, in order; hidden ones and those behind links are left out.
     pub fn find(&self, globs: &[String]) -> Result<Vec<WorkspacePath>, AtRestError> {
         let mut walk = Walk { globs, found: Vec::new(), seen: 0 };

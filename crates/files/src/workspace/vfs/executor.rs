@@ -106,7 +106,7 @@ pub(super) struct Executor {
     pub(super) doubts: BTreeMap<String, Instant>,
     pub(super) later: VecDeque<Later>,
     /// Orders of the person's that did not come from the room, counted.
-    pub(super) user_changes: u64,
+    pub(super) changes_beside_room: u64,
     /// What a person must be told of how the files were found.
     pub(super) problems: Vec<Problem>,
     /// Files that are nobody's edits.
@@ -155,7 +155,7 @@ impl Executor {
             changed: BTreeSet::new(),
             doubts: BTreeMap::new(),
             later: VecDeque::new(),
-            user_changes: 0,
+            changes_beside_room: 0,
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             sessions: SessionRecords::default(),
@@ -531,6 +531,8 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
         let what = if rights.is_record_of_another(path.as_str()) {
             "is the record of another agent's work, and not yours."
+        } else if rights.is_knowledge_of_another(path.as_str()) {
+            "says what others remember, and is not yours to read."
         } else {
             "holds an inbox that is not yours."
         };
@@ -541,6 +543,10 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     }
     if want != Want::Read && rights.is_held_elsewhere(path.as_str()) {
         let why = "is what an element of another scene holds; only the user changes it now.";
+        return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
+    }
+    if want != Want::Read && rights.is_closed_knowledge(path.as_str()) {
+        let why = "holds what is remembered; a person edits it, and you add to it with knowledge_contribute.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
     if want != Want::Read && !rights.may_write(path.as_str()) {

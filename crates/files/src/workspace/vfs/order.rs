@@ -150,6 +150,10 @@ pub struct FileRights {
     /// Of the program's records in `sessions/`, only those whose paths begin so can be read; `None` is all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records_of: Option<String>,
+    /// Of the files in `memory/knowledge/`, only this one and everybody's can be read, and none is written; `None` is
+    /// all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knowledge_of: Option<String>,
 }
 
 /// Something to be done with files, for someone. Answered with exactly one [`FileOutcome`].

@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::super::layout::KEPT_BLACKBOARD;
 use super::order::FileRights;
 use super::records::RECORDS;
 use crate::base::globs;
+use crate::base::spelling::folded;
+use crate::knowledge::Owner;
+use crate::knowledge::file::KNOWLEDGE_FOLDER;
 
 /// Rights that are kept ready.
 const KEPT: usize = 128;
@@ -20,6 +24,7 @@ pub(super) struct Rights {
     unreadable: BTreeSet<String>,
     unwritable: BTreeSet<String>,
     records_of: Option<String>,
+    knowledge_of: Option<String>,
 }
 
 impl FileRights {
@@ -33,8 +38,9 @@ impl Rights {
     pub(super) fn new(rights: &FileRights) -> Result<Self, String> {
         let ready = |lists: &[Vec<String>]| lists.iter().map(|globs| plain(globs)).collect::<Result<Vec<_>, _>>();
         let (unreadable, unwritable) = (rights.unreadable.clone(), rights.unwritable.clone());
-        let records_of = rights.records_of.clone();
-        Ok(Self { reads: ready(&rights.reads)?, writes: ready(&rights.writes)?, unreadable, unwritable, records_of })
+        let (records_of, knowledge_of) = (rights.records_of.clone(), rights.knowledge_of.clone());
+        let (reads, writes) = (ready(&rights.reads)?, ready(&rights.writes)?);
+        Ok(Self { reads, writes, unreadable, unwritable, records_of, knowledge_of })
     }
 
     pub(super) fn may_read(&self, path: &str) -> bool {
@@ -43,7 +49,19 @@ impl Rights {
 
     /// Whether somebody else's private things stand in a file.
     pub(super) fn is_private(&self, path: &str) -> bool {
-        self.unreadable.contains(path) || self.is_record_of_another(path)
+        self.unreadable.contains(path) || self.is_record_of_another(path) || self.is_knowledge_of_another(path)
+    }
+
+    /// Whether a file says what others remember: all in the folder but its own file and everybody's.
+    pub(super) fn is_knowledge_of_another(&self, path: &str) -> bool {
+        let Some(own) = &self.knowledge_of else { return false };
+        let is_everybodys = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
+        is_knowledge(path) && path != own && !is_everybodys
+    }
+
+    /// Whether a file is written where something is remembered, and by no order to files.
+    pub(super) fn is_closed_knowledge(&self, path: &str) -> bool {
+        self.knowledge_of.is_some() && is_knowledge(path)
     }
 
     /// Whether a file says what another agent was asked, read and did.
@@ -58,8 +76,14 @@ impl Rights {
     }
 
     pub(super) fn may_write(&self, path: &str) -> bool {
-        !self.unwritable.contains(path) && self.writes.iter().all(|globs| globs::any_matches(globs, path))
+        let is_closed = self.unwritable.contains(path) || self.is_closed_knowledge(path);
+        !is_closed && self.writes.iter().all(|globs| globs::any_matches(globs, path))
     }
+}
+
+/// Whether a path lies where the files of what agents know lie, however it is spelt.
+fn is_knowledge(path: &str) -> bool {
+    folded(path).strip_prefix(KNOWLEDGE_FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Rights that were made ready before.
@@ -130,6 +154,27 @@ mod tests {
     fn a_glob_names_a_path_however_its_letters_are_typed() {
         let decomposed = Rights::new(&rights(&[&["gehe\u{301}im/**"]], &[])).expect("it is a glob");
         assert!(decomposed.may_read("geh\u{e9}im/a.md"));
+    }
+
+    #[test]
+    fn of_what_agents_know_each_reads_its_own_and_what_is_shared_and_writes_none() {
+        let own = Owner::Agent("ada".into()).place();
+        let ada = FileRights { knowledge_of: Some(own), ..rights(&[&["**"]], &[&["**"]]) };
+        let ada = Rights::new(&ada).expect("they are globs");
+        for (path, may_read) in [
+            ("memory/knowledge/ada.md", true),
+            ("memory/knowledge/shared.md", true),
+            ("memory/knowledge/blackboard.yaml", true),
+            ("memory/knowledge/bob.md", false),
+            ("Memory/Knowledge/Bob.md", false),
+            ("memory/knowledge/graph.json", false),
+            ("memory/knowledge/old/bob.md", false),
+        ] {
+            assert_eq!((ada.may_read(path), ada.may_write(path)), (may_read, false), "{path}");
+        }
+        assert!(ada.may_read("memory/knowledge.md") && ada.may_write("memory/ada.md"));
+        let person = Rights::default();
+        assert!(person.may_read("memory/knowledge/bob.md") && person.may_write("memory/knowledge/bob.md"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
 use super::worktrees::Worktrees;
-use crate::base::Problem;
+use crate::base::{Author, Problem};
 
 /// Orders that wait in the service; more wait in the world.
 pub(super) const ORDERS_WAITING: usize = 256;
@@ -92,8 +92,9 @@ enum Command {
         bytes: Vec<u8>,
         reply: Sender<io::Result<NewFile>>,
     },
-    /// The person does something with a file beside the room.
+    /// Something is done with a file beside the room, in somebody's name.
     Change {
+        author: Author,
         operation: FileOperation,
         reply: Sender<Result<FileAnswer, FileFailure>>,
     },
@@ -122,9 +123,14 @@ impl FileHandle {
 
     /// Does something with a file for the person, and waits until it is done; says why it was not.
     pub fn change(&self, operation: FileOperation) -> Result<FileAnswer, String> {
+        self.change_as(Author::user(), operation)
+    }
+
+    /// The same in somebody else's name.
+    pub fn change_as(&self, author: Author, operation: FileOperation) -> Result<FileAnswer, String> {
         let (reply, replied) = bounded(1);
         let gone = || "the workspace was closed".to_owned();
-        self.0.send(Command::Change { operation, reply }).map_err(|_| gone())?;
+        self.0.send(Command::Change { author, operation, reply }).map_err(|_| gone())?;
         replied.recv().map_err(|_| gone())?.map_err(|failure| failure.what)
     }
 
@@ -415,9 +421,9 @@ impl Work {
                 // Nobody waits any more if this fails; what is written is written.
                 let _ = reply.send(self.files.create(&path, &bytes));
             }
-            Command::Change { operation, reply } => {
+            Command::Change { author, operation, reply } => {
                 // The same here: what is done is done.
-                let _ = reply.send(self.files.change_for_user(operation));
+                let _ = reply.send(self.files.change_beside_room(author, operation));
             }
             Command::Flush(reply) => {
                 // Nobody waits any more if this fails; what is on disk is on disk.

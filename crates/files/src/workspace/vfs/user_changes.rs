@@ -1,5 +1,5 @@
-//! What a person does with files beside the room: imports, drops, a new scene, and taking such a thing back. Each is an
-//! order of the person's, carried out once and never over what somebody else wrote; what is a text has a version.
+//! What is done with files beside the room: a person's imports, drops, a new scene, and taking such a thing back, and
+//! what is learned in an agent's name. Each is an order, carried out once and never over what somebody else wrote; what is a text has a version.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, 
 use super::path::WorkspacePath;
 use super::resolve::Trouble;
 use crate::base::hash::content_hash;
-use crate::base::{Author, Id, Seq};
+use crate::base::{Author, Seq};
 use crate::safe_fs;
 
 /// Writes a file that is not there yet, behind no link, where no service has the files; one that is there stays as it
@@ -75,18 +75,27 @@ impl Executor {
             self.index.note(path.as_str(), &found);
             self.note_changed(path.as_str());
         }
-        self.report(path.as_str(), None, None);
+        self.report(&Author::user(), path.as_str(), None, None);
         Ok(())
     }
 
     /// Carries out an order of the person's that does not come from the room, and has the world told of it.
     pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
+        self.change_beside_room(Author::user(), operation)
+    }
+
+    /// Carries out an order that does not come from the room, in somebody's name, and has the world told of it.
+    pub(super) fn change_beside_room(
+        &mut self,
+        author: Author,
+        operation: FileOperation,
+    ) -> Result<FileAnswer, FileFailure> {
         // Every such order is one of its own, which nobody sends twice.
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.user_changes += 1;
+        self.changes_beside_room += 1;
         let order = FileOrder {
-            key: format!("user-{}-{}", since_1970.as_nanos(), self.user_changes).into(),
-            author: Author::user(),
+            key: format!("beside-{}-{}", since_1970.as_nanos(), self.changes_beside_room).into(),
+            author: author.clone(),
             activation: None,
             operation,
             rights: FileRights::default(),
@@ -98,28 +107,29 @@ impl Executor {
             match done {
                 FileDone::Written { path, version, content, .. } => {
                     let content = content.clone().map(FileContent::Text);
-                    self.report(path, content, Some(*version));
+                    self.report(&author, path, content, Some(*version));
                 }
-                FileDone::Deleted { path } => self.report(path, Some(FileContent::Removed), None),
+                FileDone::Deleted { path } => self.report(&author, path, Some(FileContent::Removed), None),
                 FileDone::Renamed { from, to, content } => {
-                    self.report(from, Some(FileContent::Removed), None);
-                    self.report(to, content.clone().map(FileContent::Text), None);
+                    self.report(&author, from, Some(FileContent::Removed), None);
+                    self.report(&author, to, content.clone().map(FileContent::Text), None);
                 }
             }
         }
         Ok(answer)
     }
 
-    /// Tells the world what the person did to a file.
-    fn report(&self, path: &str, content: Option<FileContent>, version: Option<u64>) {
+    /// Tells the world what somebody did to a file.
+    fn report(&self, by: &Author, path: &str, content: Option<FileContent>, version: Option<u64>) {
         let path = path.to_owned();
         let is_gone = content == Some(FileContent::Removed);
         self.news.push(match content.filter(|_| layout::matters(&path) && self.room.is_some()) {
             Some(content) => {
-                News::Changed(FileChanged { version, is_ordered: true, ..FileChanged::new(path, content) })
+                let by = by.clone();
+                News::Changed(FileChanged { version, by, is_ordered: true, ..FileChanged::new(path, content) })
             }
             None => {
-                let by = Some(Id::from("user"));
+                let by = Some(by.0.clone());
                 let version = version.unwrap_or(0);
                 News::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
             }

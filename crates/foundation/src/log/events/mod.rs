@@ -15,6 +15,7 @@ use super::narration::Telling;
 
 mod files;
 mod inputs;
+mod knowledge;
 mod models;
 mod room;
 mod talk;
@@ -24,6 +25,7 @@ mod work;
 
 pub use files::FileChange;
 pub use inputs::{AgentInput, Furnishing, Input, RelationshipInput, TalkInput, Tie, WorkInput};
+pub use knowledge::{Knowledge, RecalledScore};
 pub use models::{Budget, CallFailure, ModelCall, Provider};
 pub use room::{
     ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChanged, ElementDeed, Read, ReadOutcome, RunEnd,
@@ -194,6 +196,8 @@ events! {
     Memory = "memory",
     /// A session was summed up, or failed to be.
     Compaction = "compaction",
+    /// An agent learned something, was reminded of it, or forgot it.
+    Knowledge = "knowledge",
     /// A piece of work was queued for an agent.
     Activation = "activation",
     /// An agent started another.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Act, Candidate, Case, Decision, add};
 use crate::base::Id;
 use crate::base::spelling::folded_text;
-use crate::knowledge::memory::{MemoryKind, hundredths, tidy};
+use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
 
 /// So many candidates are taken of one answer.
 const CANDIDATES_AT_MOST: usize = 20;
@@ -122,7 +122,9 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
     };
     let done = |act| Decision { case: index, act, told: None };
     match (word.as_str(), known) {
-        ("ADD" | "NEW" | "CREATE", _) => done(add(&case.candidate)),
+        ("ADD" | "NEW" | "CREATE", _) => {
+            done(Act::Add { candidate: case.candidate.clone(), edges: edges(case, value) })
+        }
         ("SKIP" | "IGNORE", _) => done(Act::Skip),
         ("KEEP" | "NONE" | "NOOP", Some(known)) => done(Act::Keep { id: known.memory.id.clone() }),
         // It says that it is known, and not as what: as what is most like it.
@@ -144,6 +146,26 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         ("UPDATE" | "DELETE" | "REMOVE", None) => instead("the model named no memory that it was shown"),
         _ => instead("the model named no act that is known here"),
     }
+}
+
+/// How a model says that a new memory relates to known ones that it was shown: as strongly as they are alike.
+fn edges(case: &Case, value: &Value) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for relation in Relation::ALL {
+        let targets = match field(value, &[relation.word()]) {
+            Some(Value::Array(targets)) => targets.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(target)) => vec![target.as_str()],
+            _ => Vec::new(),
+        };
+        for similar in &case.similar {
+            if targets.iter().any(|target| *target.trim() == *similar.memory.id) {
+                let weight = hundredths(similar.similarity);
+                edges.push(Edge { relation, target: similar.memory.id.clone(), weight });
+            }
+        }
+    }
+    edges.sort_by(|one, other| (&one.target, one.relation).cmp(&(&other.target, other.relation)));
+    edges
 }
 
 /// The first of these keys, in whatever capitals.

@@ -44,7 +44,7 @@ impl Candidate {
 }
 
 /// A known memory that is like a candidate.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Similar {
     /// What is known.
     pub memory: Memory,
@@ -53,7 +53,7 @@ pub struct Similar {
 }
 
 /// A candidate, with the known memories that are most like it, the most alike first.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Case {
     /// What is new.
     pub candidate: Candidate,
@@ -62,7 +62,8 @@ pub struct Case {
 }
 
 /// What is done about a candidate.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "act", rename_all = "snake_case")]
 pub enum Act {
     /// It becomes a memory; with edges to known ones, in the order of their ids.
     Add {
@@ -93,7 +94,7 @@ pub enum Act {
 }
 
 /// What is done about one candidate, and why.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// Which candidate, by its place in the list, from 0.
     pub case: usize,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use line::{MemoryLine, Parsed, parse, render, rendered_again};
-pub use owner::{Owner, SHARED_FILE};
+pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
 use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};
 use crate::base::{Id, Problem};

@@ -5,7 +5,7 @@ use crate::base::Id;
 use crate::base::ids::USER;
 
 /// The folder of a workspace in which the files lie.
-const FOLDER: &str = "memory/knowledge";
+pub const KNOWLEDGE_FOLDER: &str = "memory/knowledge";
 /// The name of the file that is everybody's.
 pub const SHARED_FILE: &str = "shared.md";
 const SHARED_STEM: &str = "shared";
@@ -69,9 +69,15 @@ impl Owner {
         String::from_utf8(bytes).ok().map(|agent| Self::Agent(agent.into()))
     }
 
+    /// Whose file stands at a path of the workspace; none for one that is nobody's.
+    pub fn by_place(path: &str) -> Option<Self> {
+        let name = path.strip_prefix(KNOWLEDGE_FOLDER)?.strip_prefix('/')?;
+        if name.contains('/') { None } else { Self::by_file_name(name) }
+    }
+
     /// Its path in the workspace.
     pub fn place(&self) -> String {
-        format!("{FOLDER}/{}", self.file_name())
+        format!("{KNOWLEDGE_FOLDER}/{}", self.file_name())
     }
 
     /// What a line is that says nothing of itself but its text.

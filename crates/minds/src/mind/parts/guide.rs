@@ -6,12 +6,15 @@ use crate::mind::headings;
 use crate::mind::prompts::{TEXTS, filled};
 use crate::mind::wording::name;
 
-/// How to read the prompt; for a summary, what is wanted of one.
+/// How to read the prompt; for a summary and for what is worth remembering, what is wanted of one.
 pub(super) fn part() -> PartProvider {
     let names = ("guide", "What is an order and what is not", headings::GUIDE);
     PartProvider::new(names, Slot::System, |context, out| {
         let text = match context.moment {
             Moment::Compact => filled(TEXTS.compaction_system, &[("name", &name(&context.who.name))]),
+            Moment::Learn { .. } | Moment::Weigh { .. } => {
+                filled(TEXTS.learning_system, &[("name", &name(&context.who.name))])
+            }
             _ => TEXTS.guide.to_owned(),
         };
         out.text(text, 0..0, Vec::new());

@@ -36,7 +36,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(500)
     .with_share(Share::LeftFirst(4))
-    .at(|moment| !matches!(moment, Moment::Compact | Moment::ReadMail { .. }))
+    .at(|moment| !(moment.looks_back() || matches!(moment, Moment::ReadMail { .. })))
 }
 
 fn item(mail: &MailItem) -> PartItem {

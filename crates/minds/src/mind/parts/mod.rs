@@ -13,12 +13,14 @@ mod kept_pins;
 mod mail;
 mod notes;
 mod profile;
+mod remembered;
 mod rules;
 mod summary;
 mod surroundings;
 mod writer;
 
 pub(super) use mail::push_mail;
+pub use remembered::REMEMBERED;
 pub use writer::PartWriter;
 
 use std::fmt;
@@ -120,7 +122,7 @@ impl fmt::Debug for PartProvider {
 }
 
 impl PartProvider {
-    /// A part of all prompts but those for a summary, for agents that share the workspace, a 24th of the prompt long at
+    /// A part of all prompts but those that look back (for a summary, for what is worth remembering), for agents that share the workspace, a 24th of the prompt long at
     /// most and last in its slot, unless it is said otherwise. `write` says what there is to tell at a moment.
     pub fn new(
         (id, label, heading): (&str, &str, &str),
@@ -135,7 +137,7 @@ impl PartProvider {
             rank: u32::MAX,
             share: Share::Whole(24),
             privacy: Privacy::Workspace,
-            moments: |moment| !matches!(moment, Moment::Compact),
+            moments: |moment| !moment.looks_back(),
             write: Arc::new(write),
             look_up: None,
         }
@@ -156,6 +158,17 @@ impl PartProvider {
             }
         };
         Self { look_up: Some(Arc::new(look_up)), ..Self::new(names, slot, write) }
+    }
+
+    /// The same, where what was looked up is told otherwise than as it came: `tell` writes it.
+    pub(super) fn told(self, tell: fn(&str, &mut PartWriter)) -> Self {
+        let id = self.id.clone();
+        let write = move |context: &MindContext, out: &mut PartWriter| {
+            if let Some(text) = context.gathered.get(&id) {
+                tell(text, out);
+            }
+        };
+        Self { write: Arc::new(write), ..self }
     }
 
     /// The same at this place within its slot.
@@ -282,6 +295,7 @@ fn own() -> Vec<PartProvider> {
         boards::part(),
         summary::part(),
         notes::part(),
+        remembered::part(),
         interactions::part(),
         environment::part(),
         kept_pins::part(),

@@ -41,7 +41,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(100)
     .with_privacy(Privacy::Open)
-    .at(|moment| !matches!(moment, Moment::Compact | Moment::Work))
+    .at(|moment| !(moment.looks_back() || matches!(moment, Moment::Work)))
 }
 
 fn item(person: &Near) -> PartItem {

@@ -6,13 +6,14 @@
 use std::sync::LazyLock;
 
 /// The files, compiled in.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     include_str!("orders.md"),
     include_str!("room.md"),
     include_str!("read.md"),
     include_str!("talk.md"),
     include_str!("wake.md"),
     include_str!("compaction.md"),
+    include_str!("learning.md"),
     include_str!("work.md"),
 ];
 
@@ -78,6 +79,7 @@ blocks! {
     compaction_system = "compaction.system",
     compaction = "compaction",
     compaction_again = "compaction.again",
+    learning_system = "learning.system",
     work = "work",
     work_files = "work.files",
     work_no_tools = "work.no_tools",

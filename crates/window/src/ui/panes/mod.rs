@@ -10,6 +10,7 @@ pub mod event_log;
 pub mod explorer;
 pub mod graph;
 pub mod inspector;
+pub mod knowledge;
 pub mod overlays;
 pub mod port;
 pub mod shelf;
@@ -19,5 +20,5 @@ use port::Pane;
 
 /// The panes that are added to every window, a line each.
 pub fn added() -> Vec<Box<dyn Pane>> {
-    vec![Box::new(blackboard::BlackboardPane::default())]
+    vec![Box::new(blackboard::BlackboardPane::default()), Box::new(knowledge::KnowledgePane::default())]
 }

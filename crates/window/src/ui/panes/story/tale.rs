@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::base::{Id, Seq};
 use crate::log::events::{
     ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChanged, ElementDeed, Input,
-    Memory, Read, ReadOutcome, TalkInput,
+    Knowledge, Memory, Read, ReadOutcome, TalkInput,
 };
 use crate::log::{EventDraft, EventKind};
 use crate::view::book::{EventBook, EventRow};
@@ -246,6 +246,10 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
             (String::new(), here())
         }
         EventKind::FileChange => (row.path.as_deref().unwrap_or_default().to_owned(), here()),
+        EventKind::Knowledge => {
+            row.read().filter(is_told)?;
+            (row.seq.to_string(), here())
+        }
         EventKind::AgentAdded | EventKind::AgentRemoved | EventKind::Provider => (String::new(), here()),
         EventKind::Activation
         | EventKind::Spawn
@@ -276,6 +280,11 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
     };
     let (actors, key) = (row.agent.iter().cloned().collect(), (row.kind.index(), about));
     Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, key })
+}
+
+/// What an agent learned is told; that it was reminded, and how many things it looked at, is not.
+fn is_told(knowledge: &Knowledge) -> bool {
+    matches!(knowledge, Knowledge::Added { .. } | Knowledge::Updated { .. } | Knowledge::Forgotten { .. })
 }
 
 fn session(row: &EventRow) -> String {

@@ -1,0 +1,235 @@
+//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, and
+//! corrected, shared, pinned and forgotten by the person.
+
+mod known;
+mod rows;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use egui::{ScrollArea, Ui};
+
+use super::port::Pane;
+use crate::base::Id;
+use crate::knowledge::{MemoryKind, Owner};
+use crate::ui::Command;
+use crate::ui::commands::job::JobResult;
+use crate::ui::commands::table::{CommandInfo, Menu};
+use crate::ui::context::ViewerContext;
+use crate::ui::state::dock::Tab;
+use crate::ui::widgets;
+use crate::ui::widgets::icons::Icon;
+use crate::ui::widgets::{menu, words};
+use crate::view::theme::SPACE;
+
+use known::{Known, Row};
+use search::{Found, SearchIndex, Wanted};
+
+const WORD: &str = "knowledge";
+/// So many memories are shown, and so many more with each press.
+const SHOWN_AT_ONCE: usize = 50;
+/// The width of the two lists by which memories are chosen, in points.
+const CHOICE_POINTS: f32 = 130.0;
+/// So many problems are told; of more only how many.
+const PROBLEMS_TOLD: usize = 3;
+
+/// A memory whose text is edited.
+#[derive(Clone, Debug)]
+struct Editing {
+    id: Id,
+    text: String,
+}
+
+/// What the pane keeps between frames.
+#[derive(Clone, Debug, Default)]
+pub struct KnowledgePane {
+    known: Known,
+    wanted: Wanted,
+    index: SearchIndex,
+    /// What was found last, and for what, and among which files.
+    found: Vec<Found>,
+    searched: Option<(Wanted, u64)>,
+    /// Whether the search is under way.
+    is_searching: bool,
+    /// Why nothing could be found.
+    failure: Option<String>,
+    editing: Option<Editing>,
+    shown: Option<usize>,
+}
+
+impl Pane for KnowledgePane {
+    fn word(&self) -> &'static str {
+        WORD
+    }
+
+    fn title(&self) -> &'static str {
+        "Knowledge"
+    }
+
+    fn commands(&self) -> Vec<CommandInfo> {
+        vec![
+            CommandInfo::new("knowledge.show", "Show what agents know", |_| {
+                vec![Command::Show(Tab::Pane(WORD.to_owned()))]
+            })
+            .menus(&[(Menu::Panes, "Knowledge")]),
+        ]
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        widgets::dress(ui.style_mut(), cx.theme);
+        self.known.follow(cx);
+        if !self.known.is_whole {
+            ui.label(widgets::small("Reading what agents know …", cx.theme));
+            return Vec::new();
+        }
+        if self.known.memories.is_empty() && self.known.problems.is_empty() {
+            let how = "Agents learn from their work and conversations, and add with knowledge_contribute. Write a line \
+                       into memory/knowledge/shared.md, and everybody knows it.";
+            widgets::empty(ui, Icon::Note, "Nothing is remembered yet", how, cx.theme);
+            return Vec::new();
+        }
+        self.choices(ui, cx);
+        let mut commands: Vec<Command> = self.look(cx).into_iter().collect();
+        self.problems(ui, cx, &mut commands);
+        let rows: Vec<(Row, Option<Found>)> = self.rows();
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            self.list(ui, cx, &rows, &mut commands);
+        });
+        commands
+    }
+
+    fn finish(&mut self, _job: &str, result: JobResult) {
+        self.is_searching = false;
+        match result.and_then(|found| serde_json::from_value(found).map_err(|error| error.to_string())) {
+            Ok(found) => (self.found, self.failure) = (found, None),
+            Err(why) => (self.found, self.failure) = (Vec::new(), Some(why)),
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
+}
+
+impl KnowledgePane {
+    /// The fields by which memories are found and chosen.
+    fn choices(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
+        widgets::field(ui, &mut self.wanted.text, "Search memories", "Search by meaning and by word");
+        ui.add_space(SPACE[0]);
+        ui.horizontal_wrapped(|ui| {
+            let whose = match (&self.wanted.viewer, self.wanted.is_shared) {
+                (_, true) => "Shared".to_owned(),
+                (Some(agent), _) => format!("As {} knows it", cx.room.called(agent)),
+                (None, _) => "All memories".to_owned(),
+            };
+            menu::drop_down(ui, "Whose memories", whose, CHOICE_POINTS, cx.theme, |ui| {
+                let mut choice = |ui: &mut Ui, label: &str, viewer: Option<Id>, is_shared: bool| {
+                    let chosen = self.wanted.viewer == viewer && self.wanted.is_shared == is_shared;
+                    if ui.selectable_label(chosen, label).clicked() {
+                        (self.wanted.viewer, self.wanted.is_shared) = (viewer, is_shared);
+                    }
+                };
+                choice(ui, "All memories", None, false);
+                choice(ui, "Shared", None, true);
+                for owner in self.known.texts.keys() {
+                    let Owner::Agent(agent) = owner else { continue };
+                    choice(ui, &format!("As {} knows it", cx.room.called(agent)), Some(agent.clone()), false);
+                }
+            });
+            let kind = self.wanted.kind.map_or_else(|| "All kinds".to_owned(), |kind| words::capitalised(kind.word()));
+            menu::drop_down(ui, "Kinds of memories", kind, CHOICE_POINTS, cx.theme, |ui| {
+                if ui.selectable_label(self.wanted.kind.is_none(), "All kinds").clicked() {
+                    self.wanted.kind = None;
+                }
+                for kind in MemoryKind::ALL {
+                    let chosen = self.wanted.kind == Some(kind);
+                    if ui.selectable_label(chosen, words::capitalised(kind.word())).clicked() {
+                        self.wanted.kind = Some(kind);
+                    }
+                }
+            });
+        });
+        ui.add_space(SPACE[1]);
+    }
+
+    /// What starts a search, where something else is looked for than was found. One at a time.
+    fn look(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
+        if self.wanted.text.trim().is_empty() {
+            self.searched = None;
+            return None;
+        }
+        let due = (self.wanted.clone(), self.known.version);
+        if self.is_searching || self.searched.as_ref() == Some(&due) {
+            return None;
+        }
+        (self.searched, self.is_searching) = (Some(due), true);
+        let now = i64::try_from(cx.ui.time.now_ms() / 1000).unwrap_or(0);
+        let texts = (self.known.version, self.known.texts.clone());
+        Some(Command::Run(self.index.job(self.wanted.clone(), texts, now)))
+    }
+
+    /// The memories that are shown: those that were found, the best first, or all that are chosen, the newest first.
+    fn rows(&self) -> Vec<(Row, Option<Found>)> {
+        if self.searched.is_some() {
+            let found = self.found.iter();
+            return found.filter_map(|one| Some((self.known.find(&one.id)?.clone(), Some(one.clone())))).collect();
+        }
+        let (viewer, filter) = (self.wanted.viewer(), self.wanted.filter());
+        let is_chosen = |row: &&Row| viewer.may_see(&row.owner) && filter.takes(&row.memory);
+        let mut rows: Vec<&Row> = self.known.memories.iter().filter(is_chosen).collect();
+        // What has no date was written by a person, and stands in the order of its file.
+        rows.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
+        rows.into_iter().map(|row| (row.clone(), None)).collect()
+    }
+
+    /// Lines that cannot be read.
+    fn problems(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
+        for problem in self.known.problems.iter().take(PROBLEMS_TOLD) {
+            let (_, open) = widgets::beside_buttons(ui, widgets::small(problem, cx.theme), |ui| ui.button("Open file"));
+            if open.clicked() {
+                let (path, line) = place_of(problem);
+                commands.push(Command::OpenFile(path, line));
+            }
+        }
+        let left = self.known.problems.len().saturating_sub(PROBLEMS_TOLD);
+        if left > 0 {
+            ui.label(widgets::small(format!("and {left} more lines that cannot be read"), cx.theme));
+        }
+    }
+
+    fn list(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ViewerContext<'_>,
+        rows: &[(Row, Option<Found>)],
+        commands: &mut Vec<Command>,
+    ) {
+        if let Some(why) = &self.failure {
+            ui.label(widgets::small(format!("It could not be searched: {why}"), cx.theme));
+        }
+        let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
+        for (row, found) in rows.iter().take(most) {
+            widgets::in_card(ui, cx.theme, |ui| self.row(ui, cx, row, found.as_ref(), commands));
+            ui.add_space(SPACE[0]);
+        }
+        if rows.is_empty() {
+            let words = if self.is_searching { "Searching …" } else { "Nothing like this is remembered." };
+            ui.label(widgets::small(words, cx.theme));
+        }
+        let left = rows.len().saturating_sub(most);
+        if left > 0 {
+            let label =
+                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), words::count(left, "memory", "memories"));
+            if ui.button(label).clicked() {
+                self.shown = Some(most + SHOWN_AT_ONCE);
+            }
+        }
+    }
+}
+
+/// The file and the line that a problem names at its head: `memory/knowledge/ada.md:6: …`.
+fn place_of(problem: &str) -> (String, Option<usize>) {
+    let path = problem.split(':').next().unwrap_or_default().to_owned();
+    let line = problem.split(':').nth(1).and_then(|line| line.trim().parse().ok());
+    (path, line)
+}

@@ -1,0 +1,129 @@
+//! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person can
+//! do about it.
+
+use egui::{RichText, Ui};
+
+use super::known::Row;
+use super::search::Found;
+use super::{Editing, KnowledgePane};
+use crate::base::calendar::stamp;
+use crate::base::text::{one_line, truncate};
+use crate::knowledge::{Memory, Owner};
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
+use crate::ui::widgets;
+use crate::ui::widgets::words;
+
+/// Rows of the field in which a memory is edited.
+const ROWS: usize = 3;
+/// Characters of a memory that contradicts another.
+const AGAINST_CHARS: usize = 120;
+/// A memory is called by so many of its characters, for readers of the screen.
+const NAME_CHARS: usize = 40;
+
+impl KnowledgePane {
+    pub(super) fn row(
+        &mut self,
+        ui: &mut Ui,
+        cx: &ViewerContext<'_>,
+        row: &Row,
+        found: Option<&Found>,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.editing.as_ref().is_some_and(|editing| editing.id == row.memory.id) {
+            self.edit(ui, cx, row, commands);
+        } else {
+            ui.label(&row.memory.content);
+        }
+        ui.label(widgets::small(about(row, cx), cx.theme));
+        if let Some(found) = found {
+            ui.label(widgets::small(found.why(), cx.theme));
+        }
+        for against in self.known.against(&row.memory) {
+            let said = truncate(&one_line(&against.memory.content), AGAINST_CHARS);
+            ui.label(RichText::new(format!("Contradicts: {said}")).color(cx.theme.warn));
+        }
+        self.acts(ui, cx, row, commands);
+    }
+
+    /// The field in which a memory is edited, with what ends that.
+    fn edit(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &Row, commands: &mut Vec<Command>) {
+        let Some(editing) = &mut self.editing else { return };
+        widgets::area(ui, &mut editing.text, "Text of the memory", "What is to be remembered", ROWS);
+        let text = editing.text.trim().to_owned();
+        ui.horizontal(|ui| {
+            if widgets::primary(ui, !text.is_empty(), "Save", cx.theme).clicked() {
+                commands.extend(self.known.change(row, &Memory { content: text, ..row.memory.clone() }, cx));
+                self.editing = None;
+            }
+            if ui.button("Cancel").clicked() {
+                self.editing = None;
+            }
+        });
+    }
+
+    fn acts(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &Row, commands: &mut Vec<Command>) {
+        let memory = &row.memory;
+        let called = truncate(&one_line(&memory.content), NAME_CHARS);
+        let press = |ui: &mut Ui, act: &str| {
+            let button = ui.button(act);
+            widgets::name(&button, format!("{act}: {called}"));
+            button.clicked()
+        };
+        ui.horizontal_wrapped(|ui| {
+            if press(ui, "Edit") {
+                self.editing = Some(Editing { id: memory.id.clone(), text: memory.content.clone() });
+            }
+            if press(ui, if memory.pinned { "Unpin" } else { "Pin" }) {
+                let changed = Memory { pinned: !memory.pinned, ..memory.clone() };
+                commands.extend(self.known.change(row, &changed, cx));
+            }
+            if row.owner != Owner::Shared && press(ui, "Share") {
+                let changed = Memory { shared: true, ..memory.clone() };
+                commands.extend(self.known.change(row, &changed, cx));
+            }
+            if press(ui, "Forget") {
+                commands.extend(self.known.forget(row, cx));
+            }
+            if press(ui, "Open file") {
+                commands.push(Command::OpenFile(row.owner.place(), Some(row.line)));
+            }
+            // A conversation of this run is there to be read; of earlier runs the file of the session is.
+            if let Some(session) = memory.source.session.as_ref().filter(|session| session.starts_with("conversation-"))
+                && press(ui, "Show conversation")
+            {
+                commands.push(crate::ui::commands::WindowCommand::ShowConversation(session.clone()).into());
+            }
+            if let Some(path) = session_file(memory, cx)
+                && press(ui, "Show session")
+            {
+                commands.push(Command::OpenFile(path, None));
+            }
+        });
+    }
+}
+
+/// The file of the session that a memory comes from, where it is there.
+fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
+    let session = memory.source.session.as_ref().filter(|session| session.starts_with("act-"))?;
+    let end = format!(".{session}.session.yaml");
+    let files = cx.ui.texts.files();
+    let file = files.iter().find(|file| file.is_there && file.path.ends_with(&end))?;
+    Some(file.path.clone())
+}
+
+/// What kind of memory, whose, since when and from where.
+fn about(row: &Row, cx: &ViewerContext<'_>) -> String {
+    let memory = &row.memory;
+    let whose = match &row.owner {
+        Owner::Agent(agent) => format!("only {}", cx.room.called(agent)),
+        Owner::Shared if &*memory.agent == "user" => "everybody".to_owned(),
+        Owner::Shared => format!("everybody, from {}", cx.room.called(&memory.agent)),
+    };
+    let day = memory.dated().map(|secs| stamp(secs).replace('T', " "));
+    let pinned = memory.pinned.then(|| "pinned".to_owned());
+    let tags = (!memory.tags.is_empty()).then(|| memory.tags.join(", "));
+    let run = memory.source.run.as_ref().map(|run| format!("from {run}"));
+    let parts = [Some(words::capitalised(memory.kind.word())), Some(whose), day, pinned, tags, run];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}

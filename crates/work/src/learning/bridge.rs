@@ -1,0 +1,262 @@
+//! The bridge between the world and what is known: what prompts, tools and lessons ask goes out once the tick in which
+//! they did is in the log; what comes back comes in through the one door.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::answering::Caller;
+use super::lessons::{Lesson, LessonAnswer, LessonAnswered, Lessons, Stage};
+use super::service::{Answer, KnowledgeService, Question};
+use super::settings::KnowledgeSettings;
+use crate::agent::Roster;
+use crate::knowledge::{Owner, Source};
+use crate::log::EventLog;
+use crate::memory::MemoriesCounted;
+use crate::mind::parts::REMEMBERED;
+use crate::mind::{GatherKey, PartGathered, PendingRequests};
+use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
+use crate::store::Store;
+use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, OrdersUnderWay, ToolOrder, ToolOutcome, Work};
+
+/// The clock waits so long for an answer; what takes longer comes in later.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Names a question, so that it is asked once.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum QuestionKey {
+    Part(GatherKey),
+    Tool(OrderKey),
+    /// Of a lesson; whether what was decided is to be done.
+    Lesson(u64, bool),
+}
+
+/// The bridge to the service that has what is known. Nothing of it is saved; what comes over it enters the world
+/// through the door. Without a service, questions wait.
+#[derive(Resource, Default)]
+pub struct KnowledgeBridge {
+    service: Option<KnowledgeService>,
+    /// What was asked and is still there to be answered in the world: it takes the answer with its next tick.
+    asked: BTreeSet<QuestionKey>,
+    /// Of that, what the service has not answered yet.
+    owed: BTreeSet<QuestionKey>,
+    /// Since when the clock waits.
+    waits_since: Option<Instant>,
+    arrived: Vec<Answer>,
+    /// Files that are to be looked at.
+    changed: BTreeSet<Owner>,
+}
+
+impl KnowledgeBridge {
+    /// A bridge to this service.
+    pub fn new(service: KnowledgeService) -> Self {
+        Self { service: Some(service), ..Self::default() }
+    }
+
+    /// Somebody changed a file, or may have.
+    pub(super) fn note_changed(&mut self, owner: Owner) {
+        self.changed.insert(owner);
+    }
+
+    /// Takes in what the service says, without waiting.
+    fn receive_all(&mut self) {
+        while let Some(answer) = self.service.as_ref().and_then(KnowledgeService::try_next) {
+            self.receive(answer);
+        }
+    }
+
+    fn receive(&mut self, answer: Answer) {
+        let key = match &answer {
+            Answer::Part(key, _) => Some(QuestionKey::Part(key.clone())),
+            Answer::Tool(key, _) => Some(QuestionKey::Tool(*key)),
+            Answer::Lesson(LessonAnswered { number, answer }) => {
+                let is_compared = matches!(answer, LessonAnswer::Compared { .. });
+                let of = |is_last| QuestionKey::Lesson(*number, is_last);
+                // One that failed is of whichever step was asked.
+                let is_last = !is_compared && !self.owed.contains(&of(false));
+                Some(of(is_last))
+            }
+            Answer::Counted(_) => None,
+        };
+        if let Some(key) = key {
+            self.owed.remove(&key);
+        }
+        self.waits_since = None;
+        self.arrived.push(answer);
+    }
+
+    /// Whether an answer is owed for which the clock still waits.
+    fn owes(&mut self) -> bool {
+        if self.owed.is_empty() {
+            self.waits_since = None;
+            return false;
+        }
+        self.waits_since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+    }
+}
+
+/// Everything that a question is made of.
+struct Asking<'a> {
+    pending: &'a PendingRequests,
+    orders: &'a OrdersUnderWay,
+    lessons: &'a Lessons,
+    roster: &'a Roster,
+    settings: &'a KnowledgeSettings,
+    log: &'a EventLog,
+    now: i64,
+}
+
+/// What is to be asked, in order.
+fn questions<'a>(room: &'a Asking<'a>) -> impl Iterator<Item = (QuestionKey, Question)> + 'a {
+    let parts = room.pending.orders_of(REMEMBERED).filter_map(|order| {
+        let agent = room.roster.id(order.agent)?.clone();
+        let about = order.query["about"].as_str()?.to_owned();
+        let (key, now, settings) = (order.key, room.now, room.settings.clone());
+        Some((QuestionKey::Part(key.clone()), Question::Recall { key, agent, about, now, settings }))
+    });
+    let calls = room.orders.of(KNOWLEDGE).filter_map(|order| {
+        let question = call(order, room)?;
+        Some((QuestionKey::Tool(order.key), question))
+    });
+    parts.chain(calls).chain(room.lessons.first().and_then(of_lesson))
+}
+
+/// What a lesson is to be told, or wants done.
+fn of_lesson(lesson: &Lesson) -> Option<(QuestionKey, Question)> {
+    match &lesson.stage {
+        Stage::Comparing { candidates } => {
+            let (agent, candidates) = (lesson.id.clone(), candidates.clone());
+            let question = Question::Compare { lesson: lesson.number, agent, candidates };
+            Some((QuestionKey::Lesson(lesson.number, false), question))
+        }
+        Stage::TakingIn { decisions, .. } => {
+            let run = lesson.source.run.as_deref().unwrap_or_default();
+            let caller = Caller {
+                agent: lesson.id.clone(),
+                call: format!("{run}/lesson-{}", lesson.number).into(),
+                source: lesson.source.clone(),
+                now: lesson.at_secs,
+            };
+            let question = Question::TakeIn { lesson: lesson.number, caller, decisions: decisions.clone() };
+            Some((QuestionKey::Lesson(lesson.number, true), question))
+        }
+        Stage::Extracting | Stage::Weighing { .. } => None,
+    }
+}
+
+fn call(order: &ToolOrder, room: &Asking<'_>) -> Option<Question> {
+    let Work::Order { order: wanted } = &order.plan.work else { return None };
+    let wanted: KnowledgeOrder = serde_json::from_value(wanted.clone()).ok()?;
+    let source = Source {
+        run: Some(room.log.run().clone()),
+        session: Some(order.key.activation.id()),
+        record: Some(order.cause.0),
+    };
+    let caller = Caller { agent: order.agent.clone(), call: order.key.id(), source, now: room.now };
+    Some(Question::Tool { key: order.key, caller, order: wanted })
+}
+
+/// Asks what is not asked yet, as far as there is room, and drops what nobody waits for any more.
+fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
+    let Some(service) = &bridge.service else { return };
+    if service.is_dead() {
+        return;
+    }
+    let changed = std::mem::take(&mut bridge.changed);
+    let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(Question::Changed(owner))));
+    bridge.changed = left.by_ref().filter_map(|(owner, asked)| asked.is_err().then_some(owner)).collect();
+    let mut still_there = BTreeSet::new();
+    let mut has_room = true;
+    for (key, question) in questions(room) {
+        if !bridge.asked.contains(&key) {
+            has_room = has_room && service.ask(question).is_ok();
+            if !has_room {
+                continue;
+            }
+            bridge.owed.insert(key.clone());
+        }
+        still_there.insert(key);
+    }
+    // What nobody waits for any more is not owed either.
+    bridge.owed.retain(|key| still_there.contains(key));
+    bridge.asked = still_there;
+}
+
+/// Whether something is still to be asked, or comes in with the next tick.
+fn has_unasked(bridge: &KnowledgeBridge, room: &Asking<'_>) -> bool {
+    bridge.service.is_some() && questions(room).any(|(key, _)| !bridge.asked.contains(&key))
+}
+
+/// Whether the next tick must not run yet: what was asked is about to be answered, and comes in with the tick after the
+/// one that asked. Nothing is owed on replay. What is asked is sent once the tick that asked is in the log.
+pub fn must_wait(world: &mut World) -> bool {
+    if world.resource::<InputJournal>().is_replaying() {
+        return false;
+    }
+    let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
+    world.resource_scope(|world, mut bridge: Mut<KnowledgeBridge>| {
+        bridge.receive_all();
+        let room = asking(world);
+        if is_recorded {
+            send(&mut bridge, &room);
+        }
+        bridge.owes() || (!is_recorded && has_unasked(&bridge, &room))
+    })
+}
+
+/// Whether something has come that is not at the door yet.
+pub fn has_news(world: &World) -> bool {
+    let has = |bridge: &KnowledgeBridge| !bridge.arrived.is_empty() || !bridge.changed.is_empty();
+    world.get_resource::<KnowledgeBridge>().is_some_and(has)
+}
+
+/// Waits until the service says something, at most so long.
+pub fn wait_for_answer(world: &mut World, timeout: Duration) {
+    let mut bridge = world.resource_mut::<KnowledgeBridge>();
+    if bridge.owed.is_empty() {
+        // What is to be asked waits for the log, which takes a moment.
+        std::thread::sleep(timeout.min(Duration::from_millis(1)));
+        return;
+    }
+    let next = bridge.service.as_ref().and_then(|service| service.next(timeout));
+    if let Some(answer) = next {
+        bridge.receive(answer);
+    }
+}
+
+fn asking(world: &World) -> Asking<'_> {
+    let clock = world.resource::<SimClock>();
+    Asking {
+        pending: world.resource(),
+        orders: world.resource(),
+        lessons: world.resource(),
+        roster: world.resource(),
+        settings: world.resource(),
+        log: world.resource(),
+        now: world.resource::<RoomDate>().secs(clock).unwrap_or(0),
+    }
+}
+
+/// Moves what the service says to the door.
+pub(super) fn collect(
+    mut bridge: ResMut<KnowledgeBridge>,
+    journal: Res<InputJournal>,
+    mut parts: ResMut<Door<PartGathered>>,
+    mut calls: ResMut<Door<ToolOutcome>>,
+    mut lessons: ResMut<Door<LessonAnswered>>,
+    mut counted: ResMut<Door<MemoriesCounted>>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    bridge.receive_all();
+    for answer in std::mem::take(&mut bridge.arrived) {
+        match answer {
+            Answer::Part(key, outcome) => parts.push(PartGathered { key, outcome }),
+            Answer::Tool(key, news) => calls.push(ToolOutcome { key, news }),
+            Answer::Lesson(answered) => lessons.push(answered),
+            Answer::Counted(counts) => counted.push(MemoriesCounted(counts)),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The memories of a workspace: read from its files, indexed, and written back, by a command of its own or in a room
+//! that is open. Every change is made over what was read, and made anew where somebody saved the file meanwhile.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::base::Author;
+use crate::base::hash::content_hash;
+use crate::knowledge::file::KNOWLEDGE_FOLDER;
+use crate::knowledge::{
+    Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, WordLlama, Write,
+};
+use crate::memory::MemoryCounts;
+use crate::workspace::vfs::{AtRestError, FileHandle, FileOperation, FilesAtRest, PathRefusal, WorkspacePath};
+
+/// No file of memories is larger, in bytes.
+const BYTES_AT_MOST: u64 = 32 * 1024 * 1024;
+/// A file that others keep changing is given up after so many tries.
+const TRIES: usize = 8;
+/// What is kept beside the files.
+const DATABASE: &str = "knowledge.db";
+
+/// Why memories cannot be read or written.
+#[derive(Debug, Error)]
+pub enum KnowledgeFilesError {
+    /// The folder cannot be opened.
+    #[error("{KNOWLEDGE_FOLDER}: {0}")]
+    Folder(#[from] std::io::Error),
+    /// A name is no path of the workspace.
+    #[error(transparent)]
+    Path(#[from] PathRefusal),
+    /// The disk says no.
+    #[error(transparent)]
+    Disk(#[from] AtRestError),
+    /// The file service says no.
+    #[error("'{place}' was not written: {why}")]
+    Refused {
+        /// Which file.
+        place: String,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// What is known does not let it happen.
+    #[error(transparent)]
+    Knowledge(#[from] KnowledgeError),
+    /// Somebody else writes it all the time.
+    #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
+    Crossed(String),
+}
+
+/// By whom files are written.
+enum Writer {
+    /// By this process alone, beside a room or where there is none.
+    Alone {
+        /// The folder that commands lock while they write.
+        workspace: PathBuf,
+    },
+    /// By the file service of a room that is open.
+    Room(FileHandle),
+}
+
+/// The memories of a workspace.
+pub struct KnowledgeFiles {
+    files: FilesAtRest,
+    writer: Writer,
+    known: KnowledgeBase,
+    texts: BTreeMap<Owner, String>,
+}
+
+impl KnowledgeFiles {
+    /// Opens a workspace, and reads what is known in it, for a command. What can be made again lies in `state_folder`.
+    pub fn open(workspace: &Path, state_folder: &Path) -> Result<Self, KnowledgeFilesError> {
+        Self::open_with(workspace, state_folder, Writer::Alone { workspace: workspace.to_owned() })
+    }
+
+    /// The same in a room that is open: its file service writes.
+    pub fn open_in_room(workspace: &Path, state_folder: &Path, files: FileHandle) -> Result<Self, KnowledgeFilesError> {
+        Self::open_with(workspace, state_folder, Writer::Room(files))
+    }
+
+    fn open_with(workspace: &Path, state_folder: &Path, writer: Writer) -> Result<Self, KnowledgeFilesError> {
+        let db = Db::open(&state_folder.join(DATABASE)).map_err(KnowledgeError::from)?;
+        let embedder = Box::new(WordLlama::built_in().map_err(KnowledgeError::from)?);
+        let known = KnowledgeBase::new(db, embedder)?;
+        let files = FilesAtRest::open(workspace)?;
+        let mut opened = Self { files, writer, known, texts: BTreeMap::new() };
+        opened.read()?;
+        Ok(opened)
+    }
+
+    /// Reads all files.
+    fn read(&mut self) -> Result<Read, KnowledgeFilesError> {
+        self.texts = texts(&self.files)?;
+        Ok(self.known.read(self.texts.clone())?)
+    }
+
+    /// Reads a file that may have changed; says whether it had.
+    pub fn read_again(&mut self, owner: &Owner) -> Result<bool, KnowledgeFilesError> {
+        let text = self.files.read(&WorkspacePath::new(&owner.place())?, BYTES_AT_MOST)?;
+        if text.as_ref() == self.texts.get(owner) {
+            return Ok(false);
+        }
+        self.known.read_one(owner, text.as_deref())?;
+        match text {
+            Some(text) => self.texts.insert(owner.clone(), text),
+            None => self.texts.remove(owner),
+        };
+        Ok(true)
+    }
+
+    /// All that is known.
+    pub fn known(&self) -> &KnowledgeBase {
+        &self.known
+    }
+
+    /// How many memories there are, by whose they are.
+    pub fn counts(&self) -> MemoryCounts {
+        let mut counts = MemoryCounts::default();
+        for owner in self.texts.keys() {
+            count_in(&mut counts, owner, self.known.file(owner));
+        }
+        counts
+    }
+
+    /// Makes all vectors anew.
+    pub fn reindex(&mut self) -> Result<Read, KnowledgeFilesError> {
+        Ok(self.known.reindex()?)
+    }
+
+    /// Notes that memories were recalled.
+    pub fn note_recalled<'a>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'a str>,
+        now: i64,
+    ) -> Result<(), KnowledgeFilesError> {
+        Ok(self.known.note_recalled(ids, now)?)
+    }
+
+    /// Takes in a memory.
+    pub fn add(&mut self, memory: &Memory, by: &Author) -> Result<(), KnowledgeFilesError> {
+        self.change(by, |known| Ok(vec![known.add(memory)?]))
+    }
+
+    /// Puts another version of a memory in its place.
+    pub fn update(&mut self, memory: &Memory, by: &Author) -> Result<(), KnowledgeFilesError> {
+        self.change(by, |known| known.update(memory))
+    }
+
+    /// Takes the line of a memory out of its file.
+    pub fn forget(&mut self, id: &str, by: &Author) -> Result<(), KnowledgeFilesError> {
+        self.change(by, |known| Ok(vec![known.forget(id)?]))
+    }
+
+    /// Makes a change, and makes it anew where somebody saved a file of it meanwhile: what they wrote is read first.
+    fn change(
+        &mut self,
+        by: &Author,
+        make: impl Fn(&mut KnowledgeBase) -> Result<Vec<FileChange>, KnowledgeError>,
+    ) -> Result<(), KnowledgeFilesError> {
+        let mut place = KNOWLEDGE_FOLDER.to_owned();
+        for _ in 0..TRIES {
+            let changes = make(&mut self.known)?;
+            let written = changes.iter().try_fold(true, |all, change| {
+                place = change.owner.place();
+                Ok::<_, KnowledgeFilesError>(all && self.write(change, by)?)
+            });
+            match written {
+                Ok(true) => return Ok(()),
+                Ok(false) => drop(self.read()?),
+                Err(error) => {
+                    // What is not on disk is not known either.
+                    self.read()?;
+                    return Err(error);
+                }
+            }
+        }
+        Err(KnowledgeFilesError::Crossed(place))
+    }
+
+    /// Writes what is to be written, over what was read; says whether that still stood there.
+    fn write(&mut self, change: &FileChange, by: &Author) -> Result<bool, KnowledgeFilesError> {
+        let place = change.owner.place();
+        let path = WorkspacePath::new(&place)?;
+        let before = self.texts.get(&change.owner);
+        let after = match &change.write {
+            Write::Append(more) => before.map_or_else(|| more.clone(), |before| format!("{before}{more}")),
+            Write::Replace(text) => text.clone(),
+        };
+        let is_written = match &self.writer {
+            Writer::Alone { workspace } => {
+                // Commands take turns.
+                let _turn = File::open(workspace).and_then(|folder| folder.lock().map(|()| folder)).ok();
+                self.files.write(&path, &after, before.map(String::as_str))?
+            }
+            Writer::Room(files) => {
+                let base = before.map(|text| content_hash(text.as_bytes()));
+                let save = FileOperation::Save { path: place.clone(), base, content: after.clone() };
+                match files.change_as(by.clone(), save) {
+                    Ok(_) => true,
+                    Err(_) if self.files.read(&path, BYTES_AT_MOST)?.as_ref() != before => false,
+                    Err(why) => return Err(KnowledgeFilesError::Refused { place, why }),
+                }
+            }
+        };
+        if is_written {
+            self.texts.insert(change.owner.clone(), after);
+        }
+        Ok(is_written)
+    }
+
+    /// Writes a file beside those of memories, over whatever stands there, and says where.
+    pub fn write_beside(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
+        let path = WorkspacePath::new(&format!("{KNOWLEDGE_FOLDER}/{name}"))?;
+        for _ in 0..TRIES {
+            let before = self.files.read(&path, BYTES_AT_MOST)?;
+            if before.as_deref() == Some(text) || self.files.write(&path, text, before.as_deref())? {
+                return Ok(path.to_string());
+            }
+        }
+        Err(KnowledgeFilesError::Crossed(path.to_string()))
+    }
+}
+
+/// How many memories a workspace has, without looking at what they mean.
+pub fn count_memories(workspace: &Path) -> Result<MemoryCounts, KnowledgeFilesError> {
+    let (mut counts, mut taken) = (MemoryCounts::default(), Default::default());
+    for (owner, text) in texts(&FilesAtRest::open(workspace)?)? {
+        let file = KnowledgeFile::parse(owner.clone(), &text, &mut taken);
+        count_in(&mut counts, &owner, Some(&file));
+    }
+    Ok(counts)
+}
+
+fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFile>) {
+    let count = file.map_or(0, |file| file.memories().count());
+    match owner {
+        Owner::Shared => counts.shared = count,
+        Owner::Agent(agent) if count > 0 => drop(counts.own.insert(agent.clone(), count)),
+        Owner::Agent(_) => {}
+    }
+}
+
+/// What stands in all files.
+fn texts(files: &FilesAtRest) -> Result<BTreeMap<Owner, String>, KnowledgeFilesError> {
+    let mut texts = BTreeMap::new();
+    for path in files.find_in(KNOWLEDGE_FOLDER)? {
+        let Some(owner) = Owner::by_place(path.as_str()) else { continue };
+        // One that has gone since is not there.
+        if let Some(text) = files.read(&path, BYTES_AT_MOST)? {
+            texts.insert(owner, text);
+        }
+    }
+    Ok(texts)
+}
