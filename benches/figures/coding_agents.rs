@@ -263,7 +263,8 @@ pub fn hosted() -> Vec<Figure> {
 fn first_chunks(script: &Path, line: &str, workspace: &Path) -> Figure {
     let (mut bare, mut hosted) = (Bare::start(script, workspace), Hosted::open(1, line, workspace));
     // The process is started by the first, and the interpreter is warm after it.
-    (bare.first_chunk(workspace), hosted.first_chunk());
+    bare.first_chunk(workspace);
+    hosted.first_chunk();
     let (mut direct, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..PROMPTS {
         direct.push(bare.first_chunk(workspace));

@@ -127,12 +127,14 @@ def with_tools(session, word, rest):
         return
     if word == "toolword":
         other = Server(servers[session][0], "0" * 32)
+        has_asked.add(session)
         say(session, f"with another word: {other.hello()} and {other.process.stderr.read().strip()}\n")
         return
     if session not in clients:
         clients[session] = Server(servers[session][0])
         clients[session].hello()
     server = clients[session]
+    has_asked.add(session)
     name, _, arguments = rest.partition(" ")
     arguments = json.loads(arguments or "{}")
     if word == "tools":
@@ -151,7 +153,6 @@ def with_tools(session, word, rest):
         time.sleep(0.3)
         server.tell({"method": "notifications/cancelled", "params": {"requestId": number}})
         say(session, "gave up\n")
-        has_asked.add(session)
     elif word == "toolnews":
         with server.arrived:
             while "notifications/tools/list_changed" not in server.news:

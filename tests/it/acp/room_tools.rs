@@ -25,7 +25,7 @@ pub fn cases() -> Vec<Trial> {
 }
 
 const BOARD: &str = "blackboard_write, blackboard_read";
-const DELETE: &str = "gate: { file_delete: ask }\n";
+const ASKED: &str = "gate: { touches: { \"message.send\": ask } }\n";
 
 fn write(value: &str) -> String {
     format!("do:toolcall blackboard_write {}", json!({ "key": "plan", "value": value }))
@@ -61,58 +61,54 @@ fn an_agent_calls_the_rooms_tools_that_its_file_lists() {
 
 fn a_person_is_asked_about_a_call_once_and_not_about_making_it() {
     let place = Place::new();
-    let task = "do:toolask vfs_delete {\"path\": \"artifacts/a.md\"}";
-    let mut room = place.allowed("good", "room_tool_asked", "vfs_delete", DELETE, task);
-    room.edit("artifacts/a.md", "first");
+    let task = "do:toolask blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}";
+    let mut room = place.allowed("good", "room_tool_asked", "blackboard_write", ASKED, task);
     let question = asked(&mut room);
-    assert_eq!(question["data"]["tool"], "vfs_delete", "{question}");
+    assert_eq!(question["data"]["tool"], "blackboard_write", "{question}");
     decide(&mut room, true, AllowScope::Once);
     let text = ended(&mut room);
-    assert!(text.contains("may vfs_delete: yes") && text.contains("called vfs_delete: "), "{text}");
-    assert_eq!((calls(&room), room.events("approval_requested").len()), (vec!["vfs_delete"], 1));
+    assert!(text.contains("may blackboard_write: yes") && text.contains("called blackboard_write: "), "{text}");
+    assert_eq!((calls(&room), room.events("approval_requested").len()), (vec!["blackboard_write"], 1));
     assert!(room.events("own_tool").is_empty(), "it is none of its own: {:?}", room.events("own_tool"));
 }
 
 fn what_is_refused_is_told_and_the_answer_goes_on() {
     let place = Place::new();
-    let task = "do:toolcall vfs_delete {\"path\": \"artifacts/a.md\"}\ndo:say afterwards";
-    let mut room = place.allowed("good", "room_tool_refused", "vfs_delete", DELETE, task);
-    room.edit("artifacts/a.md", "first");
+    let task = "do:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:say afterwards";
+    let mut room = place.allowed("good", "room_tool_refused", "blackboard_write", ASKED, task);
     asked(&mut room);
     decide(&mut room, false, AllowScope::Once);
     let text = ended(&mut room);
-    assert!(text.contains("refused vfs_delete: ") && text.contains("a person refused"), "{text}");
+    assert!(text.contains("refused blackboard_write: ") && text.contains("a person refused"), "{text}");
     assert!(text.contains("afterwards"), "{text}");
 }
 
 fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
     let place = Place::new();
     // With nothing said after it, the agent is asked once more, and told.
-    let task = "do:toolgiveup vfs_delete {\"path\": \"artifacts/a.md\"}\ndo:toolcall vfs_delete {\"path\": \"artifacts/b.md\"}";
-    let mut room = place.allowed("good", "room_tool_left", "vfs_delete", DELETE, task);
-    room.edit("artifacts/a.md", "first");
+    let task = "do:toolgiveup blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolcall blackboard_write {\"key\": \"other\", \"value\": \"roof\"}";
+    let mut room = place.allowed("good", "room_tool_left", "blackboard_write", ASKED, task);
     asked(&mut room);
     decide(&mut room, true, AllowScope::Task);
     let text = ended(&mut room);
-    assert!(text.contains("gave up") && text.contains("refused vfs_delete: "), "{text}");
-    assert_eq!(calls(&room), ["vfs_delete", "vfs_delete"], "what was begun is done and is in the log");
+    assert!(text.contains("gave up") && text.contains("called blackboard_write: "), "{text}");
+    assert_eq!(calls(&room), ["blackboard_write", "blackboard_write"], "what was begun is done and is in the log");
 }
 
 fn an_agent_whose_file_changes_is_told_of_its_tools_anew() {
     let place = Place::new();
-    let task = "do:tools\ndo:toolcall vfs_delete {\"path\": \"artifacts/a.md\"}\ndo:toolnews";
-    let mut room = place.allowed("good", "room_tools_new", "vfs_delete", DELETE, task);
-    room.edit("artifacts/a.md", "first");
+    let task = "do:tools\ndo:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolnews";
+    let mut room = place.allowed("good", "room_tools_new", "blackboard_write", ASKED, task);
     asked(&mut room);
     let model = format!("acp:{}", line("good", "room_tools_new"));
     room.edit(
         "agents/lead.md",
-        &format!("---\nid: lead\nmodel: {model:?}\ntools: [vfs_delete, vfs_list]\n---\nYou lead.\n"),
+        &format!("---\nid: lead\nmodel: {model:?}\ntools: [blackboard_write, vfs_list]\n---\nYou lead.\n"),
     );
     room.advance(1.0);
     decide(&mut room, true, AllowScope::Once);
     let text = ended(&mut room);
-    assert!(text.contains("tools: vfs_delete.") && text.contains("now: vfs_list, vfs_delete."), "{text}");
+    assert!(text.contains("tools: blackboard_write.") && text.contains("now: vfs_list, blackboard_write."), "{text}");
 }
 
 fn only_the_word_of_its_session_opens_the_door() {

@@ -47,32 +47,31 @@ fn pass_on(address: SocketAddr, word: &str) -> io::Result<u64> {
     let ended_too = ended.clone();
     // Neither is waited for: the one that still reads when the other has ended ends with this process.
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
-        // Why it ended does not matter: nobody is there any more.
-        let _ = copy(&mut io::stdin().lock(), &mut to_room);
+        copy(&mut io::stdin().lock(), &mut to_room);
         let _ = to_room.shutdown(Shutdown::Write);
         let _ = ended.send(None);
     })?;
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
-        let passed = copy(&mut room, &mut io::stdout().lock());
-        let _ = ended_too.send(Some(passed.unwrap_or(1)));
+        let _ = ended_too.send(Some(copy(&mut room, &mut io::stdout().lock())));
     })?;
     let first = end.recv().ok().flatten();
     // The agent has said all: what the room still answers is passed on, for a moment.
     Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
 }
 
-fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<u64> {
+/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were copied.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
     let mut block = [0; BLOCK_BYTES];
     let mut passed = 0;
     loop {
         let count = match from.read(&mut block) {
-            Ok(0) => return Ok(passed),
-            Ok(count) => count,
+            Ok(count @ 1..) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+            Ok(0) | Err(_) => return passed,
         };
-        to.write_all(&block[..count])?;
-        to.flush()?;
+        if to.write_all(&block[..count]).and_then(|()| to.flush()).is_err() {
+            return passed;
+        }
         passed += count as u64;
     }
 }

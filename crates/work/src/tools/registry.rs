@@ -225,7 +225,9 @@ impl Tools {
     }
 
     fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
-        let listed: Vec<&str> = self.of(caller, bounds).map(|one| bounds.called(&one.tool.name)).collect();
+        // Those by which requests of a coding agent are taken are called by nobody.
+        let own = self.of(caller, bounds).filter(|one| one.tool.scope != ToolScope::CodingAgent);
+        let listed: Vec<&str> = own.map(|one| bounds.called(&one.tool.name)).collect();
         let yours = match listed.as_slice() {
             [] => "You have no tools.".to_owned(),
             tools => format!("Your tools: {}.", tools.join(", ")),

@@ -48,7 +48,7 @@ enum Wanted {
 /// Something that the agent wants, and waits for.
 pub(super) enum Asked {
     /// By a request of the protocol.
-    Request(Request),
+    Request(Box<Request>),
     /// By a call of one of the room's tools.
     Tool(RoomToolCall),
 }
@@ -95,7 +95,7 @@ pub(super) struct Request {
 
 impl Request {
     /// A request of the agent, with the session that it is about. What we do not offer is answered at once.
-    pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Self)> {
+    pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Box<Self>)> {
         let (method, params) = request.into_parts();
         let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
             serde_json::from_value(params)
@@ -118,7 +118,7 @@ impl Request {
             return None;
         };
         match parsed {
-            Ok((session, wanted)) => Some((session, Self { wanted, responder })),
+            Ok((session, wanted)) => Some((session, Box::new(Self { wanted, responder }))),
             Err(error) => {
                 let _ = responder.respond_with_error(Error::invalid_params().data(Value::from(error.to_string())));
                 None
@@ -190,15 +190,15 @@ impl Request {
 
     /// Where the agent asks whether it may call one of the room's tools, it may: the call itself is judged when it comes.
     /// What is not so is given back.
-    pub(super) fn let_call(self, offered: &OfferedTools) -> Result<(), Self> {
-        match self.wanted {
-            Wanted::Permission(permission) if is_of_room(&permission, offered) => {
-                let outcome = outcome(&permission, true);
+    pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
+        match &self.wanted {
+            Wanted::Permission(permission) if is_of_room(permission, offered) => {
+                let outcome = outcome(permission, true);
                 // Where the connection is gone, nobody waits for it.
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 Ok(())
             }
-            wanted => Err(Self { wanted, responder: self.responder }),
+            _ => Err(self),
         }
     }
 

@@ -200,7 +200,7 @@ impl Turn {
     }
 
     /// The agent wants something of the room by a request of the protocol.
-    pub(super) fn request(&self, request: Request) {
+    pub(super) fn request(&self, request: Box<Request>) {
         let left = match &self.offered {
             Some(offered) if self.is_open() => request.let_call(offered),
             _ => Err(request),
