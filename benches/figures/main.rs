@@ -5,6 +5,7 @@
 //! machines differ. `-- trust` is apart from them: it measures nothing and fails where something is found.
 
 mod calm;
+mod coding_agents;
 mod desk;
 mod files;
 #[cfg(feature = "window")]
@@ -65,6 +66,7 @@ const GROUPS: &[Group] = &[
     ("workflow", workflows::thousand_steps),
     ("long workflow", workflows::ten_thousand_steps),
     ("mcp", servers::connect_and_call),
+    ("acp", coding_agents::hosted),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -44,6 +44,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
 use crate::gateway::confine::WATCH_WORD;
+use crate::gateway::relay_tools::RELAY_WORD;
 
 /// How a command ended; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,8 +219,10 @@ const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    if words.next().is_some_and(|word| word == WATCH_WORD) {
-        return gateway::watch_over::main(words, output::note);
+    match words.next().as_deref() {
+        Some(WATCH_WORD) => return gateway::watch_over::main(words, output::note),
+        Some(RELAY_WORD) => return gateway::relay_tools::main(words, output::note),
+        _ => {}
     }
     std::panic::set_hook(Box::new(output::tell_panic));
     let arguments = match Arguments::try_parse() {

@@ -1,6 +1,9 @@
 //! People's own coding agents, good and bad: what they do for the room, what is asked before, and that nothing of them
 //! stays.
 
+mod kills;
+mod real_agents;
+mod room_tools;
 mod terminals;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +22,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::peers::{self, is_ignored};
+use crate::peers::is_ignored;
 use crate::program::{folder, json_lines, succeed};
 use crate::servers::{processes, run_in};
 use crate::workshop::{Setup, Workshop};
@@ -36,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
         an_agent_that_would_only_be_allowed_for_good_is_not,
         paths_outside_are_refused,
         what_it_tells_of_itself_is_in_the_log,
+        what_it_changes_by_itself_is_its_act_in_the_log,
         what_it_tells_of_tokens_and_cost_is_booked,
         agents_that_misbehave_are_told_in_time_and_leave_nothing,
         an_agent_that_ends_in_the_middle_is_started_again_and_told,
@@ -58,11 +62,13 @@ pub fn trials() -> Vec<Trial> {
     watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
     let ignored = is_ignored("the cases of coding agents", missing);
-    let own = cases.into_iter().chain(terminals::cases()).map(|case| case.with_ignored_flag(ignored));
-    let missing = peers::aimock().and(peers::coding_agent()).err();
-    let ignored = is_ignored("the case of a coding agent that nobody here wrote", missing);
-    let real = cases![a_coding_agent_that_nobody_here_wrote_works_under_the_gate];
-    own.chain(real.into_iter().map(|case| case.with_ignored_flag(ignored))).collect()
+    let own = cases
+        .into_iter()
+        .chain(terminals::cases())
+        .chain(room_tools::cases())
+        .chain(kills::cases())
+        .map(|case| case.with_ignored_flag(ignored));
+    own.chain(real_agents::cases()).collect()
 }
 
 /// The script of the odd agent, where it can be started from.
@@ -338,6 +344,18 @@ fn what_it_tells_of_itself_is_in_the_log() {
     assert_eq!(used["paths"], json!(["a.md"]));
     assert_eq!(room.events("own_commands")[0]["data"]["commands"][0]["name"], "review");
     assert_eq!(room.events("own_plan")[0]["data"]["steps"].as_array().map(Vec::len), Some(2));
+}
+
+fn what_it_changes_by_itself_is_its_act_in_the_log() {
+    let (_workspace, config, place) = on_disk("good", "by_itself", "vfs_read, vfs_write");
+    let task = "do:selfwrite artifacts/own.md mine\ndo:write artifacts/ours.md ours";
+    let (code, told) =
+        run_in(&place, config.path(), &["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"]);
+    assert_eq!(code, Some(0), "{told}");
+    let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+    let seen: Vec<&Value> = events.iter().filter(|event| event["type"] == "own_change").collect();
+    assert_eq!(seen.len(), 1, "what it wrote through the room is none: {told}");
+    assert_eq!((&seen[0]["data"]["path"], &seen[0]["agent"]), (&json!("artifacts/own.md"), &json!("lead")), "{told}");
 }
 
 fn what_it_tells_of_tokens_and_cost_is_booked() {
@@ -659,52 +677,4 @@ fn the_command_line_lists_allows_and_forbids() {
     assert!(code != Some(0) && told.contains("acp:claude"), "{told}");
     let (_, told) = run_in(&place, config.path(), &["doctor"]);
     assert!(told.contains("coding agents"), "{told}");
-}
-
-fn a_coding_agent_that_nobody_here_wrote_works_under_the_gate() {
-    let (workspace, config) = (folder(), folder());
-    let place = workspace.path().join("w");
-    for part in ["artifacts", "agents", "home"] {
-        std::fs::create_dir_all(place.join(part)).expect("folders can be made");
-    }
-    let place = place.canonicalize().expect("it is there");
-    succeed(&place, &["init", "--bare", "."]);
-    let call = |path: &str| {
-        let arguments = json!({ "file_path": place.join(path), "content": "by a coding agent" }).to_string();
-        json!({ "toolCalls": [{ "name": "Write", "arguments": arguments }] })
-    };
-    let fixtures = json!({ "fixtures": [
-        { "match": { "hasToolResult": true }, "response": { "content": "That was it." } },
-        { "match": { "userMessage": "the open file" }, "response": call("artifacts/open.md") },
-        { "match": { "userMessage": "the secret file" }, "response": call("artifacts/secret/x.md") },
-        { "match": {}, "response": { "content": "Hello." } },
-    ] });
-    let file = config.path().join("fixtures.json");
-    std::fs::write(&file, fixtures.to_string()).expect("files can be written");
-    let mock = peers::start_aimock(&file, &[]).expect("the mock starts");
-    let script = peers::coding_agent().expect("it was looked for");
-    let agents = json!({ "real": { "command": "node", "args": [script], "env": {
-        "ANTHROPIC_BASE_URL": mock.url, "ANTHROPIC_API_KEY": "x", "IS_SANDBOX": "1", "HOME": place.join("home"),
-    } } });
-    let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
-    let settings = format!("{settings}\nacp: {{ agents: {agents} }}\ngate: {{ deny: [\"artifacts/secret/**\"] }}\n");
-    std::fs::write(place.join("settings.yaml"), settings).expect("files can be written");
-    let lead = "---\nid: lead\nmodel: acp:real\ntools: [vfs_read, vfs_write]\n---\nYou lead.\n";
-    std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
-    let allowed = run_in(&place, config.path(), &["acp", "allow", "real", "--yes"]);
-    assert_eq!(allowed.0, Some(0), "{}", allowed.1);
-    let run = |task: &str| {
-        let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
-        let (code, told) = run_in(&place, config.path(), &arguments);
-        assert_eq!(code, Some(0), "{told}");
-        told
-    };
-    let told = run("Write the open file.");
-    assert!(told.contains("That was it.") && told.contains("use_own_tool") && told.contains("own_tool"), "{told}");
-    assert!(told.contains("own_options") && told.contains("acceptEdits"), "its modes are known: {told}");
-    let text = std::fs::read_to_string(place.join("artifacts/open.md")).expect("it was written");
-    assert_eq!(text, "by a coding agent");
-    let told = run("Write the secret file.");
-    assert!(told.contains("That was it."), "{told}");
-    assert!(!place.join("artifacts/secret/x.md").exists(), "what the gate denies is not done");
 }

@@ -1,7 +1,8 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
 `read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`, `commands`,
-`switch MODE`, and what begins with `term` for terminals."""
+`switch MODE`, `selfwrite PATH TEXT`, what begins with `term` for terminals, and what begins with `tool` for the tools of the servers that it was
+given: `tools`, `toolcall NAME JSON`, `toolask NAME JSON`, `toolgiveup NAME JSON`, `toolword`, `toolnews`."""
 
 import json
 import os
@@ -11,6 +12,8 @@ import threading
 import time
 
 MODE = sys.argv[1]
+if sys.argv[3:] == ["child"]:
+    time.sleep(3600)
 lock = threading.Lock()
 answers = {}
 arrived = threading.Condition()
@@ -22,6 +25,8 @@ has_asked = set()
 loaded = set()
 modes = {}
 models = {}
+servers = {}
+clients = {}
 
 
 def send(message):
@@ -53,6 +58,106 @@ def update(session, **what):
 def say(session, words):
     said.setdefault(session, []).append(words)
     update(session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": words})
+
+
+class Server:
+    """A client of the one server that a session was given."""
+
+    def __init__(self, given, word=None):
+        environment = {**os.environ, "ODD_CASE": sys.argv[2], **{one["name"]: word or one["value"] for one in given["env"]}}
+        self.process = subprocess.Popen([given["command"], *given["args"]], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.arrived = threading.Condition()
+        self.answers = {}
+        self.news = []
+        self.is_over = False
+        self.numbers = iter(range(1, 1_000_000))
+        threading.Thread(target=self.hear, daemon=True).start()
+
+    def hear(self):
+        for line in self.process.stdout:
+            message = json.loads(line)
+            with self.arrived:
+                if "method" in message:
+                    self.news.append(message["method"])
+                else:
+                    self.answers[message["id"]] = message
+                self.arrived.notify_all()
+        with self.arrived:
+            self.is_over = True
+            self.arrived.notify_all()
+
+    def tell(self, message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def begin(self, method, params):
+        number = next(self.numbers)
+        self.tell({"id": number, "method": method, "params": params})
+        return number
+
+    def wait(self, number):
+        with self.arrived:
+            while number not in self.answers and not self.is_over:
+                self.arrived.wait()
+            return self.answers.pop(number, None)
+
+    def ask(self, method, params):
+        return self.wait(self.begin(method, params))
+
+    def hello(self):
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "odd", "version": "1"}}
+        answer = self.ask("initialize", about)
+        if answer:
+            self.tell({"method": "notifications/initialized"})
+        return answer
+
+    def listed(self):
+        return ", ".join(tool["name"] for tool in self.ask("tools/list", {})["result"]["tools"])
+
+    def called(self, name, arguments):
+        result = self.ask("tools/call", {"name": name, "arguments": arguments})["result"]
+        text = "".join(part["text"] for part in result["content"])
+        return f"{'refused' if result.get('isError') else 'called'} {name}: {text}\n"
+
+
+def with_tools(session, word, rest):
+    if not servers[session]:
+        say(session, "no server\n")
+        return
+    if word == "toolword":
+        other = Server(servers[session][0], "0" * 32)
+        has_asked.add(session)
+        say(session, f"with another word: {other.hello()} and {other.process.stderr.read().strip()}\n")
+        return
+    if session not in clients:
+        clients[session] = Server(servers[session][0])
+        clients[session].hello()
+    server = clients[session]
+    has_asked.add(session)
+    name, _, arguments = rest.partition(" ")
+    arguments = json.loads(arguments or "{}")
+    if word == "tools":
+        say(session, f"tools: {server.listed()}.\n")
+    elif word == "toolcall":
+        say(session, server.called(name, arguments))
+    elif word == "toolask":
+        title = f"mcp__{servers[session][0]['name']}__{name}"
+        update(session, sessionUpdate="tool_call", toolCallId=name, title=title, kind="other")
+        chosen = permission(session, title, "other", rawInput=arguments)
+        say(session, f"may {name}: {chosen}\n")
+        say(session, server.called(name, arguments))
+        update(session, sessionUpdate="tool_call_update", toolCallId=name, status="completed")
+    elif word == "toolgiveup":
+        number = server.begin("tools/call", {"name": name, "arguments": arguments})
+        time.sleep(0.3)
+        server.tell({"method": "notifications/cancelled", "params": {"requestId": number}})
+        say(session, "gave up\n")
+    elif word == "toolnews":
+        with server.arrived:
+            while "notifications/tools/list_changed" not in server.news:
+                server.arrived.wait()
+        say(session, f"now: {server.listed()}.\n")
 
 
 def options():
@@ -160,6 +265,8 @@ def act(session, line):
         say(session, f"edit {rest}: {chosen}\n")
     elif word == "say":
         say(session, rest + "\n")
+    elif word in ("tools", "toolcall", "toolask", "toolgiveup", "toolword", "toolnews"):
+        with_tools(session, word, rest)
     elif word == "tool":
         call = {"toolCallId": rest, "title": rest, "kind": "search", "locations": [{"path": os.path.join(here, "a.md")}]}
         update(session, sessionUpdate="tool_call", **call)
@@ -168,6 +275,13 @@ def act(session, line):
         entries = [{"content": "Look", "priority": "high", "status": "completed"},
                    {"content": "Write", "priority": "high", "status": "pending"}]
         update(session, sessionUpdate="plan", entries=entries)
+    elif word == "selfwrite":
+        path, _, text = rest.partition(" ")
+        with open(os.path.join(here, path), "w") as file:
+            file.write(text)
+        # It goes on for a while, as an agent does that works by itself.
+        time.sleep(2)
+        say(session, f"wrote {path} by itself\n")
     elif word == "both":
         threads = [threading.Thread(target=act, args=(session, f"read {path}")) for path in rest.split()]
         [thread.start() for thread in threads]
@@ -304,6 +418,9 @@ def serve(message):
             return
         session = f"s{os.getpid()}-{len(sessions) + 1}"
         sessions[session] = params["cwd"]
+        servers[session] = params.get("mcpServers", [])
+        if MODE == "brood":
+            subprocess.Popen([sys.executable, sys.argv[0], *sys.argv[1:3], "child"])
         if MODE == "family":
             subprocess.Popen(["sleep", "12345"])
         send({"id": number, "result": {"sessionId": session, **offered_with(session)}})
@@ -313,6 +430,7 @@ def serve(message):
             send({"id": number, "error": {"code": -32002, "message": "no such session is kept"}})
             return
         sessions[session] = params["cwd"]
+        servers[session] = params.get("mcpServers", [])
         loaded.add(session)
         if method == "session/load":
             say(session, "REPLAYED WORDS")

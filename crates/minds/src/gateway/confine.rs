@@ -181,9 +181,11 @@ pub fn watch_with(workshop: &Path) {
 
 /// This program by its path, where it is one that can watch over others.
 fn watcher() -> Option<PathBuf> {
-    if !cfg!(target_os = "linux") {
-        return None;
-    }
+    cfg!(target_os = "linux").then(own_program).flatten()
+}
+
+/// This program by its path, where it is `workshop`.
+pub(super) fn own_program() -> Option<PathBuf> {
     let named = WATCHER.get().cloned();
     let own = std::env::current_exe().ok().filter(|exe| exe.file_stem().is_some_and(|stem| stem == "workshop"));
     named.or(own).filter(|exe| exe.is_file())

@@ -43,6 +43,7 @@ pub mod programs;
 pub mod provider;
 pub mod redaction;
 mod relay;
+pub mod relay_tools;
 mod request_queue;
 mod rests;
 pub mod retry;
@@ -101,6 +102,7 @@ use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkOv
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems};
 use crate::simulation::Explain;
+use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
 
@@ -122,6 +124,7 @@ pub fn plugin(app: &mut App) {
     added.add::<acp::told::TerminalRan>();
     added.add::<acp::told::OwnOptions>();
     added.add::<acp::told::OwnCommands>();
+    added.add::<acp::own_changes::OwnChangeSeen>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
@@ -148,6 +151,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<AgentRemoved>()
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<ProblemReport>()
+        .add_tick_message::<OutsideChange>()
         .add_tick_message::<Explain>();
     app.add_systems(
         Tick,
@@ -161,6 +165,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
+            acp::record_own_changes,
             dispatch::settle,
             steering::take_in,
             watching::judge,

@@ -80,8 +80,7 @@ impl Relay {
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
         let url = format!("http://{}", listener.local_addr()?);
-        // Two numbers that nobody else knows.
-        let word = format!("{:016x}{:016x}", unforeseeable(), unforeseeable());
+        let word = unforeseeable_word();
         let gauge = Arc::new(Gauge::default());
         let stop = CancellationToken::new();
         let rules = Rules { word: format!("workshop:{word}"), connect };
@@ -100,8 +99,10 @@ impl Relay {
     }
 }
 
-fn unforeseeable() -> u64 {
-    RandomState::new().build_hasher().finish()
+/// A word that nobody else knows: two numbers that nobody foresees.
+pub(super) fn unforeseeable_word() -> String {
+    let number = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", number(), number())
 }
 
 /// Whom a relay passes on, and how long it tries.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::acp::CodingAgentsAtWork;
 use super::address::Site;
 use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
 use super::prices::Rate;
@@ -110,6 +111,9 @@ pub struct RequestQueue {
     /// The vendors for which the person has a key.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) keyed: BTreeSet<String>,
+    /// The coding agents that are at work, or were a moment ago.
+    #[serde(skip_serializing_if = "CodingAgentsAtWork::is_empty")]
+    pub(super) coding_agents: CodingAgentsAtWork,
 }
 
 impl RequestQueue {

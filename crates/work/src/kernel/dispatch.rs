@@ -73,8 +73,10 @@ impl RoomAccess<'_, '_> {
             kernel.failed(key, turn, NoReply::Lasting { why: NO_COPY.to_owned() }, now, &settings);
             return;
         }
-        // Those are none of the room's, and of the room's it is offered none.
-        let tools = if has_own_tools { Vec::new() } else { self.tools.declarations(self.caller(one), &bounds) };
+        let tools = match has_own_tools {
+            true => self.tools.declarations_to_coding_agent(self.caller(one), &bounds),
+            false => self.tools.declarations(self.caller(one), &bounds),
+        };
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {

@@ -201,6 +201,12 @@ impl Tools {
         self.of(caller, bounds).map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
     }
 
+    /// Those of them that a coding agent is told of: it has the rest by the protocol that it speaks.
+    pub fn declarations_to_coding_agent(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
+        let offered = self.of(caller, bounds).filter(|one| !own_tools::has_by_protocol(&one.tool.name));
+        offered.map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
+    }
+
     /// What a model's call comes to within these bounds. The error is the result for the model: it says what is wrong
     /// and how to do better.
     pub fn parse(&self, call: &ToolCall, caller: Caller<'_>, bounds: &Bounds) -> Result<ToolPlan, String> {
@@ -221,7 +227,9 @@ impl Tools {
     }
 
     fn no_tool(&self, name: &str, caller: Caller<'_>, bounds: &Bounds) -> String {
-        let listed: Vec<&str> = self.of(caller, bounds).map(|one| bounds.called(&one.tool.name)).collect();
+        // Those by which requests of a coding agent are taken are called by nobody.
+        let own = self.of(caller, bounds).filter(|one| one.tool.scope != ToolScope::CodingAgent);
+        let listed: Vec<&str> = own.map(|one| bounds.called(&one.tool.name)).collect();
         let yours = match listed.as_slice() {
             [] => "You have no tools.".to_owned(),
             tools => format!("Your tools: {}.", tools.join(", ")),

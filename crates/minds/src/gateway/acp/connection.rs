@@ -1,4 +1,4 @@
-//! The process of an agent with its connection: started, greeted, asked to open sessions, and ended.
+//! The process of an agent with its connection: started, greeted, heard, and ended.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::{
-    AuthMethod, CancelNotification, CloseSessionRequest, ContentBlock, InitializeResponse, LoadSessionRequest,
-    NewSessionRequest, PromptRequest, ResumeSessionRequest, SessionConfigOptionValue, SessionId, SessionNotification,
-    SetSessionConfigOptionRequest, SetSessionModeRequest, TextContent,
-};
+use agent_client_protocol::v1::schema::{AuthMethod, InitializeResponse, SessionNotification};
 use agent_client_protocol::v1::{ConnectionTo, Dispatch, SentRequest};
 use agent_client_protocol::{Agent, Client, Error, Handled, JsonRpcRequest, JsonRpcResponse, Lines};
 use tokio::sync::oneshot;
@@ -24,17 +20,14 @@ use super::super::mcp::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::known::KnownAgent;
-use super::options::{Choice, Offer};
-use super::requests::{Asked, hello, is_of_terminal, serve_terminal};
+use super::requests::{Asked, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::turn::{Broken, Turn};
-use super::wire::{Gauge, UPDATE, incoming, outgoing};
+use super::wire::{Gauge, UPDATE, incoming, is_update, outgoing};
 use crate::agent::McpServer;
 
 /// How long an agent has to end by itself once its input is closed.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a session may take to close.
-const CLOSE: Duration = Duration::from_secs(2);
 /// The protocol's error for an agent to which nobody is logged in.
 const LOGIN_NEEDED: i32 = -32_000;
 /// How long its last words may take.
@@ -53,35 +46,28 @@ pub(super) struct Place {
 
 /// A running agent.
 pub(super) struct Connection {
-    to: ConnectionTo<Agent>,
-    agent: McpServer,
-    offers_close: bool,
-    offers_load: bool,
-    offers_resume: bool,
+    pub(super) to: ConnectionTo<Agent>,
+    pub(super) agent: McpServer,
+    pub(super) offers_close: bool,
+    pub(super) offers_load: bool,
+    pub(super) offers_resume: bool,
     login: Vec<String>,
     turns: Turns,
     /// The turns whose prompts are not answered yet, by the numbers of those.
-    prompts: Turns,
+    pub(super) prompts: Turns,
     process: Mutex<Option<Process>>,
     words: Words,
     gauge: Arc<Gauge>,
     end: CancellationToken,
     gone: CancellationToken,
-    workspace: PathBuf,
+    pub(super) workspace: PathBuf,
     /// Sessions that are open.
-    users: AtomicUsize,
+    pub(super) users: AtomicUsize,
     used: Mutex<Instant>,
 }
 
 /// The turns of its sessions, by the agent's names for those.
 type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
-
-/// A session with an agent. Dropping it forgets it here; closing it tells the agent.
-pub(super) struct Session {
-    pub(super) connection: Arc<Connection>,
-    pub(super) turn: Arc<Turn>,
-    id: SessionId,
-}
 
 /// Whether a person has allowed exactly this agent in this workspace, and how they would.
 pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderError> {
@@ -130,7 +116,7 @@ impl Connection {
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)
         })?;
-        let (gauge, turns, prompts) = (Gauge::new(), Turns::default(), Turns::default());
+        let (gauge, turns, prompts) = (Gauge::hearing(is_update), Turns::default(), Turns::default());
         let (end, gone) = (CancellationToken::new(), CancellationToken::new());
         let words = started.process.words();
         let transport =
@@ -190,60 +176,8 @@ impl Connection {
         this
     }
 
-    /// Opens a session.
-    pub(super) async fn session(self: &Arc<Self>, terms: &AcpTerms) -> Result<Session, ProviderError> {
-        self.touch();
-        let request = NewSessionRequest::new(self.workspace.clone());
-        let opened = match timeout(terms.start, self.ask(request)).await {
-            Ok(opened) => opened.map_err(|broken| self.told(&broken))?,
-            Err(_) => {
-                let what = format!("{} opened no session for {:.0} s", self.agent.shown(), terms.start.as_secs_f64());
-                let remedy = "try it outside of the room, or raise acp.start_timeout_secs";
-                return Err(ProviderError::of_agent(AgentFault::NotStarted, what, remedy.to_owned()));
-            }
-        };
-        Ok(self.begun(opened.session_id, Offer::of(opened.modes, opened.config_options)))
-    }
-
-    /// Goes on in a session that the agent has kept. The error says, in words for a person, why that cannot be. What the
-    /// agent tells again of it meanwhile is about no session that is open, and is not heard.
-    pub(super) async fn resume(self: &Arc<Self>, id: &str, terms: &AcpTerms) -> Result<Session, String> {
-        self.touch();
-        if self.turns().contains_key(id) {
-            return Err("it is at that session already".to_owned());
-        }
-        let (session, folder) = (SessionId::new(id.to_owned()), self.workspace.clone());
-        let resumed = async {
-            match (self.offers_resume, self.offers_load) {
-                (true, _) => {
-                    let answer = self.ask(ResumeSessionRequest::new(session.clone(), folder)).await;
-                    answer.map(|known| Offer::of(known.modes, known.config_options))
-                }
-                (false, true) => {
-                    let answer = self.ask(LoadSessionRequest::new(session.clone(), folder)).await;
-                    answer.map(|known| Offer::of(known.modes, known.config_options))
-                }
-                (false, false) => Err(Broken::Refused(0, "it keeps none".to_owned())),
-            }
-        };
-        match timeout(terms.start, resumed).await {
-            Ok(Ok(offer)) => Ok(self.begun(session.clone(), offer)),
-            Ok(Err(Broken::Refused(_, words))) => Err(words),
-            Ok(Err(Broken::Gone)) => Err("it ended".to_owned()),
-            Err(_) => Err(format!("it said nothing for {:.0} s", terms.start.as_secs_f64())),
-        }
-    }
-
-    fn begun(self: &Arc<Self>, id: SessionId, offer: Offer) -> Session {
-        let turn = Arc::new(Turn::default());
-        turn.offered(offer);
-        self.turns().insert(id.to_string(), turn.clone());
-        self.users.fetch_add(1, Ordering::Relaxed);
-        Session { connection: self.clone(), turn, id }
-    }
-
     /// Asks the agent something and waits for the answer.
-    async fn ask<R: JsonRpcRequest>(&self, request: R) -> Result<R::Response, Broken>
+    pub(super) async fn ask<R: JsonRpcRequest>(&self, request: R) -> Result<R::Response, Broken>
     where
         R::Response: Send,
     {
@@ -251,7 +185,7 @@ impl Connection {
     }
 
     /// The answer to what was asked.
-    async fn answer<T: JsonRpcResponse>(&self, sent: SentRequest<T>) -> Result<T, Broken> {
+    pub(super) async fn answer<T: JsonRpcResponse>(&self, sent: SentRequest<T>) -> Result<T, Broken> {
         tokio::select! {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
@@ -320,7 +254,7 @@ impl Connection {
     }
 
     /// Somebody needs it now.
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -340,109 +274,8 @@ impl Connection {
         self.gone.cancel();
     }
 
-    fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Turn>>> {
+    pub(super) fn turns(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Turn>>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Session {
-    /// Sends a prompt; its answer comes to the turn.
-    pub(super) fn prompt(&self, blocks: Vec<String>, apart: bool) {
-        self.connection.touch();
-        self.turn.begin(apart);
-        let blocks = blocks.into_iter().map(|text| ContentBlock::Text(TextContent::new(text))).collect();
-        let request = PromptRequest::new(self.id.clone(), blocks);
-        let (connection, turn) = (self.connection.clone(), self.turn.clone());
-        let sent = connection.to.send_request(request);
-        let number = sent.id().to_string();
-        connection.prompts.lock().unwrap_or_else(PoisonError::into_inner).insert(number.clone(), turn.clone());
-        tokio::spawn(async move {
-            let answer = connection.answer(sent).await;
-            connection.prompts.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
-            turn.end(answer);
-        });
-    }
-
-    /// The agent's name for it.
-    pub(super) fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    /// Chooses something of what the agent lets be chosen.
-    pub(super) async fn choose(&self, choice: Choice, terms: &AcpTerms) -> Result<(), ProviderError> {
-        let (connection, id) = (&self.connection, self.id.clone());
-        let chosen = async {
-            match choice {
-                Choice::Mode(mode) => connection.ask(SetSessionModeRequest::new(id, mode)).await.map(|_| None),
-                Choice::Value(option, value) => {
-                    let value = SessionConfigOptionValue::value_id(value);
-                    let request = SetSessionConfigOptionRequest::new(id, option, value);
-                    connection.ask(request).await.map(|answer| Some(answer.config_options))
-                }
-                Choice::Flag(option, is_on) => {
-                    let request = SetSessionConfigOptionRequest::new(id, option, is_on);
-                    connection.ask(request).await.map(|answer| Some(answer.config_options))
-                }
-            }
-        };
-        match timeout(terms.start, chosen).await {
-            Ok(Ok(options)) => {
-                if let Some(options) = options {
-                    let mut offer = self.turn.offer();
-                    offer.set_options(options);
-                    self.turn.offered(offer);
-                }
-                Ok(())
-            }
-            Ok(Err(broken)) => Err(connection.told(&broken)),
-            Err(_) => {
-                let what = format!("{} did not take what was chosen for it", connection.agent.shown());
-                let remedy = "take it out of acp.options, or raise acp.start_timeout_secs".to_owned();
-                Err(ProviderError::of_agent(AgentFault::Refused, what, remedy))
-            }
-        }
-    }
-
-    /// Tells the agent to stop; one that does not within this time is ended.
-    pub(super) fn stop(&self, patience: Duration) {
-        if !self.turn.is_open() {
-            return;
-        }
-        let number = self.turn.stop();
-        // Where it cannot be told, it is gone.
-        let _ = self.connection.to.send_notification(CancelNotification::new(self.id.clone()));
-        let (connection, turn) = (self.connection.clone(), self.turn.clone());
-        tokio::spawn(async move {
-            let until = Instant::now() + patience;
-            while turn.is_open_in(number) {
-                tokio::select! {
-                    () = turn.changed.notified() => {}
-                    () = tokio::time::sleep_until(until) => {
-                        tracing::debug!("a coding agent did not stop in time and is ended");
-                        connection.shut().await;
-                        return;
-                    }
-                }
-            }
-        });
-    }
-
-    /// Tells the agent that it is over, where it wants to know.
-    pub(super) async fn close(self) {
-        if self.connection.offers_close && !self.connection.is_gone() {
-            let request = CloseSessionRequest::new(self.id.clone());
-            // One that does not answer keeps what it has until it ends.
-            let _ = timeout(CLOSE, self.connection.ask(request)).await;
-        }
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.connection.turns().remove(&*self.id.to_string());
-        self.turn.terminals.end_all();
-        self.connection.users.fetch_sub(1, Ordering::Relaxed);
-        self.connection.touch();
     }
 }
 
@@ -496,10 +329,10 @@ fn hear(
             serve_terminal(request, responder, turn.as_deref().map(|turn| &turn.terminals));
         }
         Dispatch::Request(request, responder) => {
-            if let Some((session, asked)) = Asked::of(request, responder) {
+            if let Some((session, request)) = Request::of(request, responder) {
                 match turn(&session) {
-                    Some(turn) => turn.ask(asked),
-                    None => asked.refuse("there is no such session"),
+                    Some(turn) => turn.request(request),
+                    None => Asked::Request(request).refuse("there is no such session"),
                 }
             }
         }

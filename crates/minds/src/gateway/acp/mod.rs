@@ -8,10 +8,11 @@
 //! with the next question, and its answer goes on.
 //!
 //! In reading order: how patient one is ([`settings`]), which agents are known ([`known`]) and which a person can choose
-//! ([`available`]), the lines that it speaks (`wire`), the process with its connection (`connection`), what it lets be
-//! chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`, `requests`), what it has run (`terminals`),
-//! what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells of itself in the
-//! log is in [`told`].
+//! ([`available`]), the lines that it speaks (`wire`), the process with its connection (`connection`) and the sessions
+//! over it (`session`), what it lets be chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`,
+//! `requests`), what it has run (`terminals`), which of the room's tools it may call (`room_tools`) and where
+//! (`tool_door`), what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells
+//! of itself in the log is in [`told`], and what it was seen to change by itself in [`own_changes`].
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
@@ -22,17 +23,22 @@ pub mod known;
 mod opening;
 mod options;
 mod own_call;
+pub mod own_changes;
 mod pool;
 mod prompt;
 mod requests;
+mod room_tools;
+mod session;
 pub mod settings;
 mod terminals;
 pub mod told;
+mod tool_door;
 mod turn;
 mod wire;
 
 pub use available::{AvailableAgent, available_agents};
 pub use known::{KNOWN, KnownAgent, agent_of};
+pub(super) use own_changes::{CodingAgentsAtWork, record_own_changes};
 pub(super) use pool::AgentPool;
 pub use requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 pub use settings::{AcpSettings, AcpTerms};

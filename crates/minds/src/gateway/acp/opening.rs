@@ -5,11 +5,12 @@ use serde_json::json;
 
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
-use super::connection::{Connection, Session};
+use super::connection::Connection;
 use super::options::{MODE, Offer};
 use super::pool::{Asking, Conversation, First};
 use super::prompt::{MODE_CALL, results, resumed, whole};
 use super::requests::OWN_TOOL;
+use super::session::Session;
 use super::turn::Broken;
 use crate::mind::{AgentSession, AgentTold, CallEnd, Completion, Finish, OwnValue, ToolCall, Usage};
 
@@ -34,9 +35,9 @@ impl Asking {
         previous: Option<&AgentSession>,
     ) -> Result<(Session, First, Option<String>), ProviderError> {
         let Some(previous) = previous else {
-            return Ok((connection.session(&self.terms).await?, First::Whole, None));
+            return Ok((connection.session(&self.terms, Some(&self.request.tools)).await?, First::Whole, None));
         };
-        match connection.resume(&previous.id, &self.terms).await {
+        match connection.resume(&previous.id, &self.terms, &self.request.tools).await {
             Ok(session) => Ok((session, First::Resumed, None)),
             Err(_) if connection.is_gone() => Err(connection.told(&Broken::Gone)),
             Err(why) => {
@@ -45,7 +46,7 @@ impl Asking {
                      and done, and what else it knew is lost",
                     self.program.shown()
                 );
-                Ok((connection.session(&self.terms).await?, First::Whole, Some(lost)))
+                Ok((connection.session(&self.terms, Some(&self.request.tools)).await?, First::Whole, Some(lost)))
             }
         }
     }
@@ -181,9 +182,9 @@ impl Conversation {
     }
 
     /// The first prompt of this session.
-    pub(super) fn first_prompt(first: First, asking: &Asking) -> Vec<String> {
+    pub(super) fn first_prompt(&self, first: First, asking: &Asking) -> Vec<String> {
         match first {
-            First::Whole => whole(&asking.request.prompt),
+            First::Whole => whole(&asking.request.prompt, self.session.offers_tools()),
             First::Resumed => resumed(&asking.request.prompt),
         }
     }

@@ -20,10 +20,11 @@ use super::super::programs::ProgramPlace;
 use super::super::provider::{
     AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
 };
-use super::connection::{Connection, Place, Session, allowed};
+use super::connection::{Connection, Place, allowed};
 use super::known::agent_of;
 use super::prompt::{news, results, rules_of, whole};
 use super::requests::{AnswerContext, Asked};
+use super::session::Session;
 use super::settings::AcpTerms;
 use super::terminals::Ground;
 use super::turn::{Broken, News};
@@ -280,6 +281,7 @@ impl Asking {
             *kept = Some(self.begin(previous).await?);
         }
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
+        conversation.session.offer_tools(&self.request.tools);
         let blocks = match conversation.first {
             None => conversation.go_on(&self),
             Some(first) => {
@@ -287,7 +289,7 @@ impl Asking {
                     return Ok(asks);
                 }
                 conversation.first = None;
-                Some(Conversation::first_prompt(first, &self))
+                Some(conversation.first_prompt(first, &self))
             }
         };
         let sent_chars = match blocks {
@@ -326,12 +328,12 @@ impl Asking {
     /// Asks beside all work, in a session of its own: the prompt says everything, and what the agent wants is refused.
     async fn apart(self, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
         let opened = async {
-            let session = self.connection().await?.session(&self.terms).await?;
+            let session = self.connection().await?.session(&self.terms, None).await?;
             self.keep_careful(&session).await?;
             Ok(session)
         };
         let session = self.or_cancelled(opened).await?;
-        let blocks = whole(&self.request.prompt);
+        let blocks = whole(&self.request.prompt, false);
         let sent_chars = blocks.iter().map(|block| block.chars().count()).sum();
         session.prompt(blocks, true);
         let outcome = self.answer(&session, sink).await;

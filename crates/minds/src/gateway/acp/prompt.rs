@@ -2,12 +2,14 @@
 //! that later only what is new is sent, and the rules again where they changed.
 
 use crate::base::hash::content_hash;
-use crate::mind::{Prompt, PromptMessage, Role};
+use crate::mind::{Prompt, PromptMessage, Role, headings};
 
 /// What stands before everything, once.
 const HEAD: &str = "You are hosted in a room of agents and people. Below are the room's rules, which come first, who you \
     are in it, and what is known. Use your own tools. Your working folder is the room's folder; whether you may read, \
     write or do something there is decided by the room, and what it refuses is not to be done in another way.";
+/// What is said of the room's own tools, where some are offered.
+const TOOLS: &str = "Beside your own tools you have those of the room: the MCP server `workshop` offers them.";
 /// What stands before rules that changed.
 const AGAIN: &str = "The room's rules and what it tells of you have changed. From now on this holds:";
 /// What stands before what was said before the agent came to it.
@@ -25,10 +27,11 @@ pub(super) fn rules_of(prompt: &Prompt) -> u64 {
     content_hash(prompt.system_text().as_bytes())
 }
 
-/// All of it, for a session in which nothing was said.
-pub(super) fn whole(prompt: &Prompt) -> Vec<String> {
+/// All of it, for a session in which nothing was said; with word of the room's tools where those are offered.
+pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     let prompt = &without_mode_calls(prompt);
-    let mut blocks = vec![format!("{HEAD}\n\n{}", prompt.system_text())];
+    let tools = if has_tools { format!(" {TOOLS}") } else { String::new() };
+    let mut blocks = vec![format!("{HEAD}{tools}\n\n{}", prompt.system_text())];
     let messages = prompt.messages();
     let asked = messages.len().saturating_sub(1);
     let (known, rest) = messages.split_at(usize::from(!prompt.known.is_empty()).min(asked));
@@ -97,10 +100,28 @@ fn told(message: &PromptMessage) -> String {
     }
 }
 
+/// The same with a command of the agent's own at the beginning, where the task is one: only there it is heard as that.
+fn command_first(mut blocks: Vec<String>) -> Vec<String> {
+    let found = blocks.iter().enumerate().rev().find_map(|(at, block)| Some((at, command_of(block)?.to_owned())));
+    if let Some((at, command)) = found {
+        blocks.remove(at);
+        blocks.insert(0, command);
+    }
+    blocks
+}
+
+/// The command that a task is: `/NAME`, and what belongs to it. A path is none.
+fn command_of(block: &str) -> Option<&str> {
+    let task = block.strip_prefix(headings::TASK)?.trim();
+    let name = task.strip_prefix('/')?.split_whitespace().next()?;
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    is_name.then_some(task)
+}
+
 /// No prompt is empty.
 fn filled(blocks: Vec<String>) -> Vec<String> {
     let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.trim().is_empty()).collect();
-    if blocks.is_empty() { vec!["Go on.".to_owned()] } else { blocks }
+    if blocks.is_empty() { vec!["Go on.".to_owned()] } else { command_first(blocks) }
 }
 
 #[cfg(test)]
@@ -117,15 +138,28 @@ mod tests {
     #[test]
     fn the_rules_come_first_and_later_only_what_is_new() {
         let mut prompt = Prompt::of_messages("Rule 1.", vec![user("Write a page.")]);
-        let blocks = whole(&prompt);
+        let blocks = whole(&prompt, false);
         assert!(blocks[0].ends_with("Rule 1.") && blocks[1] == "Write a page." && blocks.len() == 2, "{blocks:?}");
         prompt.history.push(PromptMessage::words(Role::Assistant, "Done."));
         prompt.history.push(user("Not yet: it is too short."));
         assert_eq!(news(&prompt, false, Vec::new()), ["Not yet: it is too short."]);
         let again = news(&prompt, true, vec!["No.".to_owned()]);
         assert!(again[0].contains("Rule 1.") && again[1] == "No." && again.len() == 3, "{again:?}");
-        let told = whole(&prompt);
+        let told = whole(&prompt, true);
+        assert!(told[0].contains("MCP server `workshop`") && !blocks[0].contains("MCP server"), "{told:?}");
         assert!(told[1].contains("You: Done.") && told[2] == "Not yet: it is too short.", "{told:?}");
+    }
+
+    #[test]
+    fn a_command_of_the_agents_own_stands_before_the_rules_and_a_path_does_not() {
+        let first = |task: &str| {
+            whole(&Prompt::of_messages("Rule 1.", vec![user(&format!("Your task: {task}"))]), false)[0].clone()
+        };
+        assert_eq!(first("/review artifacts/a.md"), "/review artifacts/a.md");
+        assert_eq!(first("/mcp:plan"), "/mcp:plan");
+        for task in ["/etc/hosts is wrong", "Look at /review", "/"] {
+            assert!(first(task).ends_with("Rule 1."), "{task}");
+        }
     }
 
     #[test]

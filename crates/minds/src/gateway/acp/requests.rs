@@ -9,13 +9,14 @@ use agent_client_protocol::v1::schema::{
     CLIENT_METHOD_NAMES, ClientCapabilities, CreateTerminalRequest, CreateTerminalResponse, FileSystemCapabilities,
     Implementation, InitializeRequest, KillTerminalResponse, PermissionOptionKind, ReadTextFileRequest,
     ReadTextFileResponse, ReleaseTerminalResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, WaitForTerminalExitResponse, WriteTextFileRequest,
-    WriteTextFileResponse,
+    RequestPermissionResponse, SelectedPermissionOutcome, ToolCallContent, ToolKind, WaitForTerminalExitResponse,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Map, Value, json};
 
 use super::own_call::{apply, relative};
+use super::room_tools::{OfferedTools, RoomToolCall};
 use super::terminals::{Ground, Terminals, words_of};
 use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
 
@@ -45,14 +46,56 @@ enum Wanted {
 }
 
 /// Something that the agent wants, and waits for.
-pub(super) struct Asked {
+pub(super) enum Asked {
+    /// By a request of the protocol.
+    Request(Box<Request>),
+    /// By a call of one of the room's tools.
+    Tool(RoomToolCall),
+}
+
+impl Asked {
+    /// The call of the room's tools that it is.
+    pub(super) fn call(&self, id: String, workspace: &Path) -> ToolCall {
+        match self {
+            Self::Request(request) => request.call(id, workspace),
+            Self::Tool(call) => call.call(id),
+        }
+    }
+
+    /// Answers with what came of the call; gives what of it the agent is to be told with the next words.
+    pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
+        match self {
+            Self::Request(request) => request.answer(result, context),
+            Self::Tool(call) => call.answer(result),
+        }
+    }
+
+    /// Answers that it cannot be had, and why.
+    pub(super) fn refuse(self, why: &str) {
+        match self {
+            Self::Request(request) => request.refuse(why),
+            Self::Tool(call) => call.refuse(why),
+        }
+    }
+
+    /// Answers that nobody decides about it any more.
+    pub(super) fn withdraw(self) {
+        match self {
+            Self::Request(request) => request.withdraw(),
+            Self::Tool(call) => call.withdraw(),
+        }
+    }
+}
+
+/// A request of the protocol that waits for an answer.
+pub(super) struct Request {
     wanted: Wanted,
     responder: Responder,
 }
 
-impl Asked {
+impl Request {
     /// A request of the agent, with the session that it is about. What we do not offer is answered at once.
-    pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Self)> {
+    pub(super) fn of(request: UntypedMessage, responder: Responder) -> Option<(String, Box<Self>)> {
         let (method, params) = request.into_parts();
         let parsed = if method == CLIENT_METHOD_NAMES.fs_read_text_file {
             serde_json::from_value(params)
@@ -75,7 +118,7 @@ impl Asked {
             return None;
         };
         match parsed {
-            Ok((session, wanted)) => Some((session, Self { wanted, responder })),
+            Ok((session, wanted)) => Some((session, Box::new(Self { wanted, responder }))),
             Err(error) => {
                 let _ = responder.respond_with_error(Error::invalid_params().data(Value::from(error.to_string())));
                 None
@@ -84,7 +127,7 @@ impl Asked {
     }
 
     /// The call of the room's tools that it is.
-    pub(super) fn call(&self, id: String, workspace: &Path) -> ToolCall {
+    fn call(&self, id: String, workspace: &Path) -> ToolCall {
         let (name, arguments) = match &self.wanted {
             Wanted::Read(read) => {
                 let mut arguments = Map::new();
@@ -113,7 +156,7 @@ impl Asked {
     }
 
     /// Answers with what came of the call. What of it the protocol has no place for: the words of whoever refused it.
-    pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
+    fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
         let words = result.text.as_str();
         // Where the connection is gone, nobody waits for it.
@@ -145,8 +188,22 @@ impl Asked {
         None
     }
 
+    /// Where the agent asks whether it may call one of the room's tools, it may: the call itself is judged when it comes.
+    /// What is not so is given back.
+    pub(super) fn let_call(self: Box<Self>, offered: &OfferedTools) -> Result<(), Box<Self>> {
+        match &self.wanted {
+            Wanted::Permission(permission) if is_of_room(permission, offered) => {
+                let outcome = outcome(permission, true);
+                // Where the connection is gone, nobody waits for it.
+                let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
+                Ok(())
+            }
+            _ => Err(self),
+        }
+    }
+
     /// Answers that it cannot be had, and why.
-    pub(super) fn refuse(self, why: &str) {
+    fn refuse(self, why: &str) {
         let _ = match self.wanted {
             Wanted::Permission(permission) => {
                 let outcome = outcome(&permission, false);
@@ -157,7 +214,7 @@ impl Asked {
     }
 
     /// Answers that nobody decides about it any more.
-    pub(super) fn withdraw(self) {
+    fn withdraw(self) {
         let _ = match self.wanted {
             Wanted::Permission(_) => {
                 let cancelled = RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
@@ -255,6 +312,16 @@ fn outcome(permission: &RequestPermissionRequest, is_allowed: bool) -> RequestPe
     })
 }
 
+/// Whether a permission is asked for a call of one of the room's tools and for nothing else, and can be given once.
+fn is_of_room(permission: &RequestPermissionRequest, offered: &OfferedTools) -> bool {
+    let fields = &permission.tool_call.fields;
+    let names_nothing_else = fields.kind.is_none_or(|kind| kind == ToolKind::Other)
+        && fields.locations.as_ref().is_none_or(Vec::is_empty)
+        && !fields.content.iter().flatten().any(|content| matches!(content, ToolCallContent::Diff(_)));
+    let can_be_once = permission.options.iter().any(|option| option.kind == PermissionOptionKind::AllowOnce);
+    names_nothing_else && can_be_once && fields.title.as_ref().is_some_and(|title| offered.is_named(title))
+}
+
 /// A permission as arguments of the tool that asks for it.
 fn own_tool(permission: &RequestPermissionRequest, workspace: &Path) -> Value {
     let mut call = OwnCall { kind: "other".to_owned(), ..OwnCall::default() };
@@ -323,6 +390,24 @@ mod tests {
         assert_eq!(chosen(&[AllowAlways, RejectAlways], true), "o1", "it would never ask again");
         assert_eq!(chosen(&[AllowAlways], true), "cancelled");
         assert_eq!(chosen(&[AllowOnce], false), "cancelled");
+    }
+
+    #[test]
+    fn a_permission_for_one_of_the_rooms_tools_names_it_and_nothing_else() {
+        use crate::mind::ToolDeclaration;
+        let tool = ToolDeclaration { name: "signal".into(), description: String::new(), parameters: json!({}) };
+        let offered = OfferedTools::new(vec![tool]);
+        let of = |title: &str, kind: ToolKind, option: PermissionOptionKind| {
+            let mut permission = permission(&[option]);
+            permission.tool_call.fields.title = Some(title.to_owned());
+            permission.tool_call.fields.kind = Some(kind);
+            is_of_room(&permission, &offered)
+        };
+        let once = PermissionOptionKind::AllowOnce;
+        assert!(of("mcp__workshop__signal", ToolKind::Other, once));
+        assert!(!of("mcp__workshop__signal", ToolKind::Execute, once), "a command may be called so");
+        assert!(!of("mcp__workshop__other", ToolKind::Other, once), "it is not offered");
+        assert!(!of("mcp__workshop__signal", ToolKind::Other, PermissionOptionKind::AllowAlways));
     }
 
     #[test]

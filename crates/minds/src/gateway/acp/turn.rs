@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::v1::schema::{ContentBlock, PlanEntryStatus, PromptResponse, SessionUpdate, ToolCallUpdate};
 use tokio::sync::Notify;
@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use super::super::mcp::plain;
 use super::options::Offer;
 use super::own_call::apply;
-use super::requests::Asked;
+use super::requests::{Asked, Request};
+use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
 use crate::mind::{AgentTold, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
 
@@ -46,6 +47,8 @@ pub(super) struct Turn {
     pub(super) changed: Notify,
     /// The programs that run for it: no longer than the turn.
     pub(super) terminals: Terminals,
+    /// The room's tools that it is offered.
+    offered: Option<Arc<OfferedTools>>,
     chosen: Mutex<Chosen>,
 }
 
@@ -126,6 +129,11 @@ pub(super) struct News {
 }
 
 impl Turn {
+    /// None yet, of an agent that is offered these of the room's tools.
+    pub(super) fn offering(offered: Option<Arc<OfferedTools>>) -> Self {
+        Self { offered, ..Self::default() }
+    }
+
     /// A prompt goes out. `apart` where nothing that the agent wants can be given to it.
     pub(super) fn begin(&self, apart: bool) {
         let mut state = self.state();
@@ -191,6 +199,17 @@ impl Turn {
         self.state().heard = Some(Instant::now());
     }
 
+    /// The agent wants something of the room by a request of the protocol.
+    pub(super) fn request(&self, request: Box<Request>) {
+        let left = match &self.offered {
+            Some(offered) if self.is_open() => request.let_call(offered),
+            _ => Err(request),
+        };
+        if let Err(request) = left {
+            self.ask(Asked::Request(request));
+        }
+    }
+
     /// The agent wants something of the room.
     pub(super) fn ask(&self, asked: Asked) {
         let mut state = self.state();
@@ -250,8 +269,10 @@ impl Turn {
                     }
                 }
             }
-            SessionUpdate::ToolCall(call) => state.tell(&ToolCallUpdate::from(call), workspace),
-            SessionUpdate::ToolCallUpdate(update) => state.tell(&update, workspace),
+            SessionUpdate::ToolCall(call) => {
+                state.tell(&ToolCallUpdate::from(call), workspace, self.offered.as_deref())
+            }
+            SessionUpdate::ToolCallUpdate(update) => state.tell(&update, workspace, self.offered.as_deref()),
             SessionUpdate::Plan(plan) => {
                 let step = |entry: agent_client_protocol::v1::schema::PlanEntry| PlanStep {
                     text: plain(&entry.content, TITLE_CHARS),
@@ -384,7 +405,7 @@ impl State {
     }
 
     /// News of a use of a tool of its own.
-    fn tell(&mut self, update: &ToolCallUpdate, workspace: &Path) {
+    fn tell(&mut self, update: &ToolCallUpdate, workspace: &Path, offered: Option<&OfferedTools>) {
         let id = plain(&update.tool_call_id.0, TITLE_CHARS);
         let at = match self.calls.iter().position(|known| known.call.id == id) {
             Some(at) => at,
@@ -398,6 +419,8 @@ impl State {
         let known = &mut self.calls[at];
         apply(&mut known.call, update, workspace);
         known.is_shown = false;
+        // Of a call of the room's own tools the log knows by itself.
+        known.is_told |= offered.is_some_and(|offered| offered.is_named(&known.call.title));
     }
 }
 

@@ -24,10 +24,17 @@ const GARBAGE_LINES_AT_MOST: usize = 200;
 /// The one notification of an agent that is listened to.
 pub(super) const UPDATE: &str = "session/update";
 
+/// Whether a notification of an agent is that one.
+pub(super) fn is_update(method: &str) -> bool {
+    method == UPDATE
+}
+
 /// How much of what an agent sends is under way.
 pub(super) struct Gauge {
     updates: Semaphore,
     requests: Semaphore,
+    /// Which notifications are listened to.
+    hears: fn(&str) -> bool,
     garbage: AtomicUsize,
     /// Whether it speaks something else than the protocol.
     pub(super) is_garbage: AtomicBool,
@@ -36,11 +43,12 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Nothing is under way.
-    pub(super) fn new() -> Arc<Self> {
+    /// Nothing is under way; these notifications are listened to.
+    pub(super) fn hearing(hears: fn(&str) -> bool) -> Arc<Self> {
         Arc::new(Self {
             updates: Semaphore::new(UPDATES_AT_ONCE),
             requests: Semaphore::new(REQUESTS_AT_ONCE),
+            hears,
             garbage: AtomicUsize::new(0),
             is_garbage: AtomicBool::new(false),
             is_over: Arc::default(),
@@ -63,7 +71,7 @@ impl Gauge {
         };
         let room = match (head.method.as_deref(), head.id) {
             (Some(_), Some(_)) => &self.requests,
-            (Some(UPDATE), None) => &self.updates,
+            (Some(method), None) if (self.hears)(method) => &self.updates,
             (Some(_), None) => return Ok(false),
             (None, id) => return Ok(id.is_some()),
         };
@@ -73,8 +81,14 @@ impl Gauge {
 
     /// A line was written to the agent.
     fn wrote(&self, line: &str) {
-        let is_answer = serde_json::from_str::<Head>(line).is_ok_and(|head| head.method.is_none());
-        if is_answer && self.requests.available_permits() < REQUESTS_AT_ONCE {
+        if serde_json::from_str::<Head>(line).is_ok_and(|head| head.method.is_none()) {
+            self.request_done();
+        }
+    }
+
+    /// A request was answered, or never will be.
+    pub(super) fn request_done(&self) {
+        if self.requests.available_permits() < REQUESTS_AT_ONCE {
             self.requests.add_permits(1);
         }
     }
@@ -139,7 +153,7 @@ mod tests {
 
     fn heard(text: &str) -> (Vec<String>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        let gauge = Gauge::new();
+        let gauge = Gauge::hearing(is_update);
         let reader = std::io::Cursor::new(text.as_bytes().to_vec());
         let lines: Vec<Result<String>> = runtime.block_on(incoming(reader, gauge.clone()).collect());
         (lines.into_iter().flatten().collect(), gauge.is_garbage.load(Ordering::Relaxed))

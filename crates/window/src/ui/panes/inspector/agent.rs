@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Inspector, about, calls, chat, earlier, last_row};
+use super::trail::AgentTrail;
+use super::{Inspector, about, calls, chat, earlier, last_row, own_commands, own_plan};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -72,7 +73,7 @@ pub(super) fn agent_card(
                 .show_separator_line(false)
                 .show(ui, |ui| {
                     widgets::dress(ui.style_mut(), theme);
-                    foot(ui, cx, (agent, detail), &mut pane.drafts, commands);
+                    foot(ui, cx, (agent, detail, trail), &mut pane.drafts, commands);
                 });
             earlier::earlier_row(ui, agent, trail, &mut pane.earlier, cx);
             match pane.earlier.chosen(&agent.id) {
@@ -84,6 +85,7 @@ pub(super) fn agent_card(
         }
         AgentTab::About => {
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
+                own_plan::plan_ui(ui, trail.map(|trail| &*trail.plan).unwrap_or_default(), cx.theme);
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
                 last_row(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
@@ -149,7 +151,7 @@ pub fn has_room_for_question(cx: &ViewerContext<'_>) -> bool {
 fn foot(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
-    (agent, detail): (&AgentView, &AgentDetail),
+    (agent, detail, trail): (&AgentView, &AgentDetail, Option<&AgentTrail>),
     drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
@@ -163,6 +165,9 @@ fn foot(
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
+        if let Some(plan) = trail.and_then(|trail| own_plan::in_a_line(&trail.plan)) {
+            ui.add(Label::new(widgets::small(plan, theme)).truncate());
+        }
         if let Some(work) = work {
             ui.label(widgets::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
         }
@@ -170,6 +175,9 @@ fn foot(
     });
     let draft = drafts.entry(format!("task of {}", agent.id)).or_default();
     widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
+    if let Some(trail) = trail {
+        own_commands::suggestions_ui(ui, &trail.commands, draft, theme);
+    }
     let text = draft.trim().to_owned();
     let has_work = work.is_some() || !detail.tasks.is_empty();
     ui.horizontal(|ui| {

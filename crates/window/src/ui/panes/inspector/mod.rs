@@ -7,6 +7,8 @@ mod chat;
 mod earlier;
 mod element;
 mod file;
+mod own_commands;
+mod own_plan;
 mod prompt;
 mod readers;
 mod trail;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
+use crate::gateway::acp::told::{OwnCommands, OwnPlan};
 use crate::log::events::{Activation, FileChange, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
+use crate::mind::{OwnCommand, PlanStep};
 use crate::ui::widgets::words;
 use crate::view::book::{EventBook, EventRow};
 
@@ -40,6 +42,10 @@ pub(super) struct Trail {
 pub(super) struct AgentTrail {
     pub(super) works: VecDeque<PastWork>,
     pub(super) calls: VecDeque<Arc<EventRow>>,
+    /// The plan of which it told last, where a coding agent answers for it.
+    pub(super) plan: Vec<PlanStep>,
+    /// The commands of which it told.
+    pub(super) commands: Vec<OwnCommand>,
 }
 
 /// A piece of work as the log tells of it.
@@ -120,7 +126,18 @@ impl Trail {
                     self.readers.insert(path, readers);
                 }
             }
+            EventKind::Other(_) => self.note_own(row),
             _ => {}
+        }
+    }
+
+    /// Keeps what a coding agent tells of itself.
+    fn note_own(&mut self, row: &Arc<EventRow>) {
+        let Some(agent) = &row.agent else { return };
+        if let Some(OwnPlan { steps }) = row.read() {
+            self.agents.entry(agent.clone()).or_default().plan = steps;
+        } else if let Some(OwnCommands { commands }) = row.read() {
+            self.agents.entry(agent.clone()).or_default().commands = commands;
         }
     }
 
@@ -128,7 +145,10 @@ impl Trail {
         let (Some(agent), Some(activation)) = (&row.agent, &row.activation) else { return };
         let task = row.read::<Activation>().map(|work| first_paragraph(&work.task)).unwrap_or_default();
         let work = PastWork { activation: activation.clone(), began: row.clone(), task, ended: None };
-        push(&mut self.agents.entry(agent.clone()).or_default().works, work, WORKS_KEPT);
+        let trail = self.agents.entry(agent.clone()).or_default();
+        // A plan is one for a piece of work.
+        trail.plan.clear();
+        push(&mut trail.works, work, WORKS_KEPT);
     }
 
     fn end(&mut self, row: &Arc<EventRow>, end: WorkEnd) {

@@ -1,0 +1,165 @@
+//! The room's own tools (boards, mail, the blackboard, other agents) for one session with an agent: what it is offered of
+//! them, and a call of one as something that it wants.
+//!
+//! What it may do with files and commands it has by the protocol already; who may call what is decided by whoever asks.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::{oneshot, watch};
+
+use super::requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
+use crate::mind::{CallEnd, PromptMessage, ToolCall, ToolDeclaration};
+
+/// What the server of the room's tools is called to the agent.
+pub(super) const SERVER: &str = "workshop";
+
+/// Those that an agent is offered.
+pub(super) struct OfferedTools {
+    tools: Mutex<Vec<ToolDeclaration>>,
+    /// How often they changed.
+    changes: watch::Sender<u64>,
+}
+
+impl OfferedTools {
+    /// These.
+    pub(super) fn new(tools: Vec<ToolDeclaration>) -> Self {
+        Self { tools: Mutex::new(tools), changes: watch::Sender::new(0) }
+    }
+
+    /// All of them, in the order in which any model is told of them.
+    pub(super) fn all(&self) -> Vec<ToolDeclaration> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on these.
+    pub(super) fn set(&self, tools: &[ToolDeclaration]) {
+        let mut offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if *offered != tools {
+            *offered = tools.to_vec();
+            drop(offered);
+            self.changes.send_modify(|changes| *changes = changes.wrapping_add(1));
+        }
+    }
+
+    /// Hears of changes.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Whether these words are an agent's for one of them. Such a call is judged when it comes here.
+    pub(super) fn is_named(&self, title: &str) -> bool {
+        let offered = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        offered.iter().any(|tool| is_name(title, &tool.name))
+    }
+}
+
+/// Whether this is how an agent calls a tool of the room's server: agents put the server's name before or behind it.
+fn is_name(title: &str, tool: &str) -> bool {
+    let title = title.trim();
+    [
+        format!("mcp__{SERVER}__{tool}"),
+        format!("mcp_{SERVER}_{tool}"),
+        format!("{SERVER}/{tool}"),
+        format!("{tool} ({SERVER} MCP Server)"),
+    ]
+    .iter()
+    .any(|name| name == title)
+}
+
+/// Whether a tool is one by which the room takes requests of the protocol: called in another way, it would say that
+/// something is allowed or done which nobody then does.
+pub(super) fn is_of_protocol(tool: &str) -> bool {
+    [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
+}
+
+/// What came of a call, or why nothing did.
+pub(super) type RoomToolAnswer = Result<String, String>;
+
+/// A call of one of the room's tools.
+pub(super) struct RoomToolCall {
+    name: String,
+    arguments: Value,
+    answer: oneshot::Sender<RoomToolAnswer>,
+}
+
+impl RoomToolCall {
+    /// A call, and where its answer comes.
+    pub(super) fn new(name: String, arguments: Value) -> (Self, oneshot::Receiver<RoomToolAnswer>) {
+        let (answer, comes) = oneshot::channel();
+        (Self { name, arguments, answer }, comes)
+    }
+
+    /// The call as any model makes it.
+    pub(super) fn call(&self, id: String) -> ToolCall {
+        ToolCall::new(id, self.name.clone(), self.arguments.clone())
+    }
+
+    /// Answers with what came of it. The words for an agent that has stopped waiting for that.
+    pub(super) fn answer(self, result: &PromptMessage) -> Option<String> {
+        let is_done = result.end == Some(CallEnd::Done);
+        let words = result.text.clone();
+        let untold = self.answer.send(if is_done { Ok(words) } else { Err(words) }).err()?;
+        let (Ok(words) | Err(words)) = untold;
+        Some(format!("What came of your call of {}, for which you did not wait any longer: {words}", self.name))
+    }
+
+    /// Answers that it cannot be had, and why.
+    pub(super) fn refuse(self, why: &str) {
+        // Whoever asked may have stopped waiting.
+        let _ = self.answer.send(Err(format!("Error: {why}")));
+    }
+
+    /// Answers that nobody decides about it any more.
+    pub(super) fn withdraw(self) {
+        self.refuse("the room takes calls of its tools only while it waits for your answer to a prompt");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(name: &str) -> ToolDeclaration {
+        ToolDeclaration { name: name.to_owned(), description: String::new(), parameters: json!({}) }
+    }
+
+    #[test]
+    fn agents_name_tools_of_the_room_in_their_own_ways() {
+        let offered = OfferedTools::new(vec![tool("blackboard_read")]);
+        for title in [
+            "mcp__workshop__blackboard_read",
+            "mcp_workshop_blackboard_read",
+            "workshop/blackboard_read",
+            "blackboard_read (workshop MCP Server)",
+        ] {
+            assert!(offered.is_named(title), "{title}");
+        }
+        for title in ["blackboard_read", "mcp__other__blackboard_read", "mcp__workshop__vfs_delete", "rm -r /"] {
+            assert!(!offered.is_named(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn who_is_offered_the_same_is_not_told_that_it_changed() {
+        let offered = OfferedTools::new(vec![tool("a")]);
+        let changes = offered.changes();
+        offered.set(&[tool("a")]);
+        assert!(!changes.has_changed().expect("it is still offered"));
+        offered.set(&[tool("a"), tool("b")]);
+        assert!(changes.has_changed().expect("it is still offered"));
+        assert_eq!(offered.all().len(), 2);
+    }
+
+    #[test]
+    fn what_nobody_waits_for_any_more_is_told_with_the_next_words() {
+        let (call, comes) = RoomToolCall::new("blackboard_write".to_owned(), json!({ "key": "a" }));
+        let made = call.call("c-1".to_owned());
+        assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));
+        drop(comes);
+        let told = call.answer(&PromptMessage::result(&made, "Written."));
+        assert!(told.is_some_and(|told| told.contains("blackboard_write") && told.ends_with("Written.")));
+    }
+}

@@ -1,0 +1,77 @@
+//! This program as the MCP server that a coding agent starts: it passes on what the agent says to the room that runs, and
+//! back, and ends when either of them does. It knows nothing of what it passes on.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::process::ExitCode;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+/// The word by which this program is told to be that server; the room's address stands behind it.
+pub const RELAY_WORD: &str = "__relay-tools";
+/// The variable in which stands the word that opens the room's door. No argument: those are seen by everybody.
+pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";
+/// How long the room may take to answer at its door.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Bytes that are passed on at once.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// Passes on until one side has ended.
+pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
+    let address = arguments.next().and_then(|address| address.parse::<SocketAddr>().ok());
+    let (Some(address), Ok(word)) = (address, std::env::var(WORD_VARIABLE)) else {
+        say("this is started by coding agents that a room hosts, and by nobody else");
+        return ExitCode::from(2);
+    };
+    match pass_on(address, &word) {
+        Ok(0) => {
+            say("the room did not answer: this session of the agent is over");
+            ExitCode::FAILURE
+        }
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("the room cannot be reached at {address}: {error}; it may have ended"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Bytes that the room has answered with when one side has ended.
+fn pass_on(address: SocketAddr, word: &str) -> io::Result<u64> {
+    let mut room = TcpStream::connect_timeout(&address, CONNECT)?;
+    // Small questions are to be there at once.
+    room.set_nodelay(true)?;
+    room.write_all(format!("{word}\n").as_bytes())?;
+    let mut to_room = room.try_clone()?;
+    let (ended, end) = sync_channel(2);
+    let ended_too = ended.clone();
+    // Neither is waited for: the one that still reads when the other has ended ends with this process.
+    std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
+        copy(&mut io::stdin().lock(), &mut to_room);
+        let _ = to_room.shutdown(Shutdown::Write);
+        let _ = ended.send(None);
+    })?;
+    std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
+        let _ = ended_too.send(Some(copy(&mut room, &mut io::stdout().lock())));
+    })?;
+    let first = end.recv().ok().flatten();
+    // The agent has said all: what the room still answers is passed on, for a moment.
+    Ok(first.or_else(|| end.recv_timeout(CONNECT).ok().flatten()).unwrap_or(1))
+}
+
+/// Copies until one of them has ended; how it ended does not matter, for nobody is there any more. Bytes that were copied.
+fn copy(from: &mut impl Read, to: &mut impl Write) -> u64 {
+    let mut block = [0; BLOCK_BYTES];
+    let mut passed = 0;
+    loop {
+        let count = match from.read(&mut block) {
+            Ok(count @ 1..) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => return passed,
+        };
+        if to.write_all(&block[..count]).and_then(|()| to.flush()).is_err() {
+            return passed;
+        }
+        passed += count as u64;
+    }
+}

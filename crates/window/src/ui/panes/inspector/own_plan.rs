@@ -1,0 +1,52 @@
+//! The plan of a coding agent, as it tells of it: a line at the foot of its chat, and the whole list beside it.
+
+use egui::{Label, RichText, Ui};
+
+use crate::mind::PlanStep;
+use crate::ui::widgets;
+use crate::view::theme::Theme;
+
+/// A plan in one line: how much of it is done, and what the agent is at.
+pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
+    let done = plan.iter().filter(|step| step.status == "completed").count();
+    let at = plan.iter().find(|step| step.status == "in_progress");
+    let at = at.map(|step| format!(", at it: {}", step.text)).unwrap_or_default();
+    (!plan.is_empty()).then(|| format!("Plan: {done} of {} done{at}", plan.len()))
+}
+
+/// A step as its row shows it.
+fn row(step: &PlanStep) -> String {
+    let how = match step.status.as_str() {
+        "completed" => "done",
+        "in_progress" => "at it",
+        _ => "to do",
+    };
+    format!("{how}: {}", step.text)
+}
+
+/// Draws all of it; nothing where there is none.
+pub(super) fn plan_ui(ui: &mut Ui, plan: &[PlanStep], theme: &Theme) {
+    if plan.is_empty() {
+        return;
+    }
+    widgets::section(ui, "Its plan", theme);
+    for step in plan {
+        let colour = if step.status == "in_progress" { theme.accent } else { theme.text };
+        ui.add(Label::new(RichText::new(row(step)).color(colour)).wrap());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_says_how_much_of_it_is_done_and_what_is_under_way() {
+        let step = |text: &str, status: &str| PlanStep { text: text.into(), status: status.into() };
+        assert_eq!(in_a_line(&[]), None);
+        let plan = [step("Look", "completed"), step("Write", "in_progress"), step("Test", "pending")];
+        assert_eq!(in_a_line(&plan).as_deref(), Some("Plan: 1 of 3 done, at it: Write"));
+        assert_eq!(plan.each_ref().map(row), ["done: Look", "at it: Write", "to do: Test"]);
+        assert_eq!(in_a_line(&plan[..1]).as_deref(), Some("Plan: 1 of 1 done"));
+    }
+}

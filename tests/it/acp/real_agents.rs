@@ -1,0 +1,164 @@
+//! Coding agents that nobody here wrote, each over a mock of its vendor's wire: what they do by the room, under its gate.
+
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::peers::{self, is_ignored};
+use crate::program::{folder, json_lines, succeed};
+use crate::servers::run_in;
+
+pub fn cases() -> Vec<Trial> {
+    let of_claude = cases![claude_writes_under_the_gate, claude_calls_the_rooms_tools,];
+    let of_gemini = cases![gemini_writes_through_the_rooms_files_under_the_gate, gemini_calls_the_rooms_tools,];
+    let missing = peers::aimock().and(peers::coding_agent()).err();
+    let ignored = is_ignored("the cases of Claude Code", missing);
+    let of_claude = of_claude.into_iter().map(move |case| case.with_ignored_flag(ignored));
+    let missing = peers::aimock().and(peers::other_coding_agent()).err();
+    let ignored = is_ignored("the cases of Gemini CLI", missing);
+    of_claude.chain(of_gemini.into_iter().map(move |case| case.with_ignored_flag(ignored))).collect()
+}
+
+/// How one is started, over the mock at this address, with this home.
+type Agent = fn(&str, &Path) -> Value;
+
+fn claude(mock: &str, home: &Path) -> Value {
+    let script = peers::coding_agent().expect("it was looked for");
+    json!({ "command": "node", "args": [script], "env": {
+        "ANTHROPIC_BASE_URL": mock, "ANTHROPIC_API_KEY": "x", "IS_SANDBOX": "1", "HOME": home,
+    } })
+}
+
+fn gemini(mock: &str, home: &Path) -> Value {
+    let script = peers::other_coding_agent().expect("it was looked for");
+    // With a model of its choice it would first ask one which to take, in a form of its own.
+    json!({ "command": "node", "args": [script, "--experimental-acp"], "env": {
+        "GOOGLE_GEMINI_BASE_URL": mock, "GEMINI_API_KEY": "x", "GEMINI_MODEL": "gemini-2.5-flash",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true", "HOME": home,
+    } })
+}
+
+/// A workspace in which one of them works, over the mock of its vendor's wire.
+struct Real {
+    _folders: [tempfile::TempDir; 2],
+    _mock: peers::Peer,
+    place: PathBuf,
+    config: PathBuf,
+}
+
+impl Real {
+    fn new(agent: Agent, tools: &str, gate: &str, fixtures: impl FnOnce(&Path) -> Value) -> Self {
+        let (workspace, config) = (folder(), folder());
+        let place = workspace.path().join("w");
+        for part in ["artifacts", "agents", "home"] {
+            std::fs::create_dir_all(place.join(part)).expect("folders can be made");
+        }
+        let place = place.canonicalize().expect("it is there");
+        succeed(&place, &["init", "--bare", "."]);
+        let file = config.path().join("fixtures.json");
+        std::fs::write(&file, fixtures(&place).to_string()).expect("files can be written");
+        let mock = peers::start_aimock(&file, &[]).expect("the mock starts");
+        let agents = json!({ "real": agent(&mock.url, &place.join("home")) });
+        let settings = std::fs::read_to_string(place.join("settings.yaml")).expect("it is there");
+        let settings = format!("{settings}\nacp: {{ agents: {agents} }}\n{gate}");
+        std::fs::write(place.join("settings.yaml"), settings).expect("files can be written");
+        let lead = format!("---\nid: lead\nmodel: acp:real\ntools: [{tools}]\n---\nYou lead.\n");
+        std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
+        let allowed = run_in(&place, config.path(), &["acp", "allow", "real", "--yes"]);
+        assert_eq!(allowed.0, Some(0), "{}", allowed.1);
+        let kept = config.path().to_owned();
+        Self { _folders: [workspace, config], _mock: mock, place, config: kept }
+    }
+
+    fn run(&self, task: &str) -> String {
+        let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
+        let (code, told) = run_in(&self.place, &self.config, &arguments);
+        assert_eq!(code, Some(0), "{told}");
+        told
+    }
+}
+
+/// The tools that the room was asked for, in order.
+fn calls(told: &str) -> Vec<String> {
+    let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+    let calls = events.iter().filter(|event| event["type"] == "tool_call");
+    calls.filter_map(|event| event["data"]["tool"].as_str().map(str::to_owned)).collect()
+}
+
+/// What a model answers: with a call where the prompt names something, and with words after it.
+fn fixtures(calls: &[(&str, &str, Value)]) -> Value {
+    let mut fixtures = vec![json!({ "match": { "hasToolResult": true }, "response": { "content": "That was it." } })];
+    fixtures.extend(calls.iter().map(|(asked, tool, arguments)| {
+        let call = json!({ "name": tool, "arguments": arguments.to_string() });
+        json!({ "match": { "userMessage": asked }, "response": { "toolCalls": [call] } })
+    }));
+    fixtures.push(json!({ "match": {}, "response": { "content": "Hello." } }));
+    json!({ "fixtures": fixtures })
+}
+
+const GATE: &str = "gate: { deny: [\"artifacts/secret/**\"] }\n";
+
+/// Both files, written by a tool of the agent's own.
+fn writes(place: &Path, tool: &str) -> Value {
+    let file = |path: &str| json!({ "file_path": place.join(path), "content": "by a coding agent" });
+    fixtures(&[
+        ("the open file", tool, file("artifacts/open.md")),
+        ("the secret file", tool, file("artifacts/secret/x.md")),
+    ])
+}
+
+fn claude_writes_under_the_gate() {
+    let real = Real::new(claude, "vfs_read, vfs_write", GATE, |place| writes(place, "Write"));
+    let told = real.run("Write the open file.");
+    assert!(told.contains("That was it.") && told.contains("use_own_tool") && told.contains("own_tool"), "{told}");
+    assert!(told.contains("own_options") && told.contains("acceptEdits"), "its modes are known: {told}");
+    let text = std::fs::read_to_string(real.place.join("artifacts/open.md")).expect("it was written");
+    assert_eq!(text, "by a coding agent");
+    let told = real.run("Write the secret file.");
+    assert!(told.contains("That was it."), "{told}");
+    assert!(!real.place.join("artifacts/secret/x.md").exists(), "what the gate denies is not done");
+}
+
+fn claude_calls_the_rooms_tools() {
+    let plan = json!({ "key": "plan", "value": "walls first" });
+    let real = Real::new(claude, "vfs_read, blackboard_write", "", |_| {
+        fixtures(&[("the plan", "mcp__workshop__blackboard_write", plan)])
+    });
+    let told = real.run("Write down the plan.");
+    assert!(told.contains("That was it."), "{told}");
+    assert_eq!(calls(&told), ["blackboard_write"], "{told}");
+    assert!(!told.contains("approval_requested") && !told.contains("\"own_tool\""), "{told}");
+}
+
+fn gemini_writes_through_the_rooms_files_under_the_gate() {
+    let real = Real::new(gemini, "vfs_read, vfs_write", GATE, |place| writes(place, "write_file"));
+    // It takes a file that is not there for an error of whoever serves files, so both are there.
+    for path in ["artifacts/open.md", "artifacts/secret/x.md"] {
+        let file = real.place.join(path);
+        std::fs::create_dir_all(file.parent().expect("it has one")).expect("folders can be made");
+        std::fs::write(file, "old").expect("files can be written");
+    }
+    let told = real.run("Write the open file.");
+    assert!(told.contains("That was it."), "{told}");
+    let (calls, text) = (calls(&told), std::fs::read_to_string(real.place.join("artifacts/open.md")));
+    assert!(calls.contains(&"use_own_tool".to_owned()) && calls.contains(&"vfs_write".to_owned()), "{told}");
+    assert_eq!(text.expect("it is there"), "by a coding agent");
+    assert!(told.contains("own_options") && told.contains("yolo"), "its modes are known: {told}");
+    let told = real.run("Write the secret file.");
+    assert!(told.contains("That was it."), "{told}");
+    let text = std::fs::read_to_string(real.place.join("artifacts/secret/x.md")).expect("it is there");
+    assert_eq!(text, "old", "what the gate denies is not done");
+}
+
+fn gemini_calls_the_rooms_tools() {
+    let plan = json!({ "key": "plan", "value": "walls first" });
+    let real = Real::new(gemini, "vfs_read, blackboard_write", "", |_| {
+        fixtures(&[("the plan", "mcp_workshop_blackboard_write", plan)])
+    });
+    let told = real.run("Write down the plan.");
+    assert!(told.contains("That was it."), "{told}");
+    assert_eq!(calls(&told), ["blackboard_write"], "{told}");
+    assert!(!told.contains("approval_requested"), "{told}");
+}

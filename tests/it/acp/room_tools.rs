@@ -1,0 +1,149 @@
+//! The room's own tools, offered to coding agents: which they are, who decides about a call, and what is never called so.
+
+use agent_workshop::base::AllowScope;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use super::kills::has_relay;
+use super::{Place, asked, decide, ended, is_gone, line, on_disk};
+use crate::cases;
+use crate::program::json_lines;
+use crate::servers::run_in;
+use crate::workshop::Workshop;
+
+pub fn cases() -> Vec<Trial> {
+    cases![
+        an_agent_calls_the_rooms_tools_that_its_file_lists,
+        a_person_is_asked_about_a_call_once_and_not_about_making_it,
+        what_is_refused_is_told_and_the_answer_goes_on,
+        what_an_agent_did_not_wait_for_it_is_told_with_the_next_words,
+        an_agent_whose_file_changes_is_told_of_its_tools_anew,
+        only_the_word_of_its_session_opens_the_door,
+        a_run_with_calls_replays_without_the_agent,
+        a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it,
+    ]
+}
+
+const BOARD: &str = "blackboard_write, blackboard_read";
+const ASKED: &str = "gate: { touches: { \"message.send\": ask } }\n";
+
+fn write(value: &str) -> String {
+    format!("do:toolcall blackboard_write {}", json!({ "key": "plan", "value": value }))
+}
+
+fn calls(room: &Workshop) -> Vec<&str> {
+    room.events("tool_call").into_iter().filter_map(|call| call["data"]["tool"].as_str()).collect()
+}
+
+fn an_agent_calls_the_rooms_tools_that_its_file_lists() {
+    let place = Place::new();
+    let task = format!(
+        "do:tools\n{}\ndo:toolcall blackboard_read {{\"key\": \"plan\"}}\ndo:toolcall blackboard_read {{\"key\": 7}}\n\
+         do:toolcall spawn_agent {{}}\ndo:toolcall use_own_tool {{\"kind\": \"think\"}}",
+        write("walls first")
+    );
+    let tools = format!("vfs_read, vfs_write, execute_command, {BOARD}");
+    let mut room = place.allowed("good", "room_tools", &tools, "", &task);
+    let text = ended(&mut room);
+    for part in [
+        "tools: blackboard_write, blackboard_read.",
+        "called blackboard_write: ",
+        "walls first",
+        "refused blackboard_read: Error: blackboard_read: ",
+        "refused spawn_agent: Error: the tool 'spawn_agent' is not among yours",
+        "refused use_own_tool: Error: use_own_tool is what the Agent Client Protocol asks for",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(calls(&room), ["blackboard_write", "blackboard_read", "blackboard_read", "spawn_agent"]);
+    assert!(room.events("approval_requested").is_empty());
+}
+
+fn a_person_is_asked_about_a_call_once_and_not_about_making_it() {
+    let place = Place::new();
+    let task = "do:toolask blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}";
+    let mut room = place.allowed("good", "room_tool_asked", "blackboard_write", ASKED, task);
+    let question = asked(&mut room);
+    assert_eq!(question["data"]["tool"], "blackboard_write", "{question}");
+    decide(&mut room, true, AllowScope::Once);
+    let text = ended(&mut room);
+    assert!(text.contains("may blackboard_write: yes") && text.contains("called blackboard_write: "), "{text}");
+    assert_eq!((calls(&room), room.events("approval_requested").len()), (vec!["blackboard_write"], 1));
+    assert!(room.events("own_tool").is_empty(), "it is none of its own: {:?}", room.events("own_tool"));
+}
+
+fn what_is_refused_is_told_and_the_answer_goes_on() {
+    let place = Place::new();
+    let task = "do:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:say afterwards";
+    let mut room = place.allowed("good", "room_tool_refused", "blackboard_write", ASKED, task);
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    let text = ended(&mut room);
+    assert!(text.contains("refused blackboard_write: ") && text.contains("a person refused"), "{text}");
+    assert!(text.contains("afterwards"), "{text}");
+}
+
+fn what_an_agent_did_not_wait_for_it_is_told_with_the_next_words() {
+    let place = Place::new();
+    // With nothing said after it, the agent is asked once more, and told.
+    let task = "do:toolgiveup blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolcall blackboard_write {\"key\": \"other\", \"value\": \"roof\"}";
+    let mut room = place.allowed("good", "room_tool_left", "blackboard_write", ASKED, task);
+    asked(&mut room);
+    decide(&mut room, true, AllowScope::Task);
+    let text = ended(&mut room);
+    assert!(text.contains("gave up") && text.contains("called blackboard_write: "), "{text}");
+    assert_eq!(calls(&room), ["blackboard_write", "blackboard_write"], "what was begun is done and is in the log");
+}
+
+fn an_agent_whose_file_changes_is_told_of_its_tools_anew() {
+    let place = Place::new();
+    let task = "do:tools\ndo:toolcall blackboard_write {\"key\": \"plan\", \"value\": \"walls\"}\ndo:toolnews";
+    let mut room = place.allowed("good", "room_tools_new", "blackboard_write", ASKED, task);
+    asked(&mut room);
+    let model = format!("acp:{}", line("good", "room_tools_new"));
+    room.edit(
+        "agents/lead.md",
+        &format!("---\nid: lead\nmodel: {model:?}\ntools: [blackboard_write, vfs_list]\n---\nYou lead.\n"),
+    );
+    room.advance(1.0);
+    decide(&mut room, true, AllowScope::Once);
+    let text = ended(&mut room);
+    assert!(text.contains("tools: blackboard_write.") && text.contains("now: vfs_list, blackboard_write."), "{text}");
+}
+
+fn only_the_word_of_its_session_opens_the_door() {
+    let place = Place::new();
+    let mut room = place.allowed("good", "room_word", BOARD, "", "do:toolword\ndo:tools");
+    let text = ended(&mut room);
+    assert!(text.contains("with another word: None and ") && text.contains("the room did not answer"), "{text}");
+    assert!(text.contains("tools: blackboard_write, blackboard_read."), "{text}");
+}
+
+fn a_run_with_calls_replays_without_the_agent() {
+    let place = Place::new();
+    let mut live = place.allowed("good", "room_replayed", BOARD, "", &write("walls first"));
+    ended(&mut live);
+    let again = live.replayed();
+    let values =
+        |room: &Workshop| room.events("tool_call").iter().map(|call| call["data"].clone()).collect::<Vec<Value>>();
+    assert_eq!((values(&again), values(&again).len()), (values(&live), 1));
+    drop(live);
+    assert!(is_gone("good", "room_replayed"), "the replay starts nothing");
+}
+
+fn a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it() {
+    let (_workspace, config, place) = on_disk("good", "room_tools_confined", BOARD);
+    let task = format!("do:tools\n{}", write("walls first"));
+    let arguments = ["run", "--agent", "lead", "--task", &task, "--events", "-", "--until", "idle"];
+    let (code, told) = run_in(&place, config.path(), &arguments);
+    assert_eq!(code, Some(0), "{told}");
+    let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+    let done = events.iter().find(|event| event["type"] == "complete").expect("it is done");
+    let text = done["data"]["text"].as_str().unwrap_or_default();
+    assert!(
+        text.contains("tools: blackboard_write, blackboard_read.") && text.contains("called blackboard_write: "),
+        "{text}"
+    );
+    assert!(is_gone("good", "room_tools_confined"));
+    assert!(!has_relay("room_tools_confined"), "its relay ends with it");
+}
