@@ -49,7 +49,7 @@ fn an_agent_calls_the_rooms_tools_that_its_file_lists() {
         "tools: blackboard_write, blackboard_read.",
         "called blackboard_write: ",
         "walls first",
-        "refused blackboard_read: Error: blackboard_read: ",
+        "called blackboard_read: There is no entry '7'",
         "refused spawn_agent: Error: the tool 'spawn_agent' is not among yours",
         "refused use_own_tool: Error: use_own_tool is what the Agent Client Protocol asks for",
     ] {
