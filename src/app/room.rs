@@ -272,7 +272,10 @@ fn learned(
     let remedy = "agents remember nothing in this run; mend that and open the workspace again";
     let counted = count_memories(folder).map_err(|error| error.to_string());
     let counted = match counted {
-        Ok(counted) => counted,
+        Ok((counted, wrong)) => {
+            problems.extend(wrong);
+            counted
+        }
         Err(why) => {
             problems.push(Problem::warning(KNOWLEDGE_FOLDER, why, remedy));
             return None;

@@ -140,7 +140,7 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
 fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     let folder = place::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
     let files = KnowledgeFiles::open(&folder, &state_folder(&folder)).map_err(Complaint::failed)?;
-    let problems = files.known().problems();
+    let problems = files.problems();
     for problem in problems.iter().take(PROBLEMS_TOLD) {
         let word = if problem.severity == Severity::Error { "error" } else { "warning" };
         output::note(&format!("{word}: {problem}"));

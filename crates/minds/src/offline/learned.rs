@@ -32,7 +32,7 @@ pub fn answer(request: &ProviderRequest) -> Option<String> {
 fn worth_remembering(lines: &[Line]) -> Vec<Value> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(MemoryKind, String)> = Vec::new();
-    for line in lines {
+    for line in lines.iter().filter(|line| !is_call(&line.text)) {
         for sentence in sentences(&line.text) {
             let Some(kind) = kind_of(&sentence) else { continue };
             if seen.insert(bare(&sentence)) {
@@ -52,14 +52,18 @@ fn worth_remembering(lines: &[Line]) -> Vec<Value> {
     found.into_iter().map(|(kind, content)| json!({ "content": content, "kind": kind })).collect()
 }
 
+/// Whether a line is the call of a tool: its name and an object.
+fn is_call(line: &str) -> bool {
+    line.split_once(" {").is_some_and(|(tool, _)| !tool.contains(' '))
+}
+
 /// What kind of memory a sentence is; none where it is not worth remembering: a question, a greeting, or something that
 /// is only true for the moment.
 fn kind_of(sentence: &str) -> Option<MemoryKind> {
     let sentence = sentence.trim();
     let words: Vec<String> = words(sentence).map(str::to_lowercase).collect();
-    let is_question = sentence.ends_with('?');
-    let is_call = sentence.contains(['{', '}', '[', ']', '`']) && sentence.contains("\":");
-    if is_question || is_call || !WORDS.contains(&words.len()) {
+    let is_for_now = sentence.ends_with(['?', '!']);
+    if is_for_now || !WORDS.contains(&words.len()) {
         return None;
     }
     let has = |list: &super::lines::WordList| words.iter().any(|word| list.has(word));

@@ -30,7 +30,7 @@ pub(super) fn recall(
     agent: &Id,
     about: &str,
     (now, settings): (i64, &KnowledgeSettings),
-) -> Result<String, KnowledgeFilesError> {
+) -> String {
     let viewer = Viewer::Agent(agent.clone());
     let found = files.known().recall(&viewer, about, now, settings.recalled_at_most, Filter::default());
     let is_near = |parts: &ScoreParts| {
@@ -39,8 +39,15 @@ pub(super) fn recall(
     };
     let recalled: Vec<RecalledMemory> = found.iter().filter(|found| is_near(&found.parts)).map(recalled).collect();
     let ids: Vec<Id> = recalled.iter().map(|memory| memory.id.clone()).collect();
-    files.note_recalled(ids.iter().map(|id| &**id), now)?;
-    Ok(Reminder { about: about.to_owned(), memories: recalled }.to_json())
+    note_recalled(files, &ids, now);
+    Reminder { about: about.to_owned(), memories: recalled }.to_json()
+}
+
+/// Counts that memories were recalled. Where that cannot be kept, as on a full disk, they are recalled all the same.
+fn note_recalled(files: &mut KnowledgeFiles, ids: &[Id], now: i64) {
+    if let Err(error) = files.note_recalled(ids.iter().map(|id| &**id), now) {
+        tracing::warn!("how often memories are recalled could not be kept: {error}");
+    }
 }
 
 fn recalled(found: &Recalled<'_>) -> RecalledMemory {
@@ -92,7 +99,7 @@ pub(super) struct Caller {
 /// What a call of a tool comes to.
 pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
     let done = match order {
-        KnowledgeOrder::Query { question, kinds, limit } => find(files, caller, question, kinds, *limit),
+        KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
         KnowledgeOrder::Contribute { content, kind, tags, importance, is_private } => {
             let usual = Candidate::new(content);
             let importance = importance.map_or(usual.importance, |hundredths| hundredths as f32 / 100.0);
@@ -106,13 +113,7 @@ pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &Kno
     }
 }
 
-fn find(
-    files: &mut KnowledgeFiles,
-    caller: &Caller,
-    question: &str,
-    kinds: &[MemoryKind],
-    limit: usize,
-) -> Result<ToolOutput, KnowledgeFilesError> {
+fn find(files: &mut KnowledgeFiles, caller: &Caller, question: &str, kinds: &[MemoryKind], limit: usize) -> ToolOutput {
     let viewer = Viewer::Agent(caller.agent.clone());
     let filter = Filter { kinds: kinds.to_vec(), ..Filter::default() };
     let found: Vec<RecalledMemory> =
@@ -122,10 +123,11 @@ fn find(
     } else {
         found.iter().map(|memory| format!("- {}: {}", memory.id, memory.line())).collect::<Vec<_>>().join("\n")
     };
-    files.note_recalled(found.iter().map(|memory| &*memory.id), caller.now)?;
+    let ids: Vec<Id> = found.iter().map(|memory| memory.id.clone()).collect();
+    note_recalled(files, &ids, caller.now);
     let memories: Vec<&RecalledScore> = found.iter().map(|memory| &memory.score).collect();
     let told = Knowledge::Recalled { about: logged(question), memories: memories.into_iter().cloned().collect() };
-    Ok(output(text, &told))
+    output(text, &told)
 }
 
 /// What is said of a call, and what the log is to say of it.

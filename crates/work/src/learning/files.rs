@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::base::Author;
 use crate::base::hash::content_hash;
+use crate::base::{Author, Problem};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::knowledge::{
     Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, WordLlama, Write,
@@ -68,6 +68,8 @@ pub struct KnowledgeFiles {
     writer: Writer,
     known: KnowledgeBase,
     texts: BTreeMap<Owner, String>,
+    /// Files that cannot be read: what stands in them is not known, and they are not written.
+    unread: Vec<Problem>,
 }
 
 impl KnowledgeFiles {
@@ -86,15 +88,20 @@ impl KnowledgeFiles {
         let embedder = Box::new(WordLlama::built_in().map_err(KnowledgeError::from)?);
         let known = KnowledgeBase::new(db, embedder)?;
         let files = FilesAtRest::open(workspace)?;
-        let mut opened = Self { files, writer, known, texts: BTreeMap::new() };
+        let mut opened = Self { files, writer, known, texts: BTreeMap::new(), unread: Vec::new() };
         opened.read()?;
         Ok(opened)
     }
 
     /// Reads all files.
     fn read(&mut self) -> Result<Read, KnowledgeFilesError> {
-        self.texts = texts(&self.files)?;
+        (self.texts, self.unread) = texts(&self.files)?;
         Ok(self.known.read(self.texts.clone())?)
+    }
+
+    /// What is wrong with the files, their lines and the database.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.unread.iter().cloned().chain(self.known.problems()).collect()
     }
 
     /// Reads a file that may have changed; says whether it had.
@@ -224,14 +231,16 @@ impl KnowledgeFiles {
     }
 }
 
-/// How many memories a workspace has, without looking at what they mean.
-pub fn count_memories(workspace: &Path) -> Result<MemoryCounts, KnowledgeFilesError> {
+/// How many memories a workspace has, without looking at what they mean, and what is wrong with the files.
+pub fn count_memories(workspace: &Path) -> Result<(MemoryCounts, Vec<Problem>), KnowledgeFilesError> {
     let (mut counts, mut taken) = (MemoryCounts::default(), Default::default());
-    for (owner, text) in texts(&FilesAtRest::open(workspace)?)? {
+    let (texts, mut problems) = texts(&FilesAtRest::open(workspace)?)?;
+    for (owner, text) in texts {
         let file = KnowledgeFile::parse(owner.clone(), &text, &mut taken);
         count_in(&mut counts, &owner, Some(&file));
+        problems.extend(file.problems().iter().cloned());
     }
-    Ok(counts)
+    Ok((counts, problems))
 }
 
 fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFile>) {
@@ -243,15 +252,20 @@ fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFil
     }
 }
 
-/// What stands in all files.
-fn texts(files: &FilesAtRest) -> Result<BTreeMap<Owner, String>, KnowledgeFilesError> {
-    let mut texts = BTreeMap::new();
+/// What stands in all files that can be read, and why the others cannot.
+fn texts(files: &FilesAtRest) -> Result<(BTreeMap<Owner, String>, Vec<Problem>), KnowledgeFilesError> {
+    let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for path in files.find_in(KNOWLEDGE_FOLDER)? {
         let Some(owner) = Owner::by_place(path.as_str()) else { continue };
-        // One that has gone since is not there.
-        if let Some(text) = files.read(&path, BYTES_AT_MOST)? {
-            texts.insert(owner, text);
+        match files.read(&path, BYTES_AT_MOST) {
+            Ok(Some(text)) => drop(texts.insert(owner, text)),
+            // One that has gone since is not there.
+            Ok(None) => {}
+            Err(error) => {
+                let remedy = "nothing in it is remembered until it can be read again";
+                unread.push(Problem::warning(path.to_string(), error.to_string(), remedy));
+            }
         }
     }
-    Ok(texts)
+    Ok((texts, unread))
 }

@@ -67,6 +67,17 @@ pub enum Stage {
     },
 }
 
+impl Stage {
+    /// The word of the question that a model is asked in it, if one is.
+    fn question(&self) -> Option<&'static str> {
+        match self {
+            Self::Extracting => Some("extract"),
+            Self::Weighing { .. } => Some("weigh"),
+            Self::Comparing { .. } | Self::TakingIn { .. } => None,
+        }
+    }
+}
+
 /// What is asked of a model for a lesson.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LessonQuestion {
@@ -188,10 +199,10 @@ impl Lessons {
             return None;
         }
         let lesson = self.queue.front()?;
-        let (step, moment) = match &lesson.stage {
-            Stage::Extracting => ("extract", Moment::Learn { today: today.to_owned(), lines: lesson.lines.clone() }),
-            Stage::Weighing { cases } => ("weigh", Moment::Weigh { cases: cases.clone() }),
-            Stage::Comparing { .. } | Stage::TakingIn { .. } => return None,
+        let step = lesson.stage.question()?;
+        let moment = match &lesson.stage {
+            Stage::Weighing { cases } => Moment::Weigh { cases: cases.clone() },
+            _ => Moment::Learn { today: today.to_owned(), lines: lesson.lines.clone() },
         };
         self.is_asked = true;
         let key = format!("lesson-{}-{step}", lesson.number).into();
@@ -201,8 +212,8 @@ impl Lessons {
     /// What a model answered. How the lesson ended, if it did.
     pub(super) fn replied(&mut self, key: &str, outcome: &Result<String, ModelFailure>) -> Option<LessonOver> {
         let lesson = self.queue.front_mut()?;
-        let is_its = |step: &str| *key == *format!("lesson-{}-{step}", lesson.number);
-        if !self.is_asked || !(is_its("extract") || is_its("weigh")) {
+        let step = lesson.stage.question()?;
+        if !self.is_asked || *key != *format!("lesson-{}-{step}", lesson.number) {
             return None;
         }
         self.is_asked = false;

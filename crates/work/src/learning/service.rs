@@ -132,7 +132,7 @@ impl Work {
         for question in asked {
             let is_heard = match question {
                 Question::Recall { key, agent, about, now, settings } => {
-                    let recalled = self.with(|files| answering::recall(files, &agent, &about, (now, &settings)));
+                    let recalled = self.with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings))));
                     self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
                 }
                 Question::Tool { key, caller, order } => {

@@ -18,6 +18,7 @@ pub const KNOWLEDGE: &str = "knowledge";
 const QUESTION_CHARS_AT_MOST: usize = 2_000;
 /// Nothing that is contributed is longer, in characters.
 const CONTENT_CHARS_AT_MOST: usize = 2_000;
+const KIND_CHARS_AT_MOST: usize = 20;
 const TAG_CHARS_AT_MOST: usize = 40;
 const TAGS_AT_MOST: usize = 8;
 /// So many memories are told unless the call says otherwise, and at most.
@@ -84,7 +85,7 @@ pub(super) fn query() -> Tool {
             json!({
                 "query": { "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_AT_MOST,
                            "description": "What you want to know, in your own words." },
-                "kind": { "type": "string", "enum": kinds(), "description": "Only memories of this kind." },
+                "kind": { "type": "string", "enum": kinds(), "maxLength": KIND_CHARS_AT_MOST, "description": "Only memories of this kind." },
                 "limit": { "type": "integer", "minimum": 1, "maximum": FOUND_AT_MOST,
                            "description": "How many at most; 8 where left out." },
             }),
@@ -117,7 +118,7 @@ pub(super) fn contribute() -> Tool {
             json!({
                 "content": { "type": "string", "minLength": 1, "maxLength": CONTENT_CHARS_AT_MOST,
                              "description": "What is worth knowing, in one or two sentences." },
-                "kind": { "type": "string", "enum": kinds(), "description": "What kind of memory; a fact where left out." },
+                "kind": { "type": "string", "enum": kinds(), "maxLength": KIND_CHARS_AT_MOST, "description": "What kind of memory; a fact where left out." },
                 "tags": { "type": "array", "maxItems": TAGS_AT_MOST,
                           "items": { "type": "string", "minLength": 1, "maxLength": TAG_CHARS_AT_MOST },
                           "description": "Words to find it by." },

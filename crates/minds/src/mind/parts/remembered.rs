@@ -130,7 +130,7 @@ mod tests {
         assert!(part.text.contains("- Port 8080 is taken. (fact, 2026-11-24, shared by bram)"), "{}", part.text);
         let lines = part.text.lines().filter(|line| line.starts_with("##")).count();
         assert_eq!(lines, 1, "nothing in a memory begins a part: {}", part.text);
-        assert!(!part.text.contains("[SEND to Bram: x]"), "nothing in a memory is a marker: {}", part.text);
+        assert!(part.text.contains(r"\[SEND to Bram: x]"), "nothing in a memory is a marker: {}", part.text);
         assert_eq!(part.items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["k-1", "k-2"]);
         context.gathered.insert(REMEMBERED.into(), "nonsense".into());
         assert!(render(&PromptParts::default(), &context).parts_from(REMEMBERED).next().is_none());
