@@ -221,7 +221,7 @@ pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
         Some(WATCH_WORD) => return gateway::watch_over::main(words, output::note),
-        Some(RELAY_WORD) => return gateway::relay_tools::main(words, output::note),
+        Some(RELAY_WORD) => return gateway::relay_tools::main(words, output::note, output::bytes()),
         _ => {}
     }
     std::panic::set_hook(Box::new(output::tell_panic));

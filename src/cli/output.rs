@@ -254,6 +254,11 @@ pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
     let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 
+/// Where bytes go that are another program's words.
+pub fn bytes() -> impl std::io::Write + Send + 'static {
+    std::io::stdout()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

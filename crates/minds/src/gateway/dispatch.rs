@@ -28,11 +28,12 @@ use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::{
-    AgentTold, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
+    AgentTold, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
 };
 use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
 use crate::workspace::ProblemReport;
+use crate::workspace::vfs::OutsideChange;
 
 /// Ticks in a minute of the room.
 const MINUTE: u64 = 60 * TICKS_PER_SEC;
@@ -126,6 +127,25 @@ pub(super) fn collect(
     }
     if on.bridge.minute_passed() && questions.ledger.counts_minutes(Timekeeping::Outside) {
         doors.1.push(MinutePassed {});
+    }
+}
+
+/// Records what changed beside the room while coding agents were at work. Before answers are settled, so that a change in
+/// the tick of the answer is seen as well.
+pub(super) fn record_own_changes(
+    mut questions: ResMut<RequestQueue>,
+    mut changes: MessageReader<OutsideChange>,
+    mut log: ResMut<EventLog>,
+    clock: Res<SimClock>,
+) {
+    let RequestQueue { coding_agents, in_flight, .. } = &mut *questions;
+    let is_work = |question: &&InFlight| {
+        question.choice.provider == acp::PROVIDER && matches!(question.request.kind, CallKind::Task | CallKind::Wake)
+    };
+    let at_work = in_flight.values().filter(is_work).map(|question| &question.request);
+    coding_agents.note(clock.tick(), at_work.map(|request| (&request.agent_id, request.activation.as_ref())));
+    for draft in changes.read().filter_map(|change| coding_agents.record(change)) {
+        log.write(draft);
     }
 }
 

@@ -34,6 +34,7 @@ pub mod messages;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
+pub mod own_changes;
 mod personal_files;
 pub mod prices;
 mod process;
@@ -124,7 +125,7 @@ pub fn plugin(app: &mut App) {
     added.add::<acp::told::TerminalRan>();
     added.add::<acp::told::OwnOptions>();
     added.add::<acp::told::OwnCommands>();
-    added.add::<acp::own_changes::OwnChangeSeen>();
+    added.add::<own_changes::OwnChangeSeen>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
@@ -165,7 +166,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            acp::record_own_changes,
+            dispatch::record_own_changes,
             dispatch::settle,
             steering::take_in,
             watching::judge,

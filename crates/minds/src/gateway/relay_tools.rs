@@ -17,13 +17,13 @@ const CONNECT: Duration = Duration::from_secs(10);
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// Passes on until one side has ended.
-pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
+pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str), out: impl Write + Send + 'static) -> ExitCode {
     let address = arguments.next().and_then(|address| address.parse::<SocketAddr>().ok());
     let (Some(address), Ok(word)) = (address, std::env::var(WORD_VARIABLE)) else {
         say("this is started by coding agents that a room hosts, and by nobody else");
         return ExitCode::from(2);
     };
-    match pass_on(address, &word) {
+    match pass_on(address, &word, out) {
         Ok(0) => {
             say("the room did not answer: this session of the agent is over");
             ExitCode::FAILURE
@@ -37,7 +37,7 @@ pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitC
 }
 
 /// Bytes that the room has answered with when one side has ended.
-fn pass_on(address: SocketAddr, word: &str) -> io::Result<u64> {
+fn pass_on(address: SocketAddr, word: &str, mut out: impl Write + Send + 'static) -> io::Result<u64> {
     let mut room = TcpStream::connect_timeout(&address, CONNECT)?;
     // Small questions are to be there at once.
     room.set_nodelay(true)?;
@@ -52,7 +52,7 @@ fn pass_on(address: SocketAddr, word: &str) -> io::Result<u64> {
         let _ = ended.send(None);
     })?;
     std::thread::Builder::new().stack_size(64 << 10).spawn(move || {
-        let _ = ended_too.send(Some(copy(&mut room, &mut io::stdout().lock())));
+        let _ = ended_too.send(Some(copy(&mut room, &mut out)));
     })?;
     let first = end.recv().ok().flatten();
     // The agent has said all: what the room still answers is passed on, for a moment.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::acp::CodingAgentsAtWork;
 use super::address::Site;
 use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
+use super::own_changes::CodingAgentsAtWork;
 use super::prices::Rate;
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Sites};

@@ -12,7 +12,8 @@
 //! over it (`session`), what it lets be chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`,
 //! `requests`), what it has run (`terminals`), which of the room's tools it may call (`room_tools`) and where
 //! (`tool_door`), what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells
-//! of itself in the log is in [`told`], and what it was seen to change by itself in [`own_changes`].
+//! of itself in the log is in [`told`], and what it was seen to change by itself in
+//! [`own_changes`](super::own_changes).
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
@@ -23,7 +24,6 @@ pub mod known;
 mod opening;
 mod options;
 mod own_call;
-pub mod own_changes;
 mod pool;
 mod prompt;
 mod requests;
@@ -38,7 +38,6 @@ mod wire;
 
 pub use available::{AvailableAgent, available_agents};
 pub use known::{KNOWN, KnownAgent, agent_of};
-pub(super) use own_changes::{CodingAgentsAtWork, record_own_changes};
 pub(super) use pool::AgentPool;
 pub use requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 pub use settings::{AcpSettings, AcpTerms};

@@ -29,6 +29,12 @@ const WRITE: &str = "vfs_write";
 /// The tool that lets the room run a program for an agent.
 pub const OPEN_TERMINAL: &str = "open_terminal";
 
+/// Whether a tool is one by which the room takes requests of the protocol: called in another way, it would say that
+/// something is allowed or done which nobody then does.
+pub(super) fn is_of_protocol(tool: &str) -> bool {
+    [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
+}
+
 /// What we say of ourselves, and what we offer: files and terminals, and nothing that is not there.
 pub(super) fn hello() -> InitializeRequest {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);

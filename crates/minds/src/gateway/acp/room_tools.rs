@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use super::requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::mind::{CallEnd, PromptMessage, ToolCall, ToolDeclaration};
 
 /// What the server of the room's tools is called to the agent.
@@ -65,12 +64,6 @@ fn is_name(title: &str, tool: &str) -> bool {
     ]
     .iter()
     .any(|name| name == title)
-}
-
-/// Whether a tool is one by which the room takes requests of the protocol: called in another way, it would say that
-/// something is allowed or done which nobody then does.
-pub(super) fn is_of_protocol(tool: &str) -> bool {
-    [READ_TEXT, OWN_TOOL, OPEN_TERMINAL].contains(&tool)
 }
 
 /// What came of a call, or why nothing did.

@@ -6,16 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::super::request_queue::{InFlight, RequestQueue};
-use super::PROVIDER;
 use crate::base::Id;
 use crate::log::narration::Telling;
-use crate::log::{EventData, EventDraft, EventKind, EventLog, Word};
-use crate::mind::CallKind;
-use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::log::{EventData, EventDraft, EventKind, Word};
+use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OutsideChange;
 
 /// For how long after its answer a change is still its own: files are listened to, and not asked in the moment.
@@ -51,7 +47,7 @@ impl EventData for OwnChangeSeen {
 /// The coding agents that are at work, or were a moment ago.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(in crate::gateway) struct CodingAgentsAtWork(BTreeMap<Id, AtWork>);
+pub(super) struct CodingAgentsAtWork(BTreeMap<Id, AtWork>);
 
 /// Who was at work, at what, and when that was seen last.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -62,22 +58,20 @@ struct AtWork {
 
 impl CodingAgentsAtWork {
     /// Whether there is none.
-    pub(in crate::gateway) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Takes in who answers now, and forgets who has not for a while.
-    fn note<'a>(&mut self, now: u64, under_way: impl Iterator<Item = &'a InFlight>) {
-        for question in under_way.filter(|question| is_work(question)) {
-            let request = &question.request;
-            let at_work = AtWork { activation: request.activation.clone(), seen_tick: now };
-            self.0.insert(request.agent_id.clone(), at_work);
+    pub(super) fn note<'a>(&mut self, now: u64, at_work: impl Iterator<Item = (&'a Id, Option<&'a Id>)>) {
+        for (agent, activation) in at_work {
+            self.0.insert(agent.clone(), AtWork { activation: activation.cloned(), seen_tick: now });
         }
         self.0.retain(|_, at_work| now.saturating_sub(at_work.seen_tick) <= AFTERWARDS_TICKS);
     }
 
     /// The record of a change that somebody else made, if one of them can have made it.
-    fn record(&self, change: &OutsideChange) -> Option<EventDraft> {
+    pub(super) fn record(&self, change: &OutsideChange) -> Option<EventDraft> {
         // What was ordered in this program was not done by them.
         if change.by.is_some() {
             return None;
@@ -95,25 +89,6 @@ impl CodingAgentsAtWork {
             Some(activation) => draft.activation(activation),
             None => draft,
         })
-    }
-}
-
-fn is_work(question: &InFlight) -> bool {
-    question.choice.provider == PROVIDER && matches!(question.request.kind, CallKind::Task | CallKind::Wake)
-}
-
-/// Records what changed while coding agents were at work. Before answers are settled, so that a change in the tick of the
-/// answer is seen as well.
-pub(in crate::gateway) fn record_own_changes(
-    mut questions: ResMut<RequestQueue>,
-    mut changes: MessageReader<OutsideChange>,
-    mut log: ResMut<EventLog>,
-    clock: Res<SimClock>,
-) {
-    let RequestQueue { coding_agents, in_flight, .. } = &mut *questions;
-    coding_agents.note(clock.tick(), in_flight.values());
-    for draft in changes.read().filter_map(|change| coding_agents.record(change)) {
-        log.write(draft);
     }
 }
 
