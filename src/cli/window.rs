@@ -16,6 +16,7 @@ use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::commands::listing;
 use crate::ui::commands::table::CommandTable;
+use crate::ui::panes::added;
 use crate::ui::state::dock::Tab;
 use crate::view::camera::ZOOM;
 
@@ -64,7 +65,7 @@ pub(super) struct Arguments {
     /// Open what an element holds in the picture, by id
     #[arg(long, value_name = "ID", requires = "screenshot")]
     open: Option<String>,
-    /// Bring a pane to the front in the picture: files, shelf, graph, inspector, log, or a file by its path
+    /// Bring a pane to the front in the picture: files, shelf, graph, inspector, log, knowledge, or a file by its path
     #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
     show: Vec<Tab>,
     /// Print every command of the window with its keys, without opening one
@@ -88,12 +89,13 @@ fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
 }
 
 fn pane(text: &str) -> Result<Tab, String> {
+    let added: Vec<&'static str> = added().iter().map(|pane| pane.word()).collect();
     let fixed = Tab::FIXED.into_iter().find(|tab| tab.word() == text);
-    match fixed {
+    match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
         Some(tab) => Ok(tab),
         None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),
         None => {
-            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::word).collect();
+            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::word).chain(added).collect();
             Err(format!("one of {}, or the path of a file", words.join(", ")))
         }
     }

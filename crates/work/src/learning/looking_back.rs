@@ -6,8 +6,9 @@ use bevy::ecs::system::SystemParam;
 
 use super::lessons::{Lesson, LessonAnswered, LessonOver, Lessons, Stage};
 use super::settings::KnowledgeSettings;
-use crate::agent::{Agent, Roster};
+use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{AgentKey, Id, Seq};
+use crate::gateway::{GatewaySettings, RequestQueue, acp};
 use crate::knowledge::Source;
 use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
@@ -24,6 +25,9 @@ const WAITS_AT_MOST_SECS: i64 = 120;
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     roster: Res<'w, Roster>,
+    profiles: Option<Res<'w, Profiles>>,
+    questions: Res<'w, RequestQueue>,
+    gateway: Res<'w, GatewaySettings>,
     agents: Query<'w, 's, &'static Agent>,
     settings: Res<'w, KnowledgeSettings>,
     clock: Res<'w, SimClock>,
@@ -33,6 +37,14 @@ pub(super) struct Room<'w, 's> {
 impl Room<'_, '_> {
     fn agent(&self, key: AgentKey) -> Option<&Agent> {
         self.agents.get(self.roster.entity(key)?).ok()
+    }
+
+    /// Whether a coding agent answers for it, which would go to work at what it is asked: it adds to what is known by
+    /// itself.
+    fn is_coding_agent(&self, agent: &Agent) -> bool {
+        let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
+        let wanted = profile.and_then(|profile| profile.model.as_deref());
+        self.questions.choose(&self.gateway, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
     }
 
     fn name_of(&self, id: &str) -> Id {
@@ -87,7 +99,7 @@ fn queue(
     (agent, lines): (AgentKey, Vec<Line>),
     (session, cause): (Id, Seq),
 ) {
-    let Some(of) = room.agent(agent) else { return };
+    let Some(of) = room.agent(agent).filter(|of| !room.is_coding_agent(of)) else { return };
     let source = Source { run: Some(log.run().clone()), session: Some(session), record: Some(cause.0) };
     let at_secs = room.date.secs(&room.clock).unwrap_or(0);
     let (id, stage) = (of.id.clone(), Stage::Extracting);
