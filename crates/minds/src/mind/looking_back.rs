@@ -10,6 +10,8 @@ use crate::base::text::{one_line, truncate};
 const LINES_AT_MOST: usize = 80;
 /// Characters of one line.
 const LINE_CHARS: usize = 800;
+/// Whose words are what a conversation is about.
+pub const TOPIC: &str = "topic";
 /// Who asked for a piece of work, whoever that was.
 const TASK: &str = "task";
 

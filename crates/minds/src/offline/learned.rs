@@ -11,6 +11,7 @@ use crate::gateway::provider::ProviderRequest;
 use crate::knowledge::consolidation::{Act, Case, Decision, decide_offline};
 use crate::knowledge::{MemoryKind, Relation};
 use crate::mind::context::{Line, Moment};
+use crate::mind::looking_back::TOPIC;
 
 /// So many memories come of one look back.
 const MEMORIES_AT_MOST: usize = 4;
@@ -32,7 +33,8 @@ pub fn answer(request: &ProviderRequest) -> Option<String> {
 fn worth_remembering(lines: &[Line]) -> Vec<Value> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(MemoryKind, String)> = Vec::new();
-    for line in lines.iter().filter(|line| !is_call(&line.text)) {
+    // What a conversation is about was not said in it.
+    for line in lines.iter().filter(|line| *line.by != *TOPIC && !is_call(&line.text)) {
         for sentence in sentences(&line.text) {
             let Some(kind) = kind_of(&sentence) else { continue };
             if seen.insert(bare(&sentence)) {
@@ -63,7 +65,9 @@ fn kind_of(sentence: &str) -> Option<MemoryKind> {
     let sentence = sentence.trim();
     let words: Vec<String> = words(sentence).map(str::to_lowercase).collect();
     let is_for_now = sentence.ends_with(['?', '!']);
-    if is_for_now || !WORDS.contains(&words.len()) {
+    // What leans on a sentence before it cannot be understood by itself.
+    let leans = words.first().is_some_and(|first| known().leaning.has(first));
+    if is_for_now || leans || !WORDS.contains(&words.len()) {
         return None;
     }
     let has = |list: &super::lines::WordList| words.iter().any(|word| list.has(word));
@@ -150,6 +154,8 @@ mod tests {
             "vfs_read {\"path\":\"artifacts/Plan.md\"} is what it called for the 3rd time",
             "Agreed.",
             "I am going to read the board now, Bram.",
+            "And there is 'The budget for the opening is 400', on the same board.",
+            "It touches what stands on News: 'Somebody offers 30 chairs'.",
         ]);
         assert!(found.is_empty(), "{found:?}");
     }

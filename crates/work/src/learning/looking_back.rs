@@ -13,7 +13,7 @@ use crate::knowledge::Source;
 use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::context::Line;
-use crate::mind::looking_back::{bounded, line};
+use crate::mind::looking_back::{TOPIC, bounded, line};
 use crate::mind::{AsideDue, AsideReplied, CallKind, Ending, PendingRequests, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
@@ -86,7 +86,7 @@ fn is_worth_a_look(over: &WorkOver) -> bool {
 }
 
 fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
-    let topic = conversation.topic.as_deref().and_then(|topic| line(&"topic".into(), topic, false));
+    let topic = conversation.topic.as_deref().and_then(|topic| line(&TOPIC.into(), topic, false));
     let said = conversation.said.iter();
     let said = said.filter_map(|said| line(&room.name_of(&said.by.0), &said.text, said.by.is_user()));
     bounded(topic.into_iter().chain(said).collect())
