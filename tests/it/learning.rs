@@ -28,7 +28,9 @@ pub fn trials() -> Vec<Trial> {
         where_a_question_fails_that_is_told_and_no_more_is_lost_than_must_be,
         what_is_learned_is_learned_once_wherever_it_is_killed,
         without_a_model_it_learns_and_is_reminded_all_the_same,
-        who_is_not_to_learn_does_not
+        who_is_not_to_learn_does_not,
+        where_what_is_known_cannot_be_read_nobody_waits_for_it,
+        of_memories_that_are_long_the_prompt_has_what_fits
     ]
 }
 
@@ -350,4 +352,33 @@ fn who_is_not_to_learn_does_not() {
     settle(&mut studio);
     assert!(studio.all("knowledge").is_empty() && remembered(&mut studio, "ada").is_none());
     assert_eq!(lines(&studio).len(), 2);
+}
+
+fn where_what_is_known_cannot_be_read_nobody_waits_for_it() {
+    let query = call("knowledge_query", &json!({ "query": "Which port?" }));
+    let mut studio = studio(&format!("    - tools: [ {query} ]\n"), "", &[]);
+    studio.close();
+    write(studio.folder.path(), "memory/knowledge", "no folder");
+    let problems = studio.open_with(false);
+    assert!(problems.iter().any(|problem| problem.to_string().contains("memory/knowledge")), "{problems:?}");
+    studio.task("ada", "Which port do I start the preview on?");
+    settle(&mut studio);
+    assert!(studio.results()[0].contains("what is known cannot be read in this run"), "{:?}", studio.results());
+    assert_eq!(studio.read("memory/knowledge"), "no folder");
+}
+
+fn of_memories_that_are_long_the_prompt_has_what_fits() {
+    let long: String = (0..40)
+        .map(|n| {
+            format!(
+                "- Start the preview on port {n}, {}. <!-- k-{n} -->\n",
+                "which port to start the preview on ".repeat(60)
+            )
+        })
+        .collect();
+    let settings = "knowledge: { recalled_at_most: 40 }\nmind: { max_prompt_chars: 12000 }\n";
+    let mut studio = studio("", "", &[("memory/knowledge/ada.md", &long), ("settings.yaml", settings)]);
+    studio.task("ada", "Which port do I start the preview on?");
+    studio.idle();
+    assert!(remembered(&mut studio, "ada").is_some(), "what does not fit is left out, and not all of it");
 }

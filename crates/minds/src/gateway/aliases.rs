@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::message::{MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 
+use super::acp;
 use super::address::Site;
 use super::dispatch::AddressesNamed;
 use super::prices::{PriceSettings, Rate, rate};
@@ -63,6 +64,11 @@ impl RequestQueue {
     fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
         let needs_key = vendor(provider).is_some_and(|vendor| vendor.key_name.is_some());
         !needs_key || self.keyed.contains(provider) || settings.site(provider, &self.sites) == Site::Local
+    }
+
+    /// Whether a coding agent answers where this model is wanted.
+    pub fn asks_coding_agent(&self, settings: &GatewaySettings, wanted: Option<&str>) -> bool {
+        self.choose(settings, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
     }
 
     /// Who answers an agent whose file names this model, or none.

@@ -54,7 +54,8 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             let told: Vec<String> = told.map(|line| format!("{}: {}", name(&line.by), line.text.trim())).collect();
             text.push_str(&extraction_question(&name(&context.who.name), today, &newest(&told, room)));
         }
-        Moment::Weigh { cases } => text.push_str(&consolidation_question(cases)),
+        // What does not fit is not decided by the model, and is added.
+        Moment::Weigh { cases } => push_cut(&mut text, &consolidation_question(cases), room),
         Moment::Work => {}
     }
     text

@@ -13,7 +13,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
-use crate::gateway::acp::{self, OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
+use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
@@ -137,7 +137,7 @@ impl RoomAccess<'_, '_> {
     /// Whether a coding agent answers who runs this profile, with the model that was lent to it for this work.
     pub(super) fn is_coding_agent(&self, profile: &str, lent: Option<&str>) -> bool {
         let wanted = lent.or_else(|| self.profiles.get(profile).and_then(|profile| profile.model.as_deref()));
-        self.questions.choose(&self.gateway, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
+        self.questions.asks_coding_agent(&self.gateway, wanted)
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {

@@ -17,6 +17,8 @@ use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
 
 /// Characters of a memory in the log.
 pub(super) const LOGGED_CHARS: usize = 300;
+/// Characters of a memory in a prompt and in an answer.
+const TOLD_CHARS: usize = 1_000;
 /// So many known memories are looked at for one that may say the same.
 pub(super) const SIMILAR: usize = 5;
 /// What is less alike than this has nothing to do with it.
@@ -29,7 +31,7 @@ pub(super) fn recall(
     files: &mut KnowledgeFiles,
     agent: &Id,
     about: &str,
-    (now, settings): (i64, &KnowledgeSettings),
+    (now, settings, chars_at_most): (i64, &KnowledgeSettings, usize),
 ) -> String {
     let viewer = Viewer::Agent(agent.clone());
     let found = files.known().recall(&viewer, about, now, settings.recalled_at_most, Filter::default());
@@ -38,9 +40,15 @@ pub(super) fn recall(
         is_alike || parts.coverage >= settings.coverage_at_least
     };
     let recalled: Vec<RecalledMemory> = found.iter().filter(|found| is_near(&found.parts)).map(recalled).collect();
+    let mut reminder = Reminder { about: about.to_owned(), memories: recalled };
+    // Cut anywhere else it could not be read.
+    while reminder.to_json().chars().count() > chars_at_most {
+        reminder.memories.pop();
+    }
+    let recalled = &reminder.memories;
     let ids: Vec<Id> = recalled.iter().map(|memory| memory.id.clone()).collect();
     note_recalled(files, &ids, now);
-    Reminder { about: about.to_owned(), memories: recalled }.to_json()
+    reminder.to_json()
 }
 
 /// Counts that memories were recalled. Where that cannot be kept, as on a full disk, they are recalled all the same.
@@ -56,7 +64,7 @@ fn recalled(found: &Recalled<'_>) -> RecalledMemory {
     let text = logged(&memory.content);
     RecalledMemory {
         id: memory.id.clone(),
-        content: one_line(&memory.content),
+        content: truncate(&one_line(&memory.content), TOLD_CHARS),
         kind: memory.kind,
         day: memory.dated().map(day),
         shared_by: memory.shared.then(|| memory.agent.clone()),
@@ -146,7 +154,7 @@ fn contribute(
 ) -> Result<ToolOutput, KnowledgeFilesError> {
     let memory = Memory {
         // The same call makes the same memory, however often it is carried out.
-        id: made_id(&caller.call, &candidate.content, caller.now),
+        id: made_id(&caller.call, &candidate.content, 0),
         shared: !is_private,
         source: caller.source.clone(),
         ..candidate.clone().into_memory(&caller.agent, Some(caller.now))

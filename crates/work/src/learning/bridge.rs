@@ -15,7 +15,7 @@ use crate::knowledge::{Owner, Source};
 use crate::log::EventLog;
 use crate::memory::MemoriesCounted;
 use crate::mind::parts::REMEMBERED;
-use crate::mind::{GatherKey, PartGathered, PendingRequests};
+use crate::mind::{GatherKey, MindSettings, PartGathered, PendingRequests};
 use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
 use crate::store::Store;
 use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, OrdersUnderWay, ToolOrder, ToolOutcome, Work};
@@ -56,7 +56,9 @@ impl KnowledgeBridge {
 
     /// Somebody changed a file, or may have.
     pub(super) fn note_changed(&mut self, owner: Owner) {
-        self.changed.insert(owner);
+        if self.service.is_some() {
+            self.changed.insert(owner);
+        }
     }
 
     /// Takes in what the service says, without waiting.
@@ -103,6 +105,8 @@ struct Asking<'a> {
     lessons: &'a Lessons,
     roster: &'a Roster,
     settings: &'a KnowledgeSettings,
+    /// Characters that what is gathered for a prompt may have.
+    chars_at_most: usize,
     log: &'a EventLog,
     now: i64,
 }
@@ -112,8 +116,8 @@ fn questions<'a>(room: &'a Asking<'a>) -> impl Iterator<Item = (QuestionKey, Que
     let parts = room.pending.orders_of(REMEMBERED).filter_map(|order| {
         let agent = room.roster.id(order.agent)?.clone();
         let about = order.query["about"].as_str()?.to_owned();
-        let (key, now, settings) = (order.key, room.now, room.settings.clone());
-        Some((QuestionKey::Part(key.clone()), Question::Recall { key, agent, about, now, settings }))
+        let (key, now, settings, chars_at_most) = (order.key, room.now, room.settings.clone(), room.chars_at_most);
+        Some((QuestionKey::Part(key.clone()), Question::Recall { key, agent, about, now, settings, chars_at_most }))
     });
     let calls = room.orders.of(KNOWLEDGE).filter_map(|order| {
         let question = call(order, room)?;
@@ -157,12 +161,13 @@ fn call(order: &ToolOrder, room: &Asking<'_>) -> Option<Question> {
     Some(Question::Tool { key: order.key, caller, order: wanted })
 }
 
-/// Asks what is not asked yet, as far as there is room, and drops what nobody waits for any more.
+/// Asks what is not asked yet, as far as there is room, and drops what nobody waits for any more. Where nobody is there
+/// to ask, everything is answered with that.
 fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
-    let Some(service) = &bridge.service else { return };
-    if service.is_dead() {
+    let Some(service) = bridge.service.as_ref().filter(|service| !service.is_dead()) else {
+        give_up(bridge, room);
         return;
-    }
+    };
     let changed = std::mem::take(&mut bridge.changed);
     let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(Question::Changed(owner))));
     bridge.changed = left.by_ref().filter_map(|(owner, asked)| asked.is_err().then_some(owner)).collect();
@@ -183,9 +188,25 @@ fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
     bridge.asked = still_there;
 }
 
+/// Answers what nobody will answer any more, once.
+fn give_up(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
+    let why = || "what is known cannot be read in this run; open the workspace again, which says why".to_owned();
+    bridge.changed.clear();
+    let mut still_there = BTreeSet::new();
+    for (key, question) in questions(room) {
+        let is_answered = bridge.asked.contains(&key) && !bridge.owed.contains(&key);
+        if !is_answered {
+            bridge.arrived.extend(question.refused(why()));
+        }
+        still_there.insert(key);
+    }
+    bridge.owed.clear();
+    bridge.asked = still_there;
+}
+
 /// Whether something is still to be asked, or comes in with the next tick.
 fn has_unasked(bridge: &KnowledgeBridge, room: &Asking<'_>) -> bool {
-    bridge.service.is_some() && questions(room).any(|(key, _)| !bridge.asked.contains(&key))
+    questions(room).any(|(key, _)| !bridge.asked.contains(&key))
 }
 
 /// Whether the next tick must not run yet: what was asked is about to be answered, and comes in with the tick after the
@@ -233,6 +254,7 @@ fn asking(world: &World) -> Asking<'_> {
         lessons: world.resource(),
         roster: world.resource(),
         settings: world.resource(),
+        chars_at_most: world.resource::<MindSettings>().max_prompt_chars,
         log: world.resource(),
         now: world.resource::<RoomDate>().secs(clock).unwrap_or(0),
     }

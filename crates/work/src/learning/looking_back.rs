@@ -8,7 +8,7 @@ use super::lessons::{Lesson, LessonAnswered, LessonOver, Lessons, Stage};
 use super::settings::KnowledgeSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{AgentKey, Id, Seq};
-use crate::gateway::{GatewaySettings, RequestQueue, acp};
+use crate::gateway::{GatewaySettings, RequestQueue};
 use crate::knowledge::Source;
 use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
@@ -44,7 +44,7 @@ impl Room<'_, '_> {
     fn is_coding_agent(&self, agent: &Agent) -> bool {
         let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
         let wanted = profile.and_then(|profile| profile.model.as_deref());
-        self.questions.choose(&self.gateway, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
+        self.questions.asks_coding_agent(&self.gateway, wanted)
     }
 
     fn name_of(&self, id: &str) -> Id {

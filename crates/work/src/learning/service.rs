@@ -26,7 +26,7 @@ const QUESTIONS_WAITING: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) enum Question {
     /// What an agent is to be reminded of.
-    Recall { key: GatherKey, agent: Id, about: String, now: i64, settings: KnowledgeSettings },
+    Recall { key: GatherKey, agent: Id, about: String, now: i64, settings: KnowledgeSettings, chars_at_most: usize },
     /// A call of a tool.
     Tool { key: OrderKey, caller: Caller, order: KnowledgeOrder },
     /// What is known that is like what may be worth remembering.
@@ -35,6 +35,25 @@ pub(super) enum Question {
     TakeIn { lesson: u64, caller: Caller, decisions: Vec<Decision> },
     /// A file may have changed.
     Changed(Owner),
+}
+
+impl Question {
+    /// The answer where nobody can be asked.
+    pub(super) fn refused(self, why: String) -> Option<Answer> {
+        match self {
+            Self::Recall { key, .. } => Some(Answer::Part(key, Err(why))),
+            Self::Tool { key, .. } => Some(Answer::Tool(key, ToolNews::Failed { why })),
+            Self::Compare { lesson: number, .. } | Self::TakeIn { lesson: number, .. } => {
+                Some(Answer::Lesson(LessonAnswered { number, answer: LessonAnswer::Failed { why } }))
+            }
+            Self::Changed(_) => None,
+        }
+    }
+
+    /// Whether there may be more memories, or fewer, once it is answered.
+    fn may_change(&self) -> bool {
+        matches!(self, Self::Tool { .. } | Self::TakeIn { .. } | Self::Changed(_))
+    }
 }
 
 /// What the service says.
@@ -130,9 +149,11 @@ struct Work {
 impl Work {
     fn run(mut self, asked: &Receiver<Question>) {
         for question in asked {
+            let may_change = question.may_change();
             let is_heard = match question {
-                Question::Recall { key, agent, about, now, settings } => {
-                    let recalled = self.with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings))));
+                Question::Recall { key, agent, about, now, settings, chars_at_most } => {
+                    let recalled = self
+                        .with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings, chars_at_most))));
                     self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
                 }
                 Question::Tool { key, caller, order } => {
@@ -155,7 +176,7 @@ impl Work {
                     true
                 }
             };
-            if !(is_heard && self.count()) {
+            if !(is_heard && (!may_change || self.count())) {
                 return;
             }
         }

@@ -16,7 +16,7 @@ use crate::workspace::vfs::FileOperation;
 pub(super) struct Known {
     /// The texts, by whose they are.
     pub(super) texts: BTreeMap<Owner, String>,
-    /// All memories, in the order of the files and of their lines.
+    /// All memories, the newest first.
     pub(super) memories: Vec<Row>,
     /// What is wrong with lines, in words.
     pub(super) problems: Vec<String>,
@@ -66,6 +66,8 @@ impl Known {
             known.version =
                 known.version.rotate_left(7) ^ content_hash(format!("{}\0{text}", owner.place()).as_bytes());
         }
+        // The newest first; what has no date was written by a person, and stands in the order of its file.
+        known.memories.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
         known.texts = texts;
         known
     }

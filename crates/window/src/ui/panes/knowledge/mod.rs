@@ -91,7 +91,7 @@ impl Pane for KnowledgePane {
         self.choices(ui, cx);
         let mut commands: Vec<Command> = self.look(cx).into_iter().collect();
         self.problems(ui, cx, &mut commands);
-        let rows: Vec<(Row, Option<Found>)> = self.rows();
+        let rows = self.rows();
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             self.list(ui, cx, &rows, &mut commands);
         });
@@ -168,18 +168,19 @@ impl KnowledgePane {
         Some(Command::Run(self.index.job(self.wanted.clone(), texts, now)))
     }
 
-    /// The memories that are shown: those that were found, the best first, or all that are chosen, the newest first.
-    fn rows(&self) -> Vec<(Row, Option<Found>)> {
+    /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the best
+    /// first, or all that are chosen, the newest first.
+    fn rows(&self) -> (Vec<(Row, Option<Found>)>, usize) {
+        let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
         if self.searched.is_some() {
-            let found = self.found.iter();
-            return found.filter_map(|one| Some((self.known.find(&one.id)?.clone(), Some(one.clone())))).collect();
+            let found = self.found.iter().take(most);
+            let rows = found.filter_map(|one| Some((self.known.find(&one.id)?.clone(), Some(one.clone()))));
+            return (rows.collect(), self.found.len());
         }
         let (viewer, filter) = (self.wanted.viewer(), self.wanted.filter());
         let is_chosen = |row: &&Row| viewer.may_see(&row.owner) && filter.takes(&row.memory);
-        let mut rows: Vec<&Row> = self.known.memories.iter().filter(is_chosen).collect();
-        // What has no date was written by a person, and stands in the order of its file.
-        rows.sort_by_key(|row| std::cmp::Reverse(row.memory.dated()));
-        rows.into_iter().map(|row| (row.clone(), None)).collect()
+        let chosen = || self.known.memories.iter().filter(is_chosen);
+        (chosen().take(most).map(|row| (row.clone(), None)).collect(), chosen().count())
     }
 
     /// Lines that cannot be read.
@@ -201,14 +202,13 @@ impl KnowledgePane {
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
-        rows: &[(Row, Option<Found>)],
+        (rows, count): &(Vec<(Row, Option<Found>)>, usize),
         commands: &mut Vec<Command>,
     ) {
         if let Some(why) = &self.failure {
             ui.label(widgets::small(format!("It could not be searched: {why}"), cx.theme));
         }
-        let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
-        for (row, found) in rows.iter().take(most) {
+        for (row, found) in rows {
             widgets::in_card(ui, cx.theme, |ui| self.row(ui, cx, row, found.as_ref(), commands));
             ui.add_space(SPACE[0]);
         }
@@ -216,12 +216,12 @@ impl KnowledgePane {
             let words = if self.is_searching { "Searching …" } else { "Nothing like this is remembered." };
             ui.label(widgets::small(words, cx.theme));
         }
-        let left = rows.len().saturating_sub(most);
+        let left = count.saturating_sub(rows.len());
         if left > 0 {
             let label =
                 format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), words::count(left, "memory", "memories"));
             if ui.button(label).clicked() {
-                self.shown = Some(most + SHOWN_AT_ONCE);
+                self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
             }
         }
     }
