@@ -14,6 +14,7 @@ mod frames;
 #[path = "../../tests/it/hostile_server.rs"]
 #[allow(dead_code, reason = "the integration tests use more of it")]
 mod hostile_server;
+mod knowledge;
 mod measure;
 mod minds;
 #[cfg(feature = "window")]
@@ -67,6 +68,8 @@ const GROUPS: &[Group] = &[
     ("long workflow", workflows::ten_thousand_steps),
     ("mcp", servers::connect_and_call),
     ("acp", coding_agents::hosted),
+    ("knowledge tick", knowledge::tick),
+    ("knowledge files", knowledge::files),
     #[cfg(feature = "window")]
     ("frames", frames::crowds),
     #[cfg(feature = "window")]

@@ -1,5 +1,5 @@
-//! The MCP servers and coding agents of a workspace for who has no room open: which are written down, and how they are
-//! used.
+//! The MCP servers, coding agents and model of embeddings of a workspace for who has no room open: which are written
+//! down, and how they are used.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use crate::base::{Problem, Seq};
 use crate::gateway::acp::AcpSettings;
 use crate::gateway::mcp::written::WrittenServer;
 use crate::gateway::mcp::{McpSettings, McpTerms};
-use crate::gateway::{Environment, McpServers, Surroundings, Trial};
+use crate::gateway::{Environment, GatewaySettings, McpServers, PriceSettings, Surroundings, Trial};
+use crate::learning::{EmbedderChoice, KnowledgeSettings};
 use crate::schedule;
 use crate::workspace::layout::read_folder;
 use crate::workspace::{Problems, RoomStart};
@@ -39,6 +40,16 @@ pub fn servers_of(folder: &Path) -> Result<ServersOfFolder, Problem> {
 /// What a workspace says of coding agents, read in the same way.
 pub fn coding_agents_of(folder: &Path) -> Result<AcpSettings, Problem> {
     Ok(opened(folder)?.world().resource::<AcpSettings>().clone())
+}
+
+/// Which model of embeddings a workspace wants, read in the same way; the built-in one where it cannot be read.
+pub fn embedder_of(folder: &Path) -> EmbedderChoice {
+    let Ok(app) = opened(folder) else { return EmbedderChoice::default() };
+    let world = app.world();
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let environment = Environment::of_process().in_workspace(&folder);
+    let settings = world.resource::<KnowledgeSettings>();
+    EmbedderChoice::of(settings, world.resource::<GatewaySettings>(), world.resource::<PriceSettings>(), &environment)
 }
 
 /// Something tiny to ask a model, by the workspace's settings; it is not booked anywhere.

@@ -1,7 +1,7 @@
 //! `workshop knowledge`: what agents know, searched as an agent is reminded of it, shown with where it is from, and
 //! forgotten.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -10,16 +10,21 @@ use super::place::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
 use crate::app::room::local_secs;
+use crate::app::servers::embedder_of;
 use crate::base::calendar::stamp;
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{Author, Id, Severity};
 use crate::knowledge::{Edge, Entry, Filter, Graph, KnowledgeBase, Memory, MemoryKind, Recalled, Viewer, memory_json};
-use crate::learning::KnowledgeFiles;
+use crate::learning::{EmbedderChoice, KnowledgeFiles};
 
 /// Of a memory so many characters stand in a list.
 const LIST_CHARS: usize = 100;
 /// So many problems are told; of more only how many.
 const PROBLEMS_TOLD: usize = 10;
+/// Vectors that are asked for in one go.
+const MADE_AT_ONCE: usize = 256;
+/// That vectors are made is told where it is more than this.
+const TOLD_FROM: usize = 64;
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -65,7 +70,8 @@ impl Choosing {
     }
 
     fn filter(&self) -> Filter {
-        Filter { kinds: self.kinds.clone(), tags: self.tags.clone(), agent: None, is_shared: self.shared }
+        let (kinds, tags) = (self.kinds.clone(), self.tags.clone());
+        Filter { kinds, tags, is_shared: self.shared, ..Filter::default() }
     }
 }
 
@@ -138,8 +144,43 @@ pub(super) fn knowledge(arguments: &Arguments) -> Outcome {
 
 /// The workspace's memories; what is wrong in their files is told.
 fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
+    opened(named, |_| EmbedderChoice::default())
+}
+
+/// The same with the model of embeddings that the settings name, and all vectors made.
+fn open_to_compare(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
+    let mut files = opened(named, embedder_of)?;
+    if let Some(why) = files.instead() {
+        output::note(&format!("warning: memories are compared by {}: {why}", files.known().embedder().model()));
+    }
+    make_all(&mut files)?;
+    Ok(files)
+}
+
+/// Makes the vectors that are still to be made.
+fn make_all(files: &mut KnowledgeFiles) -> Result<(), Complaint> {
+    let due = files.known().due();
+    if due > TOLD_FROM {
+        output::note(&format!("asking {} about {due} memories …", files.known().embedder().model()));
+    }
+    while files.known().due() > 0 {
+        let before = files.known().due();
+        files.catch_up(MADE_AT_ONCE).map_err(Complaint::failed)?;
+        if files.known().due() == before {
+            let why = files.known().embedder().trouble().unwrap_or_default();
+            output::note(&format!("warning: {before} memories are found by their words alone: {why}"));
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn opened(
+    named: Option<&PathBuf>,
+    embedder: impl FnOnce(&Path) -> EmbedderChoice,
+) -> Result<KnowledgeFiles, Complaint> {
     let folder = place::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
-    let files = KnowledgeFiles::open(&folder, &state_folder(&folder)).map_err(Complaint::failed)?;
+    let files = KnowledgeFiles::open(&folder, &state_folder(&folder), &embedder(&folder)).map_err(Complaint::failed)?;
     let problems = files.problems();
     for problem in problems.iter().take(PROBLEMS_TOLD) {
         let word = if problem.severity == Severity::Error { "error" } else { "warning" };
@@ -152,7 +193,7 @@ fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
 }
 
 fn query(searching: &Searching) -> Outcome {
-    let files = open(searching.place.workspace.as_ref())?;
+    let files = open_to_compare(searching.place.workspace.as_ref())?;
     let text = searching.text.join(" ");
     let choosing = &searching.choosing;
     let limit = usize::from(searching.limit);
@@ -262,11 +303,14 @@ fn forget(forgetting: &Forgetting) -> Outcome {
 }
 
 fn reindex(place: &InWorkspace) -> Outcome {
-    let mut files = open(place.workspace.as_ref())?;
+    let mut files = opened(place.workspace.as_ref(), embedder_of)?;
     let read = files.reindex().map_err(Complaint::failed)?;
+    let to_make = files.known().due();
+    make_all(&mut files)?;
+    let embedded = read.embedded + to_make - files.known().due();
     let model = files.known().embedder().model();
     if place.json {
-        output::json(&json!({ "memories": read.changed, "embedded": read.embedded, "model": model }))?;
+        output::json(&json!({ "memories": read.changed, "embedded": embedded, "model": model }))?;
     } else {
         output::result(&format!("{} memories indexed by {model}", read.changed))?;
     }

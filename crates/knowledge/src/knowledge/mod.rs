@@ -12,7 +12,7 @@ pub mod memory;
 pub mod recall;
 
 pub use db::{Db, DbError};
-pub use embedding::{Embedder, Embedding, EmbeddingError, ModelId, WordLlama};
+pub use embedding::{Embedder, Embedding, EmbeddingError, MiniLm, MiniLmError, ModelId, WordLlama};
 pub use file::{FileError, KnowledgeFile, Owner};
 pub use graph::{Graph, memory_json};
 pub use index::{Entry, Index, RecallCount, Viewer};

@@ -4,6 +4,8 @@
 //! calls that share one (own assembly, see [`super::assemble`]); a connection that closes early looks like
 //! an end; an error does not end the stream; the status of a refused stream hides inside another error.
 
+mod embedding;
+
 use std::error::Error as _;
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -19,6 +19,7 @@ pub mod consent;
 mod dispatch;
 #[cfg(test)]
 mod dispatch_tests;
+pub mod embedding;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
@@ -143,6 +144,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<MinutePassed>()
         .add_input::<StandIn>()
         .add_input::<TrialUsed>()
+        .add_input::<embedding::EmbeddingUsed>()
         .add_input::<AccessChanged>()
         .add_input::<AddressesNamed>()
         .add_tick_message::<ModelReply>()
@@ -169,6 +171,7 @@ pub fn plugin(app: &mut App) {
             dispatch::record_own_changes,
             dispatch::settle,
             steering::take_in,
+            embedding::book,
             watching::judge,
             servers::read,
             servers::hear,

@@ -144,26 +144,37 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
 
 /// A failure in words.
 fn told(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
-    let vendor = vendor(&call.choice.provider);
-    let address = vendor.map(|vendor| Address::of(vendor, call.terms.address.as_deref(), &call.environment));
+    let Call { choice, terms, environment, keys, .. } = call;
+    in_words(error, (choice, terms), (environment, keys), tries)
+}
+
+/// What went wrong when a provider was asked, in words.
+pub(super) fn in_words(
+    error: &ProviderError,
+    (choice, terms): (&Choice, &Terms),
+    (environment, keys): (&Environment, &Keys),
+    tries: u32,
+) -> ModelFailure {
+    let vendor = vendor(&choice.provider);
+    let address = vendor.map(|vendor| Address::of(vendor, terms.address.as_deref(), environment));
     let base_url = address.as_ref().map(Address::shown).unwrap_or_default();
     let key_name = vendor.and_then(|vendor| vendor.key_name);
-    let has_key = key_name.is_some_and(|name| call.keys.get(name).is_some());
+    let has_key = key_name.is_some_and(|name| keys.get(name).is_some());
     let withheld = address
         .as_ref()
         .zip(vendor)
-        .filter(|(address, vendor)| has_key && address.permission(vendor, &call.environment) == Permission::WithoutKey);
-    let key_file = call.environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
+        .filter(|(address, vendor)| has_key && address.permission(vendor, environment) == Permission::WithoutKey);
+    let key_file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
     let place = Place {
-        provider: &call.choice.provider,
-        model: &call.choice.model,
+        provider: &choice.provider,
+        model: &choice.model,
         base_url: &base_url,
         key_name,
         key_file: &key_file,
         withheld: withheld.map(|(address, _)| why_no_key(address)),
-        how_to_allow: &how_to_allow(&base_url, &call.environment),
+        how_to_allow: &how_to_allow(&base_url, environment),
     };
-    failure(error, place, tries.max(1), &call.keys)
+    failure(error, place, tries.max(1), keys)
 }
 
 async fn ask(call: &Call, course: &mut Course) -> Result<Completion, ProviderError> {
@@ -200,16 +211,24 @@ fn provider(call: &Call) -> Result<Box<dyn AiProvider>, ProviderError> {
         let terms = call.terms.acp.as_deref().cloned().unwrap_or_else(|| AcpSettings::default().terms());
         return Ok(Box::new(call.agents.provider(&terms, &call.environment, call.keys.clone())));
     }
-    let Some(vendor) = vendor(&call.choice.provider) else {
+    Ok(Box::new(vendor_client((&call.choice, &call.terms), (&call.environment, &call.keys))?))
+}
+
+/// What asks a vendor, where it may be asked, with the key that it may be shown. Within a runtime.
+pub(super) fn vendor_client(
+    (choice, terms): (&Choice, &Terms),
+    (environment, keys): (&Environment, &Keys),
+) -> Result<GuardedProvider, ProviderError> {
+    let Some(vendor) = vendor(&choice.provider) else {
         return Err(ProviderError::new(ErrorCause::Panicked, "nobody knows this provider"));
     };
-    let address = Address::of(vendor, call.terms.address.as_deref(), &call.environment);
-    let key = match address.permission(vendor, &call.environment) {
-        Permission::WithKey => vendor.key_name.and_then(|name| call.keys.get(name)),
+    let address = Address::of(vendor, terms.address.as_deref(), environment);
+    let key = match address.permission(vendor, environment) {
+        Permission::WithKey => vendor.key_name.and_then(|name| keys.get(name)),
         Permission::WithoutKey => None,
         Permission::Refused => return Err(ProviderError::new(ErrorCause::NotAllowed, "")),
     };
-    Ok(Box::new(GuardedProvider::new(vendor, &address.url, key, call.terms.patience)?))
+    GuardedProvider::new(vendor, &address.url, key, terms.patience)
 }
 
 /// One try, in a task of its own so that a panic in it ends the try and not the gateway.

@@ -26,5 +26,6 @@ pub mod spread;
 pub mod text;
 pub mod theme;
 pub mod together;
+pub mod who_knows;
 pub mod work;
 pub mod workflows;

@@ -10,8 +10,8 @@ use super::bubble::{Bubble, Life};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::log::events::{
-    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Message,
-    Publish, Read, Warning, WorkflowStep,
+    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Knowledge,
+    Message, Publish, Read, Warning, WorkflowStep,
 };
 use crate::log::{EventKind, EventRecord, Narrator, Told};
 
@@ -103,6 +103,18 @@ pub struct Letter {
     pub since_secs: f64,
 }
 
+/// A thought stays over a head for so long.
+pub const THOUGHT_SECS: f64 = 4.0;
+
+/// Something that an agent was just reminded of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Thought {
+    /// From whom it has that: who shared it, or with whom it talked.
+    pub from: Vec<Id>,
+    /// Since when, in real time.
+    pub since_secs: f64,
+}
+
 /// What happened lately.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
@@ -116,6 +128,8 @@ pub struct Recent {
     pub reactions: HashMap<Id, (&'static str, f64)>,
     /// What an agent was refused last, by id, and since when in real time.
     pub refusals: HashMap<Id, (String, f64)>,
+    /// What agents were just reminded of, by agent id.
+    pub thoughts: BTreeMap<Id, Thought>,
     /// Files that agents have just written, oldest first.
     pub sheets: Vec<Sheet>,
     /// Words on their way from one agent to another, oldest first.
@@ -169,8 +183,10 @@ impl Recent {
         self.refusals.retain(|_, (_, since)| !Life::REFUSAL.is_over(*since, now_secs));
         self.sheets.retain(|sheet| now_secs - sheet.since_secs < SHEET_SECS);
         self.letters.retain(|letter| now_secs - letter.since_secs < LETTER_SECS);
+        self.thoughts.retain(|_, thought| now_secs - thought.since_secs < THOUGHT_SECS);
         !(self.sheets.is_empty()
             && self.letters.is_empty()
+            && self.thoughts.is_empty()
             && self.bubbles.is_empty()
             && self.pulses.is_empty()
             && self.reactions.is_empty()
@@ -195,6 +211,7 @@ impl Recent {
             }
             EventKind::HandBack => event.read().map(|given: HandBack| self.send(event, None, &[given.to], now_secs)),
             EventKind::WorkflowStep => event.read().map(|step: WorkflowStep| self.fetch(event, &step.from, now_secs)),
+            EventKind::Knowledge => event.read().map(|knowledge| self.note_knowledge(event, knowledge, now_secs)),
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
             EventKind::Warning => event.read().map(|warning| self.note_warning(event, warning, narrator, now_secs)),
@@ -243,6 +260,22 @@ impl Recent {
             ended: None,
             began_tick: event.tick,
         });
+    }
+
+    fn note_knowledge(&mut self, event: &EventRecord, knowledge: Knowledge, now_secs: f64) {
+        let (Some(agent), Knowledge::Recalled { memories, .. }) = (&event.draft.agent, knowledge) else { return };
+        let mut from: Vec<Id> = Vec::new();
+        for memory in memories {
+            from.extend(memory.shared_by);
+            // Conversations of earlier runs have the same names.
+            let session = memory.session.filter(|_| memory.run.as_ref() == Some(&event.run));
+            let talk = session.and_then(|session| self.talks.iter().find(|talk| talk.session == session));
+            from.extend(talk.into_iter().flat_map(|talk| talk.participants.iter().cloned()));
+        }
+        from.sort_unstable();
+        from.dedup();
+        from.retain(|other| other != agent);
+        self.thoughts.insert(agent.clone(), Thought { from, since_secs: now_secs });
     }
 
     fn note_file(&mut self, event: &EventRecord, change: &FileChange, now_secs: f64) {

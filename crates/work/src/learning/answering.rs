@@ -10,7 +10,7 @@ use crate::base::text::{one_line, truncate};
 use crate::base::{Author, Id};
 use crate::knowledge::consolidation::{Act, Candidate, Case, Decision, Similar, decide_offline};
 use crate::knowledge::memory::made_id;
-use crate::knowledge::{Filter, Memory, MemoryKind, Owner, Recalled, Relation, ScoreParts, Source, Viewer};
+use crate::knowledge::{Edge, Filter, Memory, MemoryKind, Owner, Recalled, Relation, ScoreParts, Source, Viewer};
 use crate::log::events::{Knowledge, RecalledScore, word};
 use crate::memory::{RecalledMemory, Reminder};
 use crate::tools::{KnowledgeOrder, ToolNews, ToolOutput};
@@ -60,8 +60,6 @@ fn note_recalled(files: &mut KnowledgeFiles, ids: &[Id], now: i64) {
 
 fn recalled(found: &Recalled<'_>) -> RecalledMemory {
     let memory = &found.entry.memory;
-    let ScoreParts { similarity, coverage, relevance, recency, importance, .. } = found.parts;
-    let text = logged(&memory.content);
     RecalledMemory {
         id: memory.id.clone(),
         content: truncate(&one_line(&memory.content), TOLD_CHARS),
@@ -69,16 +67,26 @@ fn recalled(found: &Recalled<'_>) -> RecalledMemory {
         day: memory.dated().map(day),
         shared_by: memory.shared.then(|| memory.agent.clone()),
         source: memory.source.clone(),
-        score: RecalledScore {
-            id: memory.id.clone(),
-            text,
-            score: found.score,
-            similarity,
-            coverage,
-            relevance,
-            recency,
-            importance,
-        },
+        score: score_of(found),
+    }
+}
+
+/// A memory that was found, with what its score is made of.
+pub(super) fn score_of(found: &Recalled<'_>) -> RecalledScore {
+    let memory = &found.entry.memory;
+    let ScoreParts { similarity, coverage, relevance, recency, importance, .. } = found.parts;
+    RecalledScore {
+        id: memory.id.clone(),
+        text: logged(&memory.content),
+        score: found.score,
+        similarity,
+        coverage,
+        relevance,
+        recency,
+        importance,
+        shared_by: memory.shared.then(|| memory.agent.clone()),
+        run: memory.source.run.clone(),
+        session: memory.source.session.clone(),
     }
 }
 
@@ -108,11 +116,14 @@ pub(super) struct Caller {
 pub(super) fn carry_out(files: &mut KnowledgeFiles, caller: &Caller, order: &KnowledgeOrder) -> ToolNews {
     let done = match order {
         KnowledgeOrder::Query { question, kinds, limit } => Ok(find(files, caller, question, kinds, *limit)),
-        KnowledgeOrder::Contribute { content, kind, tags, importance, is_private } => {
+        KnowledgeOrder::Contribute { content, kind, tags, importance, is_private, relations } => {
             let usual = Candidate::new(content);
             let importance = importance.map_or(usual.importance, |hundredths| hundredths as f32 / 100.0);
             let candidate = Candidate { kind: *kind, tags: tags.clone(), importance, ..usual };
-            contribute(files, caller, candidate, *is_private)
+            match edges(files, caller, relations, *is_private) {
+                Ok(edges) => contribute(files, caller, (candidate, edges), *is_private),
+                Err(why) => return ToolNews::Failed { why },
+            }
         }
     };
     match done {
@@ -146,10 +157,43 @@ fn output(text: String, told: &Knowledge) -> ToolOutput {
 /// The key of an answer's data under which stands what the log is to say.
 pub(super) const TOLD: &str = "knowledge";
 
+/// The key of an answer's data under which stands which memories cannot both be true.
+pub(super) const CONTRADICTIONS: &str = "contradictions";
+
+/// The relations that a call names, as edges; in words why one of them cannot be.
+fn edges(
+    files: &KnowledgeFiles,
+    caller: &Caller,
+    relations: &[(Relation, Id)],
+    is_private: bool,
+) -> Result<Vec<Edge>, String> {
+    let viewer = Viewer::Agent(caller.agent.clone());
+    let edge = |(relation, target): &(Relation, Id)| {
+        let known = files.known().index().get(&viewer, target);
+        let known = known.ok_or_else(|| format!("you know of no memory {target}; knowledge_query tells their ids"))?;
+        // What everybody reads does not name what one keeps to itself.
+        if !is_private && !known.memory.shared {
+            return Err(format!("{target} is known to you alone: share what it says first, or add this with private"));
+        }
+        Ok(Edge { relation: *relation, target: target.clone(), weight: 1.0 })
+    };
+    relations.iter().map(edge).collect()
+}
+
+/// In words, which of these edges of a memory say that it contradicts another.
+fn contradictions_of(files: &KnowledgeFiles, memory: &Memory) -> Vec<String> {
+    let against = memory.edges.iter().filter(|edge| edge.relation == Relation::Contradicts);
+    let words = |edge: &Edge| {
+        let (known, new) = (logged(&content_of(files, &edge.target)), logged(&memory.content));
+        format!("two memories contradict each other: {} ({new}) and {} ({known})", memory.id, edge.target)
+    };
+    against.map(words).collect()
+}
+
 fn contribute(
     files: &mut KnowledgeFiles,
     caller: &Caller,
-    candidate: Candidate,
+    (candidate, said): (Candidate, Vec<Edge>),
     is_private: bool,
 ) -> Result<ToolOutput, KnowledgeFilesError> {
     let memory = Memory {
@@ -177,10 +221,21 @@ fn contribute(
             Ok(output(format!("It says more than {id}, which says this now: {}", candidate.content), &told))
         }
         // Whoever says so in so many words means it, however short it is.
-        Act::Add { .. } | Act::Skip | Act::Delete { .. } => {
+        act @ (Act::Add { .. } | Act::Skip | Act::Delete { .. }) => {
+            let found = if let Act::Add { edges, .. } = act { edges } else { Vec::new() };
+            // What the agent says of two memories goes before how alike they are.
+            let found = found.into_iter().filter(|edge| said.iter().all(|one| one.target != edge.target));
+            let mut edges: Vec<Edge> = said.iter().cloned().chain(found).collect();
+            edges.sort_by(|one, other| one.target.cmp(&other.target));
+            let memory = Memory { edges, ..memory };
             files.add(&memory, &by)?;
+            let contradictions = contradictions_of(files, &memory);
             let who = if is_private { "you alone" } else { "everybody" };
-            Ok(output(format!("It is remembered as {}, for {who}.", memory.id), &added(&memory)))
+            let mut answer = output(format!("It is remembered as {}, for {who}.", memory.id), &added(&memory));
+            if let Some(data) = answer.data.as_mut().filter(|_| !contradictions.is_empty()) {
+                data[CONTRADICTIONS] = json!(contradictions);
+            }
+            Ok(answer)
         }
     }
 }
@@ -255,12 +310,7 @@ pub(super) fn take_in(
                 if files.known().index().get(&viewer, &memory.id).is_none() {
                     files.add(&memory, &by)?;
                 }
-                let against = edges.iter().filter(|edge| edge.relation == Relation::Contradicts);
-                contradictions.extend(against.map(|edge| {
-                    let known = logged(&content_of(files, &edge.target));
-                    let new = logged(&memory.content);
-                    format!("two memories contradict each other: {} ({new}) and {} ({known})", memory.id, edge.target)
-                }));
+                contradictions.extend(contradictions_of(files, &memory));
                 told.push(added(&memory));
             }
             Act::Update { id, candidate } if may_change(files, id) => {

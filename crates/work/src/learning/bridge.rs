@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::answering::Caller;
+use super::embedder::EmbedderChoice;
 use super::lessons::{Lesson, LessonAnswer, LessonAnswered, Lessons, Stage};
-use super::service::{Answer, KnowledgeService, Question};
+use super::search::MemorySearch;
+use super::service::{Answer, EmbedderInUse, KnowledgeService, Question};
 use super::settings::KnowledgeSettings;
 use crate::agent::Roster;
+use crate::gateway::embedding::{EmbeddingUsed, refusal_by_caps};
+use crate::gateway::{BudgetSettings, RequestQueue};
 use crate::knowledge::{Owner, Source};
 use crate::log::EventLog;
 use crate::memory::MemoriesCounted;
@@ -46,12 +50,36 @@ pub struct KnowledgeBridge {
     arrived: Vec<Answer>,
     /// Files that are to be looked at.
     changed: BTreeSet<Owner>,
+    /// The model that is to say what texts mean, and whether the service knows.
+    embedder: EmbedderChoice,
+    is_embedder_told: bool,
+    /// What models used before another one was chosen.
+    used: Vec<EmbeddingUsed>,
 }
 
 impl KnowledgeBridge {
     /// A bridge to this service.
     pub fn new(service: KnowledgeService) -> Self {
         Self { service: Some(service), ..Self::default() }
+    }
+
+    /// The way to search what is known from outside the world; none where nobody has it.
+    pub fn search(&self) -> Option<MemorySearch> {
+        self.service.as_ref().map(KnowledgeService::search)
+    }
+
+    /// Another model is to say what texts mean, where it is another.
+    pub(super) fn choose_embedder(&mut self, choice: EmbedderChoice) {
+        if self.embedder == choice {
+            return;
+        }
+        self.used.extend(self.take_used());
+        (self.embedder, self.is_embedder_told) = (choice, false);
+    }
+
+    /// What the model used since this was last asked.
+    fn take_used(&self) -> Option<EmbeddingUsed> {
+        EmbeddingUsed::take(self.embedder.access()?, self.embedder.meter())
     }
 
     /// Somebody changed a file, or may have.
@@ -79,7 +107,7 @@ impl KnowledgeBridge {
                 let is_last = !is_compared && !self.owed.contains(&of(false));
                 Some(of(is_last))
             }
-            Answer::Counted(_) => None,
+            Answer::Counted(_) | Answer::Embedder(_) => None,
         };
         if let Some(key) = key {
             self.owed.remove(&key);
@@ -109,6 +137,8 @@ struct Asking<'a> {
     chars_at_most: usize,
     log: &'a EventLog,
     now: i64,
+    queue: &'a RequestQueue,
+    budget: &'a BudgetSettings,
 }
 
 /// What is to be asked, in order.
@@ -168,6 +198,17 @@ fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
         give_up(bridge, room);
         return;
     };
+    if let Some(access) = bridge.embedder.access() {
+        bridge.embedder.meter().refuse(refusal_by_caps(access, room.queue, room.budget));
+    }
+    // Before anything is asked that it has a part in.
+    if !bridge.is_embedder_told {
+        let choice = Box::new(bridge.embedder.clone());
+        bridge.is_embedder_told = service.ask(Question::UseEmbedder(choice)).is_ok();
+        if !bridge.is_embedder_told {
+            return;
+        }
+    }
     let changed = std::mem::take(&mut bridge.changed);
     let mut left = changed.into_iter().map(|owner| (owner.clone(), service.ask(Question::Changed(owner))));
     bridge.changed = left.by_ref().filter_map(|(owner, asked)| asked.is_err().then_some(owner)).collect();
@@ -228,7 +269,9 @@ pub fn must_wait(world: &mut World) -> bool {
 
 /// Whether something has come that is not at the door yet.
 pub fn has_news(world: &World) -> bool {
-    let has = |bridge: &KnowledgeBridge| !bridge.arrived.is_empty() || !bridge.changed.is_empty();
+    let has = |bridge: &KnowledgeBridge| {
+        !bridge.arrived.is_empty() || !bridge.changed.is_empty() || bridge.embedder.meter().is_due()
+    };
     world.get_resource::<KnowledgeBridge>().is_some_and(has)
 }
 
@@ -257,6 +300,8 @@ fn asking(world: &World) -> Asking<'_> {
         chars_at_most: world.resource::<MindSettings>().max_prompt_chars,
         log: world.resource(),
         now: world.resource::<RoomDate>().secs(clock).unwrap_or(0),
+        queue: world.resource(),
+        budget: world.resource(),
     }
 }
 
@@ -268,6 +313,7 @@ pub(super) fn collect(
     mut calls: ResMut<Door<ToolOutcome>>,
     mut lessons: ResMut<Door<LessonAnswered>>,
     mut counted: ResMut<Door<MemoriesCounted>>,
+    (mut embedders, mut used): (ResMut<Door<EmbedderInUse>>, ResMut<Door<EmbeddingUsed>>),
 ) {
     if journal.is_replaying() {
         return;
@@ -279,6 +325,10 @@ pub(super) fn collect(
             Answer::Tool(key, news) => calls.push(ToolOutcome { key, news }),
             Answer::Lesson(answered) => lessons.push(answered),
             Answer::Counted(counts) => counted.push(MemoriesCounted(counts)),
+            Answer::Embedder(in_use) => embedders.push(in_use),
         }
     }
+    let before = std::mem::take(&mut bridge.used);
+    let now = bridge.take_used();
+    before.into_iter().chain(now).for_each(|one| used.push(one));
 }

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::embedder::{EmbedderChoice, Opened};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
-use crate::knowledge::{
-    Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, WordLlama, Write,
-};
+use crate::knowledge::{Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, Write};
 use crate::memory::MemoryCounts;
 use crate::workspace::vfs::{AtRestError, FileHandle, FileOperation, FilesAtRest, PathRefusal, WorkspacePath};
 
@@ -70,25 +69,37 @@ pub struct KnowledgeFiles {
     texts: BTreeMap<Owner, String>,
     /// Files that cannot be read: what stands in them is not known, and they are not written.
     unread: Vec<Problem>,
+    /// Why another model says what texts mean than the settings name.
+    instead: Option<String>,
 }
 
 impl KnowledgeFiles {
     /// Opens a workspace, and reads what is known in it, for a command. What can be made again lies in `state_folder`.
-    pub fn open(workspace: &Path, state_folder: &Path) -> Result<Self, KnowledgeFilesError> {
-        Self::open_with(workspace, state_folder, Writer::Alone { workspace: workspace.to_owned() })
+    pub fn open(workspace: &Path, state_folder: &Path, embedder: &EmbedderChoice) -> Result<Self, KnowledgeFilesError> {
+        Self::open_with(workspace, state_folder, Writer::Alone { workspace: workspace.to_owned() }, embedder)
     }
 
     /// The same in a room that is open: its file service writes.
-    pub fn open_in_room(workspace: &Path, state_folder: &Path, files: FileHandle) -> Result<Self, KnowledgeFilesError> {
-        Self::open_with(workspace, state_folder, Writer::Room(files))
+    pub fn open_in_room(
+        workspace: &Path,
+        state_folder: &Path,
+        files: FileHandle,
+        embedder: &EmbedderChoice,
+    ) -> Result<Self, KnowledgeFilesError> {
+        Self::open_with(workspace, state_folder, Writer::Room(files), embedder)
     }
 
-    fn open_with(workspace: &Path, state_folder: &Path, writer: Writer) -> Result<Self, KnowledgeFilesError> {
+    fn open_with(
+        workspace: &Path,
+        state_folder: &Path,
+        writer: Writer,
+        embedder: &EmbedderChoice,
+    ) -> Result<Self, KnowledgeFilesError> {
         let db = Db::open(&state_folder.join(DATABASE)).map_err(KnowledgeError::from)?;
-        let embedder = Box::new(WordLlama::built_in().map_err(KnowledgeError::from)?);
+        let Opened { embedder, instead } = embedder.open(&db).map_err(KnowledgeError::from)?;
         let known = KnowledgeBase::new(db, embedder)?;
         let files = FilesAtRest::open(workspace)?;
-        let mut opened = Self { files, writer, known, texts: BTreeMap::new(), unread: Vec::new() };
+        let mut opened = Self { files, writer, known, texts: BTreeMap::new(), unread: Vec::new(), instead };
         opened.read()?;
         Ok(opened)
     }
@@ -121,6 +132,26 @@ impl KnowledgeFiles {
     /// All that is known.
     pub fn known(&self) -> &KnowledgeBase {
         &self.known
+    }
+
+    /// Lets another model say what texts mean.
+    pub fn use_embedder(&mut self, choice: &EmbedderChoice) -> Result<Read, KnowledgeFilesError> {
+        let Opened { embedder, instead } = choice.open(self.known.db()).map_err(KnowledgeError::from)?;
+        self.instead = instead;
+        if embedder.model() == self.known.embedder().model() && embedder.is_quick() {
+            return Ok(Read::default());
+        }
+        Ok(self.known.use_embedder(embedder)?)
+    }
+
+    /// Why another model says what texts mean than the settings name.
+    pub fn instead(&self) -> Option<&str> {
+        self.instead.as_deref()
+    }
+
+    /// Makes so many of the vectors that are still to be made; says how many came of it.
+    pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeFilesError> {
+        Ok(self.known.catch_up(at_most)?)
     }
 
     /// How many memories there are, by whose they are.

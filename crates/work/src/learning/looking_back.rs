@@ -6,6 +6,7 @@ use bevy::ecs::system::SystemParam;
 
 use super::lessons::{Lesson, LessonAnswered, LessonOver, Lessons, Stage};
 use super::settings::KnowledgeSettings;
+use super::telling::contradiction;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{AgentKey, Id, Seq};
 use crate::gateway::{GatewaySettings, RequestQueue};
@@ -154,7 +155,6 @@ fn tell(log: &mut EventLog, over: &LessonOver) {
         log.write(draft(one));
     }
     for what in contradictions {
-        let remedy = "mend or forget one of them: `workshop knowledge show` says where they stand";
-        log.write(EventDraft::of(&Warning::new(what.clone()).remedy(remedy)).agent(&lesson.id).cause(lesson.cause));
+        log.write(contradiction(what).agent(&lesson.id).cause(lesson.cause));
     }
 }

@@ -1,24 +1,28 @@
 //! Learning: what agents remember across runs, how it comes back to them, and what they add to it.
 //!
-//! What is known stands in files (`memory/knowledge/`), outside the world. In reading order: the files with their index
-//! ([`files`]), how a question about them is answered (`answering`), the thread that does it ([`service`]), and the
+//! What is known stands in files (`memory/knowledge/`), outside the world. In reading order: which model says what texts
+//! mean ([`embedder`]), the files with their index ([`files`]), how a question about them is answered (`answering`), the thread that does it ([`service`]), and the
 //! bridge between it and the world ([`bridge`]). When work or a conversation is over, its agents look back at it
 //! (`looking_back`), step by step ([`lessons`]). What comes back is an input, so that a run is replayed without files and
 //! without anything that understands texts. What is recalled and learned is told in the log (`telling`).
 
 mod answering;
 pub mod bridge;
+pub mod embedder;
 pub mod files;
 pub mod lessons;
 mod looking_back;
+pub mod search;
 pub mod service;
 pub mod settings;
 mod telling;
 
 pub use bridge::{KnowledgeBridge, has_news, must_wait, wait_for_answer};
+pub use embedder::EmbedderChoice;
 pub use files::{KnowledgeFiles, KnowledgeFilesError, count_memories};
 pub use lessons::{LessonAnswered, Lessons};
-pub use service::{KnowledgeService, KnowledgeServiceOptions};
+pub use search::{MemoryQuery, MemorySearch};
+pub use service::{EmbedderInUse, KnowledgeService, KnowledgeServiceOptions};
 pub use settings::KnowledgeSettings;
 
 use bevy::app::App;
@@ -29,17 +33,19 @@ use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
 use crate::tools::{AnswerOrders, CarriedOutOutside, CloseOrders, KNOWLEDGE, ToolOutcome, Tools};
-use crate::workspace::SettingsExt;
 use crate::workspace::vfs::OutsideChange;
+use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<KnowledgeSettings>();
     app.init_resource::<KnowledgeBridge>().init_resource::<Lessons>().add_input::<LessonAnswered>();
+    app.init_resource::<EmbedderInUse>().add_input::<EmbedderInUse>();
     app.add_tick_message::<WorkOver>().add_tick_message::<ConversationEnded>();
     app.add_tick_message::<AsideDue>().add_tick_message::<AsideReplied>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
+    app.add_tick_message::<ProblemReport>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(KNOWLEDGE);
     app.add_systems(
         Tick,
@@ -51,7 +57,13 @@ pub fn plugin(app: &mut App) {
                 .after(AnswerOrders)
                 .before(CloseOrders),
             // What is asked here is heard in the same tick: nothing is lost where the room is saved after it.
-            (telling::tell_recalled, telling::follow_files, looking_back::go_on)
+            (
+                telling::tell_recalled,
+                telling::follow_files,
+                telling::follow_embedder,
+                looking_back::go_on,
+                telling::choose_embedder,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Learning)),
             looking_back::look_back.in_set(InPhase(WorkshopSystems::Decide, Floor::Learning)),

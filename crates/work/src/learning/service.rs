@@ -3,24 +3,36 @@
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never, select};
+use serde::{Deserialize, Serialize};
 
 use super::answering::{self, Caller};
+use super::embedder::EmbedderChoice;
 use super::files::{KnowledgeFiles, KnowledgeFilesError};
 use super::lessons::{LessonAnswer, LessonAnswered};
+use super::search::{MemorySearch, Search, searches};
 use super::settings::KnowledgeSettings;
 use crate::base::Id;
 use crate::knowledge::Owner;
 use crate::knowledge::consolidation::{Candidate, Decision};
 use crate::memory::MemoryCounts;
 use crate::mind::GatherKey;
+use crate::schedule::Input;
 use crate::tools::{KnowledgeOrder, OrderKey, ToolNews};
 use crate::workspace::vfs::FileHandle;
 
 /// Questions that wait in the service; more wait in the world.
 const QUESTIONS_WAITING: usize = 256;
+/// Vectors that are made in one go while nobody asks anything.
+const CAUGHT_UP_AT_ONCE: usize = 16;
+/// Where none of them could be made, it is tried again after so long.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// Where the model that the settings name could not be asked, it is tried again after so long.
+const WANTED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// What is asked of the service.
 #[derive(Clone, Debug)]
@@ -35,6 +47,8 @@ pub(super) enum Question {
     TakeIn { lesson: u64, caller: Caller, decisions: Vec<Decision> },
     /// A file may have changed.
     Changed(Owner),
+    /// Another model is to say what texts mean.
+    UseEmbedder(Box<EmbedderChoice>),
 }
 
 impl Question {
@@ -46,7 +60,7 @@ impl Question {
             Self::Compare { lesson: number, .. } | Self::TakeIn { lesson: number, .. } => {
                 Some(Answer::Lesson(LessonAnswered { number, answer: LessonAnswer::Failed { why } }))
             }
-            Self::Changed(_) => None,
+            Self::Changed(_) | Self::UseEmbedder(_) => None,
         }
     }
 
@@ -54,6 +68,10 @@ impl Question {
     fn may_change(&self) -> bool {
         matches!(self, Self::Tool { .. } | Self::TakeIn { .. } | Self::Changed(_))
     }
+}
+
+impl Input for EmbedderInUse {
+    const KIND: &'static str = "embedder_in_use";
 }
 
 /// What the service says.
@@ -67,6 +85,17 @@ pub(super) enum Answer {
     Lesson(LessonAnswered),
     /// There are so many memories now.
     Counted(MemoryCounts),
+    /// This model says what texts mean.
+    Embedder(EmbedderInUse),
+}
+
+/// The model that says what texts mean, as the room is told of it: an input, and a resource that keeps the last one.
+#[derive(Message, Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EmbedderInUse {
+    /// Its name.
+    pub model: String,
+    /// Why it is not the one that the settings name, or why that cannot be asked now; and what to do.
+    pub trouble: Option<String>,
 }
 
 /// Where the service finds what it has.
@@ -86,6 +115,7 @@ pub struct KnowledgeService {
     /// `None` only while dropping.
     questions: Option<Sender<Question>>,
     answers: Receiver<Answer>,
+    search: MemorySearch,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -96,9 +126,23 @@ impl KnowledgeService {
         let (questions, asked) = bounded(QUESTIONS_WAITING);
         // Whoever asks takes the answers before it asks more.
         let (answer, answers) = bounded(2 * QUESTIONS_WAITING);
-        let work = Work { counted: options.counted.clone(), options, opened: None, answer };
-        let thread = std::thread::Builder::new().name("knowledge".into()).spawn(move || work.run(&asked))?;
-        Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
+        let (search, searched) = searches();
+        let work = Work {
+            counted: options.counted.clone(),
+            options,
+            opened: None,
+            answer,
+            wanted: EmbedderChoice::default(),
+            wanted_again: None,
+            in_use: None,
+        };
+        let thread = std::thread::Builder::new().name("knowledge".into()).spawn(move || work.run(&asked, searched))?;
+        Ok(Self { questions: Some(questions), answers, search, thread: Some(thread) })
+    }
+
+    /// The way to search what is known from outside the world.
+    pub fn search(&self) -> MemorySearch {
+        self.search.clone()
     }
 
     /// Asks something; gives it back where there is no room for it now.
@@ -144,42 +188,157 @@ struct Work {
     /// What the room was told last.
     counted: MemoryCounts,
     answer: Sender<Answer>,
+    /// The model that is wanted.
+    wanted: EmbedderChoice,
+    /// When it is tried again, where it could not be asked.
+    wanted_again: Option<Instant>,
+    /// What the room was told of it last.
+    in_use: Option<EmbedderInUse>,
+}
+
+/// What comes next.
+enum Next {
+    Question(Question),
+    Search(Search),
+    /// Nobody asks anything.
+    Idle,
+    /// Nobody will ask anything any more.
+    Over,
 }
 
 impl Work {
-    fn run(mut self, asked: &Receiver<Question>) {
-        for question in asked {
-            let may_change = question.may_change();
-            let is_heard = match question {
-                Question::Recall { key, agent, about, now, settings, chars_at_most } => {
-                    let recalled = self
-                        .with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings, chars_at_most))));
-                    self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
-                }
-                Question::Tool { key, caller, order } => {
-                    let news = self.with(|files| Ok(answering::carry_out(files, &caller, &order)));
-                    let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
-                    self.say(Answer::Tool(key, news))
-                }
-                Question::Compare { lesson, agent, candidates } => {
-                    let cases = self.with(|files| Ok(answering::compare(files, &agent, &candidates)));
-                    self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
-                }
-                Question::TakeIn { lesson, caller, decisions } => {
-                    let taken = self.with(|files| answering::take_in(files, &caller, &decisions));
-                    let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
-                    self.say_of_lesson(lesson, answer)
-                }
-                Question::Changed(owner) => {
-                    // What cannot be read is told when it is asked for.
-                    let _is_other = self.with(|files| files.read_again(&owner));
+    fn run(mut self, asked: &Receiver<Question>, mut searched: Receiver<Search>) {
+        let mut rests = false;
+        loop {
+            let is_heard = match self.next(asked, &mut searched, rests) {
+                Next::Over => return,
+                Next::Idle => {
+                    let made = self.opened.as_mut().map_or(Ok(0), |opened| opened.catch_up(CAUGHT_UP_AT_ONCE));
+                    rests = made.as_ref().is_ok_and(|made| *made == 0) || made.is_err();
                     true
                 }
+                Next::Search(search) => {
+                    let opened = self.open();
+                    search.answer(opened.map(|opened| &*opened));
+                    true
+                }
+                Next::Question(question) => {
+                    rests = false;
+                    self.try_wanted_again();
+                    self.answer(question)
+                }
             };
-            if !(is_heard && (!may_change || self.count())) {
+            if !(is_heard && self.tell_embedder()) {
                 return;
             }
         }
+    }
+
+    /// What is to be done next; where vectors are to be made and nobody asks anything, that.
+    fn next(&self, asked: &Receiver<Question>, searched: &mut Receiver<Search>, rests: bool) -> Next {
+        let is_due = self.opened.as_ref().is_some_and(|opened| opened.known().due() > 0);
+        let idle = match (is_due, rests) {
+            (false, _) => never(),
+            (true, true) => crossbeam_channel::after(TRIED_AGAIN_AFTER),
+            (true, false) => crossbeam_channel::after(Duration::ZERO),
+        };
+        if let Ok(question) = asked.try_recv() {
+            return Next::Question(question);
+        }
+        select! {
+            recv(asked) -> question => question.map_or(Next::Over, Next::Question),
+            recv(*searched) -> search => match search {
+                Ok(search) => Next::Search(search),
+                Err(_) => {
+                    *searched = never();
+                    Next::Idle
+                }
+            },
+            recv(idle) -> _ => Next::Idle,
+        }
+    }
+
+    /// Answers a question; whether somebody still listens.
+    fn answer(&mut self, question: Question) -> bool {
+        let may_change = question.may_change();
+        let is_heard = match question {
+            Question::Recall { key, agent, about, now, settings, chars_at_most } => {
+                let recalled =
+                    self.with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings, chars_at_most))));
+                self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
+            }
+            Question::Tool { key, caller, order } => {
+                let news = self.with(|files| Ok(answering::carry_out(files, &caller, &order)));
+                let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
+                self.say(Answer::Tool(key, news))
+            }
+            Question::Compare { lesson, agent, candidates } => {
+                let cases = self.with(|files| Ok(answering::compare(files, &agent, &candidates)));
+                self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
+            }
+            Question::TakeIn { lesson, caller, decisions } => {
+                let taken = self.with(|files| answering::take_in(files, &caller, &decisions));
+                let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
+                self.say_of_lesson(lesson, answer)
+            }
+            Question::Changed(owner) => {
+                // What cannot be read is told when it is asked for.
+                let _is_other = self.with(|files| files.read_again(&owner));
+                true
+            }
+            Question::UseEmbedder(choice) => {
+                self.use_embedder(*choice);
+                true
+            }
+        };
+        is_heard && (!may_change || self.count())
+    }
+
+    /// Uses another model, now where something was read already, else when it is.
+    fn use_embedder(&mut self, choice: EmbedderChoice) {
+        self.wanted = choice;
+        let Some(opened) = &mut self.opened else { return };
+        if let Err(error) = opened.use_embedder(&self.wanted) {
+            tracing::warn!("another model of embeddings cannot be used: {error}");
+        }
+        self.note_whether_wanted();
+    }
+
+    fn note_whether_wanted(&mut self) {
+        let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
+        // What the settings name wrongly stays wrong until they are changed.
+        let may_come = is_other && self.wanted.problem().is_none();
+        self.wanted_again = may_come.then(|| Instant::now() + WANTED_AGAIN_AFTER);
+    }
+
+    fn try_wanted_again(&mut self) {
+        if self.wanted_again.is_some_and(|due| Instant::now() >= due) {
+            self.use_embedder(self.wanted.clone());
+        }
+    }
+
+    /// Says which model is in use, where that is news.
+    fn tell_embedder(&mut self) -> bool {
+        let Some(opened) = &self.opened else { return true };
+        let embedder = opened.known().embedder();
+        let trouble = opened.instead().map(str::to_owned).or_else(|| embedder.trouble());
+        let in_use = EmbedderInUse { model: embedder.model().to_string(), trouble };
+        if self.in_use.as_ref() == Some(&in_use) {
+            return true;
+        }
+        self.in_use = Some(in_use.clone());
+        self.say(Answer::Embedder(in_use))
+    }
+
+    /// What is known, which is read where it is not yet.
+    fn open(&mut self) -> Result<&mut KnowledgeFiles, KnowledgeFilesError> {
+        if self.opened.is_none() {
+            let KnowledgeServiceOptions { workspace, state_folder, files, .. } = &self.options;
+            let opened = KnowledgeFiles::open_in_room(workspace, state_folder, files.clone(), &self.wanted)?;
+            self.opened = Some(opened);
+            self.note_whether_wanted();
+        }
+        Ok(self.opened.as_mut().expect("it was opened above, or before"))
     }
 
     /// Does something with what is known, which is read first.
@@ -187,14 +346,7 @@ impl Work {
         &mut self,
         act: impl FnOnce(&mut KnowledgeFiles) -> Result<T, KnowledgeFilesError>,
     ) -> Result<T, KnowledgeFilesError> {
-        let opened = match &mut self.opened {
-            Some(opened) => opened,
-            empty => {
-                let KnowledgeServiceOptions { workspace, state_folder, files, .. } = &self.options;
-                empty.insert(KnowledgeFiles::open_in_room(workspace, state_folder, files.clone())?)
-            }
-        };
-        act(opened)
+        act(self.open()?)
     }
 
     /// Says how many memories there are, where that is news.

@@ -5,10 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
+/// The model of embeddings that is part of the program.
+pub const BUILT_IN: &str = "built-in";
+
 /// How much agents are reminded of, and what they learn from.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnowledgeSettings {
+    /// What says what texts mean: `built-in`; `minilm`, from a cache on this computer or a folder (`minilm:FOLDER`); or a
+    /// provider's model of embeddings, such as `ollama:all-minilm` or `openai:text-embedding-3-small`, which is then sent
+    /// every memory and whatever memories are looked for by.
+    pub embedder: String,
     /// Memories in a prompt; 0 puts none there.
     pub recalled_at_most: usize,
     /// A memory is put into a prompt where its meaning is as near to what is asked as this, from 0 to 1, …
@@ -28,6 +35,7 @@ impl Default for KnowledgeSettings {
         // Of the labelled questions that the docs speak of, 29 of 30 right answers are above these, and what is found
         // for questions about something else is below.
         Self {
+            embedder: BUILT_IN.to_owned(),
             recalled_at_most: 6,
             similarity_at_least: 0.25,
             coverage_at_least: 0.25,

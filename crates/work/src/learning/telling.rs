@@ -2,17 +2,23 @@
 
 use bevy::ecs::prelude::*;
 
-use super::answering::{LOGGED_CHARS, TOLD};
+use super::answering::{CONTRADICTIONS, LOGGED_CHARS, TOLD};
 use super::bridge::KnowledgeBridge;
+use super::embedder::EmbedderChoice;
+use super::service::EmbedderInUse;
+use super::settings::KnowledgeSettings;
 use crate::agent::Roster;
+use crate::base::Problem;
 use crate::base::text::truncate;
+use crate::gateway::{GatewaySettings, PriceSettings, Surroundings};
 use crate::knowledge::Owner;
-use crate::log::events::Knowledge;
+use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::Reminder;
 use crate::mind::parts::REMEMBERED;
 use crate::mind::{PartGathered, PendingRequests};
 use crate::tools::{KNOWLEDGE, OrdersUnderWay, ToolNews, ToolOutcome};
+use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
 
 /// Tells of what was put into prompts: which memories, and why those.
@@ -48,14 +54,57 @@ pub(super) fn tell_calls(
         let Some(order) = orders.get(outcome.key).filter(|order| *order.plan.executor == *KNOWLEDGE) else { continue };
         let told = output.data.as_ref().and_then(|data| data.get(TOLD)).cloned();
         let Some(Ok(told)) = told.map(serde_json::from_value::<Knowledge>) else { continue };
-        let draft = EventDraft::of(&told).agent(&order.agent).activation(&order.key.activation.id());
-        log.write(draft.cause(order.cause));
+        let of_call =
+            |draft: EventDraft| draft.agent(&order.agent).activation(&order.key.activation.id()).cause(order.cause);
+        log.write(of_call(EventDraft::of(&told)));
+        let contradictions = output.data.as_ref().and_then(|data| data.get(CONTRADICTIONS)?.as_array());
+        for what in contradictions.into_iter().flatten().filter_map(|what| what.as_str()) {
+            log.write(of_call(contradiction(what)));
+        }
     }
+}
+
+/// What a person is told of two memories that cannot both be true.
+pub(super) fn contradiction(what: &str) -> EventDraft {
+    let remedy = "mend or forget one of them: `workshop knowledge show` says where they stand";
+    EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
 }
 
 /// Hears what others did to the files of what is known, which are read again then.
 pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge: ResMut<KnowledgeBridge>) {
     for owner in changes.read().filter_map(|change| Owner::by_place(&change.path)) {
         bridge.note_changed(owner);
+    }
+}
+
+/// Where problems with the model come from.
+const EMBEDDER: &str = "knowledge.embedder";
+
+/// Keeps which model says what texts mean, and tells where it is not the one that the settings name.
+pub(super) fn follow_embedder(
+    mut told: MessageReader<EmbedderInUse>,
+    mut in_use: ResMut<EmbedderInUse>,
+    mut reports: MessageWriter<ProblemReport>,
+) {
+    for told in told.read() {
+        let problem = |why: &String| {
+            let what = format!("memories are compared by {}: {why}", told.model);
+            let remedy = "memories are found all the same, and it is asked again by itself";
+            Problem::warning(format!("settings.yaml: {EMBEDDER}"), what, remedy)
+        };
+        let problems = told.trouble.iter().map(problem).collect();
+        reports.write(ProblemReport { source: EMBEDDER.to_owned(), problems });
+        *in_use = told.clone();
+    }
+}
+
+/// Lets the model of the settings say what texts mean.
+pub(super) fn choose_embedder(
+    knowledge: Res<KnowledgeSettings>,
+    (gateway, prices, surroundings): (Res<GatewaySettings>, Res<PriceSettings>, Res<Surroundings>),
+    mut bridge: ResMut<KnowledgeBridge>,
+) {
+    if knowledge.is_changed() || gateway.is_changed() || prices.is_changed() || surroundings.is_changed() {
+        bridge.choose_embedder(EmbedderChoice::of(&knowledge, &gateway, &prices, &surroundings.0));
     }
 }

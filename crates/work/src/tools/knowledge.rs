@@ -7,9 +7,9 @@ use serde_json::json;
 use super::files::object;
 use super::plan::Planned;
 use super::tool::{Arguments, Tool};
-use crate::base::text;
+use crate::base::{Id, text};
 use crate::gate::{DeclaredTouch, Power, TouchKind};
-use crate::knowledge::MemoryKind;
+use crate::knowledge::{MemoryKind, Relation};
 
 /// Who carries out what agents look up and add.
 pub const KNOWLEDGE: &str = "knowledge";
@@ -21,6 +21,8 @@ const CONTENT_CHARS_AT_MOST: usize = 2_000;
 const KIND_CHARS_AT_MOST: usize = 20;
 const TAG_CHARS_AT_MOST: usize = 40;
 const TAGS_AT_MOST: usize = 8;
+const RELATIONS_AT_MOST: usize = 8;
+const ID_CHARS_AT_MOST: usize = 80;
 /// So many memories are told unless the call says otherwise, and at most.
 const FOUND: usize = 8;
 const FOUND_AT_MOST: usize = 30;
@@ -50,6 +52,9 @@ pub enum KnowledgeOrder {
         importance: Option<u32>,
         /// Whether only this agent is to know it.
         is_private: bool,
+        /// How it relates to known memories, by their ids.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        relations: Vec<(Relation, Id)>,
     },
 }
 
@@ -60,6 +65,16 @@ fn order(order: &KnowledgeOrder, touch: DeclaredTouch, doing: (&str, &str)) -> P
 
 fn kinds() -> Vec<&'static str> {
     MemoryKind::ALL.iter().map(|kind| kind.word()).collect()
+}
+
+/// How what is added relates to known memories, as a call says it.
+fn relations(arguments: &Arguments) -> Vec<(Relation, Id)> {
+    let relation = |one: &serde_json::Value| {
+        let relation = one["relation"].as_str()?.trim().parse().ok()?;
+        Some((relation, Id::from(one["to"].as_str()?.trim())))
+    };
+    let all = arguments.value("relations").and_then(|all| all.as_array());
+    all.into_iter().flatten().filter_map(relation).collect()
 }
 
 fn kind(arguments: &Arguments) -> Option<MemoryKind> {
@@ -125,6 +140,11 @@ pub(super) fn contribute() -> Tool {
                 "importance": { "type": "number", "minimum": 0, "maximum": 1,
                                 "description": "How much it matters; 0.5 where left out." },
                 "private": { "type": "boolean", "description": "Whether only you are to know it." },
+                "relations": { "type": "array", "maxItems": RELATIONS_AT_MOST, "items": { "type": "object", "properties": {
+                        "relation": { "type": "string", "enum": Relation::ALL.map(Relation::word), "maxLength": KIND_CHARS_AT_MOST },
+                        "to": { "type": "string", "minLength": 1, "maxLength": ID_CHARS_AT_MOST } },
+                    "required": ["relation", "to"], "additionalProperties": false },
+                    "description": "How it relates to memories that knowledge_query found, by their ids: what it contradicts, for one." },
             }),
             &["content"],
         ),
@@ -144,6 +164,7 @@ pub(super) fn contribute() -> Tool {
                 tags: tags.map(Iterator::collect).unwrap_or_default(),
                 importance: importance.map(|share| (share.clamp(0.0, 1.0) * 100.0).round() as u32),
                 is_private: arguments.flag("private"),
+                relations: relations(arguments),
             };
             let touch = DeclaredTouch::new(TouchKind::MESSAGE_SEND, KNOWLEDGE);
             Ok(order(&wanted, touch, ("remembering", &target)))

@@ -94,6 +94,15 @@ pub struct RecalledScore {
     pub recency: f32,
     /// How much it matters.
     pub importance: f32,
+    /// Who shared it, where everybody knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_by: Option<Id>,
+    /// The run that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<Id>,
+    /// The session or the conversation of that run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Id>,
 }
 
 impl EventData for Knowledge {

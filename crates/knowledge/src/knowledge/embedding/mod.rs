@@ -1,6 +1,8 @@
-//! What a text means, as a vector: the trait of all that can say it, and the one that is built in.
+//! What a text means, as a vector: the trait of all that can say it, the one that is built in, and one that is read from a
+//! folder.
 
 mod compare;
+mod minilm;
 mod tokens;
 mod wordllama;
 
@@ -9,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub(super) use compare::Wanted;
+pub use minilm::{MiniLm, MiniLmError};
 pub use wordllama::WordLlama;
 
 use crate::base::Id;
@@ -37,6 +40,22 @@ pub trait Embedder {
 
     /// What a text means. A text without any meaning that it knows is an error.
     fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError>;
+
+    /// What several texts mean, in their order: in one go, where that is cheaper.
+    fn embed_all(&self, texts: &[&str]) -> Vec<Result<Embedding, EmbeddingError>> {
+        texts.iter().map(|text| self.embed(text)).collect()
+    }
+
+    /// Whether thousands of texts take no longer than a person waits. The vectors of a model that is slower are made
+    /// little by little, beside everything else.
+    fn is_quick(&self) -> bool {
+        true
+    }
+
+    /// Why it cannot be asked at the moment, and what to do; nothing while it answers.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Why there is no vector.

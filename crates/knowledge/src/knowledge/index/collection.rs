@@ -88,6 +88,15 @@ impl Collection {
         }
     }
 
+    /// Gives a memory its vector; whether it is there.
+    pub(super) fn set_vector(&mut self, id: &str, embedding: &Embedding) -> bool {
+        let Some(place) = self.places.get(id).copied() else { return false };
+        let dimensions = embedding.levels().len();
+        self.levels[place * dimensions..(place + 1) * dimensions].copy_from_slice(embedding.levels());
+        self.scales[place] = embedding.scale();
+        true
+    }
+
     pub(super) fn remove(&mut self, id: &str, dimensions: usize) -> Option<Entry> {
         let place = self.places.remove(id)?;
         let last = self.entries.len() - 1;

@@ -96,6 +96,12 @@ impl Index {
         Ok(())
     }
 
+    /// Gives a memory its vector, where it had none; whether it is there and the vector is of the model.
+    pub(super) fn set_vector(&mut self, id: &str, embedding: &Embedding) -> bool {
+        let is_of_it = *embedding.model() == self.model && embedding.levels().len() == self.dimensions;
+        is_of_it && self.collections.values_mut().any(|collection| collection.set_vector(id, embedding))
+    }
+
     /// Takes a memory out.
     pub fn remove(&mut self, id: &str) -> Option<Entry> {
         let dimensions = self.dimensions;

@@ -70,6 +70,8 @@ pub struct KnowledgeBase {
     files: BTreeMap<Owner, KnowledgeFile>,
     /// How often memories were recalled that are in no file at the moment.
     counts: HashMap<Id, RecallCount>,
+    /// Memories whose vector is still to be made: they are found by their words until then.
+    due: BTreeSet<Id>,
 }
 
 impl KnowledgeBase {
@@ -77,7 +79,7 @@ impl KnowledgeBase {
     pub fn new(db: Db, embedder: AnyEmbedder) -> Result<Self, KnowledgeError> {
         let index = Index::new(embedder.model(), embedder.dimensions());
         let counts = db.recalls()?;
-        Ok(Self { embedder, db, index, files: BTreeMap::new(), counts })
+        Ok(Self { embedder, db, index, files: BTreeMap::new(), counts, due: BTreeSet::new() })
     }
 
     /// Reads all files: what is not among them is not known any more. The order in which they are given has no part in
@@ -117,15 +119,17 @@ impl KnowledgeBase {
         let due: Vec<Memory> = wanted.into_values().filter(|memory| !is_known(memory)).cloned().collect();
         for id in gone {
             let entry = self.index.remove(&id);
+            self.due.remove(&id);
             self.counts.extend(entry.map(|entry| (id, entry.recalls)));
             read.gone += 1;
         }
-        let Self { db, embedder, index, counts, .. } = self;
+        let Self { db, embedder, index, counts, due: to_make, .. } = self;
         db.together(|db| {
             for memory in due {
-                let (embedding, is_new) = vector_of(db, &**embedder, &memory)?;
+                let Vector { embedding, is_new, is_due } = vector_of(db, &**embedder, &memory, embedder.is_quick())?;
                 read.embedded += usize::from(is_new);
                 read.changed += 1;
+                note_due(to_make, &memory.id, is_due);
                 let entry = index.get(&Viewer::Person, &memory.id);
                 let recalls = entry.map(|entry| entry.recalls).or_else(|| counts.remove(&memory.id));
                 // It is of the model that the index was made for.
@@ -139,11 +143,58 @@ impl KnowledgeBase {
     /// Makes all vectors anew: for another model, or after doubts.
     pub fn reindex(&mut self) -> Result<Read, KnowledgeError> {
         self.db.clear_vectors()?;
+        self.index_anew()
+    }
+
+    fn index_anew(&mut self) -> Result<Read, KnowledgeError> {
         for entry in self.index.all(&Viewer::Person) {
             self.counts.insert(entry.memory.id.clone(), entry.recalls);
         }
         self.index = Index::new(self.embedder.model(), self.embedder.dimensions());
+        self.due.clear();
         self.compare()
+    }
+
+    /// Uses another model from now on: vectors that it made before are there, the others are made.
+    pub fn use_embedder(&mut self, embedder: AnyEmbedder) -> Result<Read, KnowledgeError> {
+        self.embedder = embedder;
+        self.index_anew()
+    }
+
+    /// What is kept beside the files.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// How many memories have no vector yet that are to have one.
+    pub fn due(&self) -> usize {
+        self.due.len()
+    }
+
+    /// Makes so many of the vectors that are still to be made; says how many came of it. Where the model cannot be asked,
+    /// none does, and they stay due.
+    pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
+        let next: Vec<Id> = self.due.iter().take(at_most).cloned().collect();
+        let known = |id: &Id| self.index.get(&Viewer::Person, id).map(|entry| entry.memory.clone());
+        let memories: Vec<Memory> = next.iter().filter_map(known).collect();
+        let texts: Vec<&str> = memories.iter().map(|memory| memory.content.as_str()).collect();
+        let made = self.embedder.embed_all(&texts);
+        let Self { db, index, due, .. } = self;
+        let mut came = 0;
+        db.together(|db| {
+            for (memory, made) in memories.iter().zip(made) {
+                if matches!(made, Err(EmbeddingError::Unavailable { .. })) {
+                    continue;
+                }
+                due.remove(&memory.id);
+                let Ok(embedding) = made else { continue };
+                db.keep_vector(memory.content_key(), &embedding)?;
+                index.set_vector(&memory.id, &embedding);
+                came += 1;
+            }
+            Ok(())
+        })?;
+        Ok(came)
     }
 
     /// All memories, searchable.
@@ -261,6 +312,7 @@ impl KnowledgeBase {
         file.remove(id)?;
         let text = file.to_string();
         self.index.remove(id);
+        self.due.remove(id);
         Ok(FileChange { owner, write: Write::Replace(text), cut_from: None })
     }
 
@@ -269,26 +321,48 @@ impl KnowledgeBase {
         let memory = self.files.get(owner).and_then(|file| file.memory(id)).cloned();
         let Some(memory) = memory else { return Ok(()) };
         // Where the vector cannot be kept, as on a full disk, it is known all the same and made again next time.
-        let embedding = match vector_of(&self.db, &*self.embedder, &memory) {
-            Ok((embedding, _)) => embedding,
-            Err(_) => self.embed(&memory.content),
+        let vector = match vector_of(&self.db, &*self.embedder, &memory, true) {
+            Ok(vector) => vector,
+            Err(_) => Vector { embedding: self.embed(&memory.content), ..Vector::default() },
         };
+        note_due(&mut self.due, &memory.id, vector.is_due);
         let recalls = self.index.get(&Viewer::Person, id).map(|entry| entry.recalls);
         let recalls = recalls.or_else(|| self.counts.remove(id)).unwrap_or_default();
-        Ok(self.index.put(memory, recalls, embedding.as_ref())?)
+        Ok(self.index.put(memory, recalls, vector.embedding.as_ref())?)
     }
 }
 
-/// The vector of a memory, and whether it had to be made.
-fn vector_of(db: &Db, embedder: &dyn Embedder, memory: &Memory) -> Result<(Option<Embedding>, bool), DbError> {
+/// What is there of the vector of a memory.
+#[derive(Default)]
+struct Vector {
+    embedding: Option<Embedding>,
+    /// Whether it had to be made.
+    is_new: bool,
+    /// Whether it is still to be made.
+    is_due: bool,
+}
+
+/// The vector of a memory: the one that is kept, or one that is made where that is to be done now.
+fn vector_of(db: &Db, embedder: &dyn Embedder, memory: &Memory, is_made_now: bool) -> Result<Vector, DbError> {
     let key = memory.content_key();
-    if let Some(kept) = db.vector(embedder.model(), embedder.dimensions(), key)? {
-        return Ok((Some(kept), false));
+    let kept = db.vector(embedder.model(), embedder.dimensions(), key)?;
+    if kept.is_some() || !is_made_now {
+        return Ok(Vector { is_due: kept.is_none(), embedding: kept, is_new: false });
     }
-    let made = embedder.embed(&memory.content).ok();
-    let made = made.filter(|made| made.model() == embedder.model() && made.levels().len() == embedder.dimensions());
-    if let Some(made) = &made {
+    let made = embedder.embed(&memory.content);
+    let is_due = matches!(made, Err(EmbeddingError::Unavailable { .. }));
+    let is_of_it = |made: &Embedding| made.model() == embedder.model() && made.levels().len() == embedder.dimensions();
+    let embedding = made.ok().filter(is_of_it);
+    if let Some(made) = &embedding {
         db.keep_vector(key, made)?;
     }
-    Ok((made, true))
+    Ok(Vector { embedding, is_new: !is_due, is_due })
+}
+
+fn note_due(due: &mut BTreeSet<Id>, id: &Id, is_due: bool) {
+    if is_due {
+        due.insert(id.clone());
+    } else {
+        due.remove(id);
+    }
 }

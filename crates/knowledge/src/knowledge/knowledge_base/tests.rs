@@ -40,6 +40,59 @@ impl Embedder for Counting {
     }
 }
 
+/// One that takes its time, and cannot be asked while it is told so.
+struct Slow(ModelId, Arc<std::sync::atomic::AtomicBool>);
+
+impl Embedder for Slow {
+    fn model(&self) -> &ModelId {
+        &self.0
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError> {
+        if self.1.load(Ordering::Relaxed) {
+            return Err(EmbeddingError::Unavailable { model: self.0.clone(), why: "nobody listens there".to_owned() });
+        }
+        Embedding::new(&self.0, 2, &[text.len() as f32, if text.contains("nothing") { f32::NAN } else { 1.0 }])
+    }
+
+    fn is_quick(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn the_vectors_of_a_slow_model_are_made_little_by_little_and_no_failure_leaves_one_out() {
+    let is_away = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let embedder = Box::new(Slow(ModelId("slow".into()), is_away.clone()));
+    let mut known = KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty");
+    let text = "- One thing.\n- Another thing.\n- A third.\n- That says nothing.\n".to_owned();
+    assert_eq!(known.read([(ada(), text)]).expect("it can be read"), Read { changed: 4, gone: 0, embedded: 0 });
+    let found = |known: &KnowledgeBase| {
+        let found = known.recall(&Viewer::Agent("ada".into()), "third", 0, 5, Filter::default());
+        found.first().map(|found| (found.entry.memory.content.clone(), found.parts.similarity.is_some()))
+    };
+    assert_eq!(found(&known), Some(("A third.".to_owned(), false)), "by its words");
+    assert_eq!((known.catch_up(10).expect("it is told"), known.due()), (0, 4), "it cannot be asked now");
+    is_away.store(false, Ordering::Relaxed);
+    while known.due() > 0 {
+        let before = known.due();
+        known.catch_up(3).expect("it is made");
+        assert_eq!(known.due(), before.saturating_sub(3));
+    }
+    assert!(found(&known).is_some_and(|(_, is_near)| is_near));
+    // What is added while it is away is due, and what is forgotten is not any more.
+    is_away.store(true, Ordering::Relaxed);
+    let memory = Memory { id: "k-new".into(), ..Memory::new(&"ada".into(), "Something new.", None) };
+    known.add(&memory).expect("it can be added");
+    assert_eq!(known.due(), 1);
+    known.forget("k-new").expect("it is there");
+    assert_eq!(known.due(), 0);
+}
+
 fn applied(texts: &mut BTreeMap<Owner, String>, change: &FileChange) {
     let text = texts.entry(change.owner.clone()).or_default();
     match &change.write {

@@ -53,6 +53,8 @@ pub struct Filter {
     pub agent: Option<Id>,
     /// Only those that are shared.
     pub is_shared: bool,
+    /// Only those that are from this moment or later, in seconds since 1970; one without a date is from no moment.
+    pub since: Option<i64>,
 }
 
 impl Filter {
@@ -62,6 +64,7 @@ impl Filter {
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
             && self.agent.as_ref().is_none_or(|agent| *agent == memory.agent)
             && (!self.is_shared || memory.shared)
+            && self.since.is_none_or(|since| memory.dated().is_some_and(|dated| dated >= since))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a person can do in the window, as data: drawn once, done in one place, undone from there.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bevy::math::Vec2;
 
@@ -19,6 +20,7 @@ use crate::ui::state::{Dialog, DropPlace, FrontPanel, ImportQuestion, Light, Nam
 use crate::view::dates::DateLanguage;
 use crate::view::model::DecorView;
 use crate::view::pick::Thing;
+use crate::view::who_knows::WhoKnows;
 use crate::workspace::undo::UndoPlan;
 use crate::workspace::vfs::FileCommand;
 use crate::workspace::{Relationship, SettingsEdit};
@@ -97,6 +99,8 @@ pub enum WindowCommand {
     ChooseQuestion(ApprovalId),
     /// Brings whoever asks the question in front into view, selected.
     ShowQuestion,
+    /// Lights up everyone in the room who knows something; nobody where it is nothing.
+    LightUp(Option<Arc<WhoKnows>>),
     /// Shows a conversation, by its session.
     ShowConversation(Id),
     /// Writes the label of a relationship.

@@ -50,6 +50,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             }
             ui.show_question(room);
         }
+        WindowCommand::LightUp(known) => ui.who_knows = known,
         WindowCommand::ShowConversation(session) => panes.conversations.open = Some(session),
         WindowCommand::Name(naming) => panes.canvas.name(naming),
         WindowCommand::Drag(item) => ui.transfer.dragging = item,

@@ -7,6 +7,7 @@ pub mod dock;
 pub mod file_texts;
 pub mod front;
 pub mod jobs;
+pub mod memories;
 pub mod notice_board;
 pub mod notices;
 pub mod questions;
@@ -16,6 +17,7 @@ pub mod selection;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use self::appearance::{Appearance, Light, Look};
 pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
@@ -27,12 +29,14 @@ pub use self::selection::Selection;
 use self::dock::Dock;
 use self::file_texts::FileTexts;
 use self::jobs::RunningJob;
+use self::memories::{KnownMemories, Memories};
 use crate::base::{Id, Problem};
 use crate::gateway::ProviderStatus;
 use crate::gateway::acp::AvailableAgent;
 use crate::gateway::mcp::Consent;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
+use crate::view::who_knows::WhoKnows;
 use crate::workspace::Relationship;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
@@ -69,6 +73,10 @@ pub struct UiState {
     pub recents: Recents,
     /// What was read of files and of earlier runs.
     pub texts: FileTexts,
+    /// What was read of memories.
+    pub memories: Memories,
+    /// Who is lit up in the room because they know something.
+    pub who_knows: Option<Arc<WhoKnows>>,
     orders_given: OrdersGiven,
 }
 
@@ -241,6 +249,11 @@ impl UiState {
         self.notices.tell(text, good, place, self.time.now_secs);
     }
 
+    /// All memories as they stand in what was read of the files.
+    pub fn known_memories(&self) -> Arc<KnownMemories> {
+        self.memories.known(&self.texts)
+    }
+
     /// What is to be known more closely: what is selected and what the pointer is over.
     pub fn looked_at(&self) -> BTreeSet<Thing> {
         self.selection.things().iter().chain(&self.view.hovered).cloned().collect()
@@ -309,6 +322,7 @@ impl UiState {
         self.selection.forget_room();
         self.view.forget_room();
         self.front.close_element();
+        self.who_knows = None;
         self.transfer.dragging = None;
     }
 }

@@ -93,6 +93,7 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
         hovered: None,
         pointer: None,
         quiet: false,
+        who_knows: None,
         still: true,
     };
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
@@ -219,6 +220,7 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
         hovered: None,
         pointer: None,
         quiet: false,
+        who_knows: None,
         still: true,
     };
     let (seen, chosen) = (Seen::of(&room, camera), Chosen::of(&scene));

@@ -11,6 +11,7 @@ mod figure;
 mod floor;
 mod ghost;
 mod heaps;
+mod knowing;
 mod label;
 mod label_layout;
 mod lettering;
@@ -35,6 +36,7 @@ use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2,
 
 pub use dots::DOT_INK;
 pub use ghost::{Ghost, ghost};
+pub use knowing::way_colour;
 pub use label::Labels;
 pub use label_layout::inside;
 #[cfg(test)]
@@ -52,6 +54,7 @@ use super::model::{AgentView, DecorView, RoomModel};
 use super::pick::Thing;
 use super::recent::Recent;
 use super::theme::{Theme, state_colour};
+use super::who_knows::WhoKnows;
 use crate::simulation::State;
 use batch::Batch;
 use order::Standing;
@@ -73,8 +76,10 @@ pub struct Look<'a> {
     pub hovered: Option<&'a Thing>,
     /// Where the pointer is, if it is over the room.
     pub pointer: Option<Pos2>,
-    /// Whether something else is shown beside each agent, for which bubbles make room.
+    /// Whether details are shown beside each agent, for which bubbles make room.
     pub quiet: bool,
+    /// Who is to light up because they know something.
+    pub who_knows: Option<&'a WhoKnows>,
     /// Whether nothing pulses: the person wants little to move.
     pub still: bool,
 }
@@ -140,6 +145,12 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     talk::tie_ropes(&mut batch, room, camera, theme);
     work::threads(&mut batch, room, camera, theme);
     talk::talk_ropes(&mut batch, room, camera, theme, now_secs);
+    if scene.quiet && detail > Detail::Dots {
+        knowing::thought_threads(&mut batch, room, recent, scene);
+    }
+    if let Some(known) = scene.who_knows {
+        knowing::who_knows(&mut batch, room, known, scene);
+    }
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
@@ -161,6 +172,9 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     if detail == Detail::Names {
         work::sheets(&painter, room, recent, camera, theme, now_secs);
         work::letters(&painter, room, recent, camera, theme, now_secs);
+        if scene.quiet {
+            knowing::thoughts(&painter, room, recent, scene);
+        }
     }
     let told = told::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
     words::paint(&painter, &told, sheet, labels);

@@ -193,6 +193,7 @@ fn look(selected: &BTreeSet<Thing>, zoom: f32, middle: World, dark: bool) -> Loo
         hovered: None,
         pointer: None,
         quiet: false,
+        who_knows: None,
         still: true,
     }
 }

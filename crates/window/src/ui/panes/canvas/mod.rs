@@ -222,6 +222,7 @@ impl Canvas {
             hovered: view.hovered.as_ref(),
             pointer: response.hover_pos(),
             quiet: view.debug_overlay,
+            who_knows: state.who_knows.as_deref(),
             still: state.appearance.look.calm,
         };
         paint::room(&painter, room, recent, art, &look, &mut self.labels);

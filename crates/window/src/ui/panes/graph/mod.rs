@@ -1,6 +1,7 @@
 //! Who started whom, and who read and wrote which file; or a workflow, step by step.
 
 mod animation;
+pub mod arrow;
 mod cards;
 mod edges;
 mod layer;
@@ -16,7 +17,7 @@ mod test_log;
 #[cfg(test)]
 mod tests;
 mod toolbar;
-mod view;
+pub mod view;
 mod visibility;
 mod workflow;
 

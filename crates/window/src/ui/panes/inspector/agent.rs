@@ -1,11 +1,12 @@
-//! An agent in the inspector: its state and why, and one of three sides of it: its chat, what it is, its prompts.
+//! An agent in the inspector: its state and why, and one of four sides of it: its chat, what it is, what it knows, its
+//! prompts.
 
 use std::collections::BTreeMap;
 
 use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::trail::AgentTrail;
-use super::{Inspector, about, calls, chat, earlier, last_row, own_commands, own_plan};
+use super::{Inspector, about, calls, chat, earlier, knows, last_row, own_commands, own_plan};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -36,14 +37,20 @@ pub(super) enum AgentTab {
     /// What it and its model say.
     #[default]
     Chat,
-    /// What it is, remembers and has before it.
+    /// What it is, and has before it.
     About,
+    /// What it knows, and was reminded of.
+    Memory,
     /// What its models were asked.
     Prompts,
 }
 
-const TABS: [(AgentTab, &str); 3] =
-    [(AgentTab::Chat, "Chat"), (AgentTab::About, "About"), (AgentTab::Prompts, "Prompts")];
+const TABS: [(AgentTab, &str); 4] = [
+    (AgentTab::Chat, "Chat"),
+    (AgentTab::About, "About"),
+    (AgentTab::Memory, "Memory"),
+    (AgentTab::Prompts, "Prompts"),
+];
 
 pub(super) fn agent_card(
     ui: &mut Ui,
@@ -89,6 +96,11 @@ pub(super) fn agent_card(
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
                 last_row(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
+            });
+        }
+        AgentTab::Memory => {
+            ScrollArea::vertical().id_salt(("knows", &agent.id)).auto_shrink(false).show(ui, |ui| {
+                knows::knows_ui(ui, cx, agent, trail, commands);
             });
         }
         AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, trail, &mut pane.calls),

@@ -7,6 +7,7 @@ mod chat;
 mod earlier;
 mod element;
 mod file;
+mod knows;
 mod own_commands;
 mod own_plan;
 mod prompt;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
 use crate::gateway::acp::told::{OwnCommands, OwnPlan};
-use crate::log::events::{Activation, FileChange, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
+use crate::log::events::{Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
 use crate::mind::{OwnCommand, PlanStep};
 use crate::ui::widgets::words;
@@ -46,6 +46,8 @@ pub(super) struct AgentTrail {
     pub(super) plan: Vec<PlanStep>,
     /// The commands of which it told.
     pub(super) commands: Vec<OwnCommand>,
+    /// The record of what it was last reminded of.
+    pub(super) reminded: Option<Arc<EventRow>>,
 }
 
 /// A piece of work as the log tells of it.
@@ -124,6 +126,11 @@ impl Trail {
                 let Some(FileChange { path, from: Some(from), .. }) = row.read() else { return };
                 if let Some(readers) = self.readers.remove(&from) {
                     self.readers.insert(path, readers);
+                }
+            }
+            EventKind::Knowledge => {
+                if let (Some(agent), Some(Knowledge::Recalled { .. })) = (&row.agent, row.read()) {
+                    self.agents.entry(agent.clone()).or_default().reminded = Some(row.clone());
                 }
             }
             EventKind::Other(_) => self.note_own(row),

@@ -1,35 +1,45 @@
-//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, and
-//! corrected, shared, pinned and forgotten by the person.
+//! What agents know: every memory with whose it is and where it comes from, found as an agent is reminded of it, as a list
+//! or as a graph, and corrected, shared, pinned and forgotten by the person; and who knows what.
 
-mod known;
+mod choices;
+mod edits;
+mod graph;
+mod relating;
 mod rows;
 mod search;
 #[cfg(test)]
 mod tests;
+mod who;
+
+use std::sync::Arc;
 
 use egui::{ScrollArea, Ui};
 
+pub use self::rows::memory_words;
+pub use self::search::score_words;
+
 use super::port::Pane;
 use crate::base::Id;
-use crate::knowledge::{MemoryKind, Owner};
 use crate::ui::Command;
 use crate::ui::commands::job::JobResult;
 use crate::ui::commands::table::{CommandInfo, Menu};
 use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::memories::{KnownMemories, MemoryRow};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::words;
 use crate::view::theme::SPACE;
 
-use known::{Known, Row};
-use search::{Found, SearchIndex, Wanted};
+use graph::MemoryGraph;
+use relating::Relating;
+use search::{Found, Wanted};
+use who::WhoPane;
 
-const WORD: &str = "knowledge";
+/// The pane's word: its tab and its jobs are called by it.
+pub const WORD: &str = "knowledge";
 /// So many memories are shown, and so many more with each press.
 const SHOWN_AT_ONCE: usize = 50;
-/// The width of the two lists by which memories are chosen, in points.
-const CHOICE_POINTS: f32 = 130.0;
 /// So many problems are told; of more only how many.
 const PROBLEMS_TOLD: usize = 3;
 
@@ -43,9 +53,12 @@ struct Editing {
 /// What the pane keeps between frames.
 #[derive(Clone, Debug, Default)]
 pub struct KnowledgePane {
-    known: Known,
+    known: Arc<KnownMemories>,
     wanted: Wanted,
-    index: SearchIndex,
+    /// Whether memories are drawn with their relations, instead of listed.
+    is_graph: bool,
+    graph: MemoryGraph,
+    who: WhoPane,
     /// What was found last, and for what, and among which files.
     found: Vec<Found>,
     searched: Option<(Wanted, u64)>,
@@ -54,6 +67,8 @@ pub struct KnowledgePane {
     /// Why nothing could be found.
     failure: Option<String>,
     editing: Option<Editing>,
+    /// A memory that is being related to another.
+    relating: Option<Relating>,
     shown: Option<usize>,
 }
 
@@ -77,7 +92,7 @@ impl Pane for KnowledgePane {
 
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         widgets::dress(ui.style_mut(), cx.theme);
-        self.known.follow(cx);
+        self.known = cx.ui.known_memories();
         if !self.known.is_whole {
             ui.label(widgets::small("Reading what agents know …", cx.theme));
             return Vec::new();
@@ -86,19 +101,29 @@ impl Pane for KnowledgePane {
             let how = "Agents learn from their work and conversations, and add with knowledge_contribute. Write a line \
                        into memory/knowledge/shared.md, and everybody knows it.";
             widgets::empty(ui, Icon::Note, "Nothing is remembered yet", how, cx.theme);
-            return Vec::new();
+            return self.who.end(cx).into_iter().collect();
         }
         self.choices(ui, cx);
         let mut commands: Vec<Command> = self.look(cx).into_iter().collect();
         self.problems(ui, cx, &mut commands);
-        let rows = self.rows();
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            self.list(ui, cx, &rows, &mut commands);
-        });
+        self.who_knows(ui, cx, &mut commands);
+        self.relating_ui(ui, cx);
+        if self.is_graph {
+            self.graph_ui(ui, cx, &mut commands);
+        } else {
+            let rows = self.rows(cx);
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                self.list(ui, cx, &rows, &mut commands);
+            });
+        }
         commands
     }
 
-    fn finish(&mut self, _job: &str, result: JobResult) {
+    fn finish(&mut self, job: &str, result: JobResult) {
+        if job == graph::LAYING_OUT {
+            self.graph.finish(result);
+            return;
+        }
         self.is_searching = false;
         match result.and_then(|found| serde_json::from_value(found).map_err(|error| error.to_string())) {
             Ok(found) => (self.found, self.failure) = (found, None),
@@ -111,47 +136,12 @@ impl Pane for KnowledgePane {
     }
 }
 
-impl KnowledgePane {
-    /// The fields by which memories are found and chosen.
-    fn choices(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        widgets::field(ui, &mut self.wanted.text, "Search memories", "Search by meaning and by word");
-        ui.add_space(SPACE[0]);
-        ui.horizontal_wrapped(|ui| {
-            let whose = match (&self.wanted.viewer, self.wanted.is_shared) {
-                (_, true) => "Shared".to_owned(),
-                (Some(agent), _) => format!("As {} knows it", cx.room.called(agent)),
-                (None, _) => "All memories".to_owned(),
-            };
-            menu::drop_down(ui, "Whose memories", whose, CHOICE_POINTS, cx.theme, |ui| {
-                let mut choice = |ui: &mut Ui, label: &str, viewer: Option<Id>, is_shared: bool| {
-                    let chosen = self.wanted.viewer == viewer && self.wanted.is_shared == is_shared;
-                    if ui.selectable_label(chosen, label).clicked() {
-                        (self.wanted.viewer, self.wanted.is_shared) = (viewer, is_shared);
-                    }
-                };
-                choice(ui, "All memories", None, false);
-                choice(ui, "Shared", None, true);
-                for owner in self.known.texts.keys() {
-                    let Owner::Agent(agent) = owner else { continue };
-                    choice(ui, &format!("As {} knows it", cx.room.called(agent)), Some(agent.clone()), false);
-                }
-            });
-            let kind = self.wanted.kind.map_or_else(|| "All kinds".to_owned(), |kind| words::capitalised(kind.word()));
-            menu::drop_down(ui, "Kinds of memories", kind, CHOICE_POINTS, cx.theme, |ui| {
-                if ui.selectable_label(self.wanted.kind.is_none(), "All kinds").clicked() {
-                    self.wanted.kind = None;
-                }
-                for kind in MemoryKind::ALL {
-                    let chosen = self.wanted.kind == Some(kind);
-                    if ui.selectable_label(chosen, words::capitalised(kind.word())).clicked() {
-                        self.wanted.kind = Some(kind);
-                    }
-                }
-            });
-        });
-        ui.add_space(SPACE[1]);
-    }
+/// The moment of this frame, in seconds since 1970.
+fn now_secs(cx: &ViewerContext<'_>) -> i64 {
+    i64::try_from(cx.ui.time.now_ms() / 1000).unwrap_or(0)
+}
 
+impl KnowledgePane {
     /// What starts a search, where something else is looked for than was found. One at a time.
     fn look(&mut self, cx: &ViewerContext<'_>) -> Option<Command> {
         if self.wanted.text.trim().is_empty() {
@@ -162,23 +152,31 @@ impl KnowledgePane {
         if self.is_searching || self.searched.as_ref() == Some(&due) {
             return None;
         }
+        let Some(search) = &cx.ui.memories.search else {
+            self.searched = Some(due);
+            self.failure = Some("open the workspace to search its memories".to_owned());
+            return None;
+        };
         (self.searched, self.is_searching) = (Some(due), true);
-        let now = i64::try_from(cx.ui.time.now_ms() / 1000).unwrap_or(0);
-        let texts = (self.known.version, self.known.texts.clone());
-        Some(Command::Run(self.index.job(self.wanted.clone(), texts, now)))
+        Some(Command::Run(self.wanted.job(search, now_secs(cx))))
+    }
+
+    /// Whether a memory is one of those that were chosen.
+    fn is_chosen(&self, row: &MemoryRow, cx: &ViewerContext<'_>) -> bool {
+        self.wanted.viewer().may_see(&row.owner) && self.wanted.filter(now_secs(cx)).takes(&row.memory)
     }
 
     /// The memories that are shown, as many as are shown at once, and how many there are: those that were found, the best
     /// first, or all that are chosen, the newest first.
-    fn rows(&self) -> (Vec<(Row, Option<Found>)>, usize) {
+    fn rows(&self, cx: &ViewerContext<'_>) -> (Vec<(MemoryRow, Option<Found>)>, usize) {
         let most = self.shown.unwrap_or(SHOWN_AT_ONCE);
         if self.searched.is_some() {
             let found = self.found.iter().take(most);
-            let rows = found.filter_map(|one| Some((self.known.find(&one.id)?.clone(), Some(one.clone()))));
+            let rows = found.filter_map(|one| Some((self.known.find(&one.0.id)?.clone(), Some(one.clone()))));
             return (rows.collect(), self.found.len());
         }
-        let (viewer, filter) = (self.wanted.viewer(), self.wanted.filter());
-        let is_chosen = |row: &&Row| viewer.may_see(&row.owner) && filter.takes(&row.memory);
+        let (viewer, filter) = (self.wanted.viewer(), self.wanted.filter(now_secs(cx)));
+        let is_chosen = |row: &&MemoryRow| viewer.may_see(&row.owner) && filter.takes(&row.memory);
         let chosen = || self.known.memories.iter().filter(is_chosen);
         (chosen().take(most).map(|row| (row.clone(), None)).collect(), chosen().count())
     }
@@ -202,7 +200,7 @@ impl KnowledgePane {
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
-        (rows, count): &(Vec<(Row, Option<Found>)>, usize),
+        (rows, count): &(Vec<(MemoryRow, Option<Found>)>, usize),
         commands: &mut Vec<Command>,
     ) {
         if let Some(why) = &self.failure {

@@ -1,23 +1,21 @@
 //! A memory as the pane shows it: what it says, whose it is, why it was found, what it comes from, and what a person can
 //! do about it.
 
-use egui::{RichText, Ui};
+use egui::Ui;
 
-use super::known::Row;
 use super::search::Found;
-use super::{Editing, KnowledgePane};
+use super::{Editing, KnowledgePane, edits};
 use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 use crate::knowledge::{Memory, Owner};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
+use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets;
 use crate::ui::widgets::words;
 
 /// Rows of the field in which a memory is edited.
 const ROWS: usize = 3;
-/// Characters of a memory that contradicts another.
-const AGAINST_CHARS: usize = 120;
 /// A memory is called by so many of its characters, for readers of the screen.
 const NAME_CHARS: usize = 40;
 
@@ -26,7 +24,7 @@ impl KnowledgePane {
         &mut self,
         ui: &mut Ui,
         cx: &ViewerContext<'_>,
-        row: &Row,
+        row: &MemoryRow,
         found: Option<&Found>,
         commands: &mut Vec<Command>,
     ) {
@@ -35,25 +33,22 @@ impl KnowledgePane {
         } else {
             ui.label(&row.memory.content);
         }
-        ui.label(widgets::small(about(row, cx), cx.theme));
+        ui.label(widgets::small(memory_words(row, cx), cx.theme));
         if let Some(found) = found {
             ui.label(widgets::small(found.why(), cx.theme));
         }
-        for against in self.known.against(&row.memory) {
-            let said = truncate(&one_line(&against.memory.content), AGAINST_CHARS);
-            ui.label(RichText::new(format!("Contradicts: {said}")).color(cx.theme.warn));
-        }
+        self.relations_ui(ui, cx, row, commands);
         self.acts(ui, cx, row, commands);
     }
 
     /// The field in which a memory is edited, with what ends that.
-    fn edit(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &Row, commands: &mut Vec<Command>) {
+    fn edit(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let Some(editing) = &mut self.editing else { return };
         widgets::area(ui, &mut editing.text, "Text of the memory", "What is to be remembered", ROWS);
         let text = editing.text.trim().to_owned();
         ui.horizontal(|ui| {
             if widgets::primary(ui, !text.is_empty(), "Save", cx.theme).clicked() {
-                commands.extend(self.known.change(row, &Memory { content: text, ..row.memory.clone() }, cx));
+                commands.extend(edits::change(&self.known, row, &Memory { content: text, ..row.memory.clone() }, cx));
                 self.editing = None;
             }
             if ui.button("Cancel").clicked() {
@@ -62,7 +57,7 @@ impl KnowledgePane {
         });
     }
 
-    fn acts(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &Row, commands: &mut Vec<Command>) {
+    fn acts(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let memory = &row.memory;
         let called = truncate(&one_line(&memory.content), NAME_CHARS);
         let press = |ui: &mut Ui, act: &str| {
@@ -76,15 +71,19 @@ impl KnowledgePane {
             }
             if press(ui, if memory.pinned { "Unpin" } else { "Pin" }) {
                 let changed = Memory { pinned: !memory.pinned, ..memory.clone() };
-                commands.extend(self.known.change(row, &changed, cx));
+                commands.extend(edits::change(&self.known, row, &changed, cx));
             }
             if row.owner != Owner::Shared && press(ui, "Share") {
                 let changed = Memory { shared: true, ..memory.clone() };
-                commands.extend(self.known.change(row, &changed, cx));
+                commands.extend(edits::change(&self.known, row, &changed, cx));
             }
             if press(ui, "Forget") {
-                commands.extend(self.known.forget(row, cx));
+                commands.extend(edits::forget(&self.known, row, cx));
             }
+            if press(ui, if self.who.is_of(&memory.id) { "Stop showing who knows" } else { "Who knows this?" }) {
+                self.who.toggle(&memory.id);
+            }
+            self.relate_button(ui, cx, (row, &called), commands);
             if press(ui, "Open file") {
                 commands.push(Command::OpenFile(row.owner.place(), Some(row.line)));
             }
@@ -113,7 +112,7 @@ fn session_file(memory: &Memory, cx: &ViewerContext<'_>) -> Option<String> {
 }
 
 /// What kind of memory, whose, since when and from where.
-fn about(row: &Row, cx: &ViewerContext<'_>) -> String {
+pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let memory = &row.memory;
     let whose = match &row.owner {
         Owner::Agent(agent) => format!("only {}", cx.room.called(agent)),

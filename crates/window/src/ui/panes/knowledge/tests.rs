@@ -1,5 +1,7 @@
 //! The pane of what agents know, driven as a person does.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use egui_kittest::kittest::Queryable;
@@ -9,12 +11,17 @@ use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::state::file_texts::TextRead;
 use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::view::who_knows::KnownBy;
 use crate::workspace::vfs::{FileCommand, FileInfo, FileKind, FileOperation};
 
 const ADA: &str = "- Port 8080 is taken. <!-- k-1 kind=procedure created=2026-11-20T10:00:00 contradicts=k-2 -->\n";
 const SHARED: &str = "- Port 8080 is free. <!-- k-2 by=ada-1 -->\n";
 
 fn stage(files: &[(&str, &str)]) -> egui_kittest::Harness<'static, Stage> {
+    stage_of(files, Rc::default())
+}
+
+fn stage_of(files: &[(&str, &str)], pane: Rc<RefCell<KnowledgePane>>) -> egui_kittest::Harness<'static, Stage> {
     let mut state = UiState::default();
     let info = |path: &str| FileInfo {
         path: path.to_owned(),
@@ -28,7 +35,6 @@ fn stage(files: &[(&str, &str)]) -> egui_kittest::Harness<'static, Stage> {
     for (path, text) in files {
         state.texts.texts.insert((*path).to_owned(), Ok(Some(TextRead::new(*text))));
     }
-    let pane = std::cell::RefCell::new(KnowledgePane::default());
     pane_of(Stage::new(sample_room(), state), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
@@ -103,4 +109,79 @@ fn where_nothing_is_remembered_it_says_how_that_comes() {
     let mut window = stage(&[]);
     window.run();
     assert!(window.query_by_label("Nothing is remembered yet").is_some());
+}
+
+#[test]
+fn everyone_who_knows_a_memory_lights_up_until_the_person_is_done() {
+    let mut window = usual();
+    window.run();
+    click(&mut window, "Who knows this?: Port 8080 is taken.");
+    window.run();
+    let known = window.state().state.who_knows.clone().expect("somebody lights up");
+    assert_eq!(known.what, "Port 8080 is taken.");
+    assert_eq!(known.knowers, [("ada-1".into(), [KnownBy::Remembers].into())].into());
+    assert!(window.query_by_label("remembers it").is_some());
+    click(&mut window, "Done");
+    window.run();
+    assert_eq!(window.state().state.who_knows, None);
+}
+
+#[test]
+fn a_memory_is_related_to_another_by_hand_and_the_relation_taken_away() {
+    let shared = "- Port 8080 is free. <!-- k-2 by=ada-1 -->\n- The proxy listens on 8080. <!-- k-3 supports=k-2 -->\n";
+    let files = [("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", shared)];
+    let mut window = stage(&files);
+    window.run();
+    click(&mut window, "Relate to another memory: Port 8080 is free.");
+    let to_own = "Relates to this one: Port 8080 is taken.";
+    assert!(window.query_by_label(to_own).is_none(), "what everybody reads names nothing private");
+    click(&mut window, "Relates to this one: The proxy listens on 8080.");
+    let (path, after, _) = asked(&window).remove(0);
+    assert_eq!(path, "memory/knowledge/shared.md");
+    assert!(after.contains("by=ada-1 relates_to=k-3"), "{after}");
+    let mut window = stage(&files);
+    window.run();
+    click(&mut window, "Remove: The proxy listens on 8080. supports: Port 8080 is free.");
+    let (_, after, _) = asked(&window).remove(0);
+    assert!(after.contains("- The proxy listens on 8080. <!-- k-3 -->"), "{after}");
+}
+
+#[test]
+fn memories_are_drawn_with_their_relations_and_chosen_in_the_graph() {
+    let pane: Rc<RefCell<KnowledgePane>> = Rc::default();
+    let mut window =
+        stage_of(&[("memory/knowledge/ada-1.md", ADA), ("memory/knowledge/shared.md", SHARED)], pane.clone());
+    window.run();
+    click(&mut window, "Show memories with their relations");
+    let job = |command: &Command| match command {
+        Command::Run(job) => Some(job.clone()),
+        _ => None,
+    };
+    let jobs: Vec<_> = window.state().asked.iter().filter_map(job).collect();
+    assert_eq!(jobs.len(), 1, "it is laid out once, beside the frames");
+    pane.borrow_mut().finish(&jobs[0].name, jobs[0].run());
+    window.run();
+    click(&mut window, "Memory: Port 8080 is taken.");
+    assert!(window.query_by_label("Forget: Port 8080 is taken.").is_some(), "what is chosen can be acted on");
+}
+
+#[test]
+fn memories_are_chosen_by_tag_and_time() {
+    let tagged =
+        "- One. <!-- k-1 tags=net created=2026-11-20T10:00:00 -->\n- Two. <!-- k-2 created=2020-01-01T10:00:00 -->\n";
+    let pane: Rc<RefCell<KnowledgePane>> = Rc::default();
+    let mut window = stage_of(&[("memory/knowledge/shared.md", tagged)], pane.clone());
+    // The day after the first of them.
+    window.state_mut().state.time.born_ms = 1_795_255_200_000;
+    let shown = |window: &egui_kittest::Harness<'static, Stage>| {
+        ["One.", "Two."].map(|label| window.query_by_label(label).is_some())
+    };
+    window.run();
+    assert_eq!(shown(&window), [true, true]);
+    pane.borrow_mut().wanted.tag = Some("net".to_owned());
+    window.run();
+    assert_eq!(shown(&window), [true, false]);
+    pane.borrow_mut().wanted = Wanted { since: search::Since::Week, ..Wanted::default() };
+    window.run();
+    assert_eq!(shown(&window), [true, false]);
 }

@@ -1,8 +1,7 @@
 //! The steps of a workflow as cards from left to right, with arrows between them, seen from where the person looks.
 
-use egui::epaint::CubicBezierShape;
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, UiBuilder, Vec2,
+    Align2, Color32, CornerRadius, FontId, Mesh, Rect, Sense, Shape, Stroke, StrokeKind, Ui, UiBuilder, Vec2,
     WidgetInfo, WidgetType, vec2,
 };
 
@@ -12,6 +11,7 @@ use crate::base::text::truncate;
 use crate::orchestration::workflow::StepStatus;
 use crate::orchestration::workflow::edit::WorkflowEdit;
 use crate::simulation::State;
+use crate::ui::panes::graph::arrow::arrow;
 use crate::ui::panes::graph::view::View;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
@@ -86,7 +86,7 @@ impl WorkflowLayer {
             for (at, step) in file.steps.iter().enumerate() {
                 for before in step.before.iter().filter(|before| **before < cards.len()) {
                     let ends = (cards[*before].right_center(), cards[at].left_center());
-                    arrow(ui, ends, seen, view.zoom, theme.text_soft);
+                    arrow(ui, ends, (CARD.x, view.zoom), Stroke::new(LINE[1], theme.text_soft));
                 }
             }
         }
@@ -170,7 +170,7 @@ impl WorkflowLayer {
             return;
         };
         if is_down {
-            arrow(ui, (start.right_center(), pointer), ui.clip_rect(), self.view.zoom, theme.accent);
+            arrow(ui, (start.right_center(), pointer), (CARD.x, self.view.zoom), Stroke::new(LINE[1], theme.accent));
             return;
         }
         self.linking = None;
@@ -179,18 +179,4 @@ impl WorkflowLayer {
             done.edit(&file.path, WorkflowEdit::Depend { step: step.id.clone(), on: from });
         }
     }
-}
-
-/// An arrow from the right of one card to the left of another.
-fn arrow(ui: &Ui, (from, to): (Pos2, Pos2), seen: Rect, zoom: f32, colour: Color32) {
-    let reach = ((to.x - from.x).abs() / 2.0).clamp(8.0 * zoom, CARD.x * zoom);
-    let points = [from, from + vec2(reach, 0.0), to - vec2(reach, 0.0), to];
-    if !Rect::from_points(&points).intersects(seen) {
-        return;
-    }
-    let stroke = Stroke::new(LINE[1], colour);
-    ui.painter().add(CubicBezierShape::from_points_stroke(points, false, Color32::TRANSPARENT, stroke));
-    let head = (7.0 * zoom).max(3.0);
-    let tips = [vec2(-head, -head * 0.6), vec2(-head, head * 0.6)];
-    ui.painter().add(Shape::convex_polygon(vec![to, to + tips[0], to + tips[1]], colour, Stroke::NONE));
 }

@@ -1,0 +1,150 @@
+//! MiniLM (`sentence-transformers/all-MiniLM-L6-v2`, or another BERT of that shape) from a folder on this computer: what
+//! a text means is the mean over what its pieces mean beside each other.
+//!
+//! The computation is written out here, because a library for it would be larger in the program than everything else that
+//! memories need. Its sums have one order on every machine, so that every machine comes to the same.
+
+mod forward;
+#[cfg(test)]
+mod tests;
+mod weights;
+mod word_pieces;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Embedder, Embedding, EmbeddingError, ModelId};
+use crate::base::hash::content_hash;
+use forward::Network;
+use weights::Weights;
+use word_pieces::WordPieces;
+
+/// No file of a model is larger, in bytes.
+const BYTES_AT_MOST: u64 = 512 * 1024 * 1024;
+/// Of a longer text only the beginning counts, in pieces: as the model was trained.
+const PIECES_AT_MOST: usize = 256;
+/// Of a longer text not even that is looked for, in bytes.
+const TEXT_BYTES_AT_MOST: usize = 8 * 1024;
+
+/// What `config.json` says of the network.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+struct Shape {
+    hidden_size: usize,
+    num_hidden_layers: usize,
+    num_attention_heads: usize,
+    intermediate_size: usize,
+    max_position_embeddings: usize,
+    vocab_size: usize,
+    layer_norm_eps: f32,
+    #[serde(default)]
+    hidden_act: String,
+    #[serde(default)]
+    model_type: String,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MiniLmError {
+    /// A file is not there, or cannot be read.
+    #[error("{}: {error}", place.display())]
+    File {
+        /// Which.
+        place: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A file says something else than it should.
+    #[error("{}: {what}", place.display())]
+    Content {
+        /// Which.
+        place: PathBuf,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+}
+
+/// A model of this shape, read from its folder.
+pub struct MiniLm {
+    model: ModelId,
+    dimensions: usize,
+    pieces: WordPieces,
+    network: Network,
+}
+
+impl MiniLm {
+    /// Reads `config.json`, `vocab.txt` and `model.safetensors` of a folder.
+    pub fn open(folder: &Path) -> Result<Self, MiniLmError> {
+        let (_, config) = read(folder, "config.json")?;
+        let wrong = |name: &str, what: String| MiniLmError::Content { place: folder.join(name), what };
+        let shape: Shape = serde_json::from_slice(&config).map_err(|error| wrong("config.json", error.to_string()))?;
+        shape.check().map_err(|what| wrong("config.json", what))?;
+        let (_, vocabulary) = read(folder, "vocab.txt")?;
+        let pieces = WordPieces::new(&String::from_utf8_lossy(&vocabulary));
+        let pieces = pieces.map_err(|what| wrong("vocab.txt", what))?;
+        let (_, bytes) = read(folder, "model.safetensors")?;
+        // Two models of one name are two models.
+        let model = ModelId(format!("minilm-{:016x}", content_hash(&bytes)).into());
+        let weights = Weights::parse(&bytes).map_err(|what| wrong("model.safetensors", what))?;
+        let network = Network::new(&weights, &shape).map_err(|what| wrong("model.safetensors", what))?;
+        Ok(Self { model, dimensions: shape.hidden_size, pieces, network })
+    }
+
+    /// The numbers of the pieces of a text, with those that begin and end it.
+    pub fn pieces(&self, text: &str) -> Vec<usize> {
+        self.pieces.numbers_of(text, PIECES_AT_MOST)
+    }
+}
+
+impl Shape {
+    fn check(&self) -> Result<(), String> {
+        let Self { hidden_size, num_attention_heads, hidden_act, model_type, .. } = self;
+        if model_type != "bert" || hidden_act != "gelu" {
+            return Err(format!(
+                "it is a {model_type} with {hidden_act}, not a bert with gelu: name a folder of MiniLM"
+            ));
+        }
+        let is_sound = (1..=4096).contains(hidden_size)
+            && (1..=64).contains(num_attention_heads)
+            && hidden_size % num_attention_heads == 0
+            && (1..=48).contains(&self.num_hidden_layers)
+            && (1..=16_384).contains(&self.intermediate_size)
+            && self.max_position_embeddings >= PIECES_AT_MOST;
+        if is_sound { Ok(()) } else { Err("its sizes do not fit together: fetch the model again".to_owned()) }
+    }
+}
+
+fn read(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), MiniLmError> {
+    let place = folder.join(name);
+    let wrong = |error| MiniLmError::File { place: place.clone(), error };
+    let length = fs::metadata(&place).map_err(wrong)?.len();
+    if length > BYTES_AT_MOST {
+        let what = format!("{length} bytes are too many: name a folder of MiniLM");
+        return Err(MiniLmError::Content { place, what });
+    }
+    let bytes = fs::read(&place).map_err(wrong)?;
+    Ok((place, bytes))
+}
+
+impl Embedder for MiniLm {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError> {
+        let text = &text[..text.floor_char_boundary(TEXT_BYTES_AT_MOST)];
+        if text.trim().is_empty() {
+            return Err(EmbeddingError::Zero { model: self.model.clone() });
+        }
+        Embedding::new(&self.model, self.dimensions, &self.network.mean_of(&self.pieces(text)))
+    }
+
+    fn is_quick(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,53 @@
+//! The weights of a model in the format `safetensors`: a head in JSON that says where each table lies, and the tables.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// No head is longer, in bytes.
+const HEAD_AT_MOST: usize = 16 * 1024 * 1024;
+
+/// Where a table lies.
+#[derive(Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: [usize; 2],
+}
+
+/// The tables of a file.
+pub(super) struct Weights<'a> {
+    entries: BTreeMap<String, Entry>,
+    tables: &'a [u8],
+}
+
+impl<'a> Weights<'a> {
+    /// Of the bytes of a file; in words what is wrong with it.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
+        let broken = || "it is cut short, or no such file: fetch the model again".to_owned();
+        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(broken)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok().filter(|length| *length <= HEAD_AT_MOST);
+        let (head, tables) = rest.split_at_checked(length.ok_or_else(broken)?).ok_or_else(broken)?;
+        let head: BTreeMap<String, serde_json::Value> = serde_json::from_slice(head).map_err(|_| broken())?;
+        let tensors = head.into_iter().filter(|(name, _)| name != "__metadata__");
+        let entries = tensors.map(|(name, entry)| Ok((name, serde_json::from_value(entry).map_err(|_| broken())?)));
+        Ok(Self { entries: entries.collect::<Result<_, String>>()?, tables })
+    }
+
+    /// A table of exactly this shape.
+    pub(super) fn table(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+        let entry = self.entries.get(name).ok_or_else(|| format!("the table {name} is missing"))?;
+        if entry.shape != shape || entry.dtype != "F32" {
+            return Err(format!("the table {name} is {:?} of {}, not {shape:?} of F32", entry.shape, entry.dtype));
+        }
+        let [from, to] = entry.data_offsets;
+        let bytes = self.tables.get(from..to).filter(|bytes| bytes.len() == 4 * shape.iter().product::<usize>());
+        let bytes = bytes.ok_or_else(|| format!("the table {name} is cut short: fetch the model again"))?;
+        let numbers: Vec<f32> =
+            bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+        if numbers.iter().all(|number| number.is_finite()) {
+            return Ok(numbers);
+        }
+        Err(format!("the table {name} has something in it that is no number: fetch the model again"))
+    }
+}

@@ -1,0 +1,109 @@
+//! Which model of embeddings is asked, where, on what terms and at what price.
+
+use std::time::Duration;
+
+use crate::base::Problem;
+use crate::gateway::address::{Address, Site};
+use crate::gateway::keys::Environment;
+use crate::gateway::prices::{PriceSettings, Rate, rate};
+use crate::gateway::settings::{Choice, GatewaySettings, Terms, parse_spec, sites_of_person};
+use crate::gateway::vendor::Wire;
+use crate::gateway::vendors::vendor;
+use crate::knowledge::ModelId;
+
+/// The setting that names the model, for problems.
+const PLACE: &str = "settings.yaml: knowledge.embedder";
+/// A request is over after so long: whoever waits for a memory does without.
+const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
+
+/// Everything that is needed to ask a model of embeddings.
+#[derive(Clone, PartialEq)]
+pub struct EmbeddingAccess {
+    pub(super) choice: Choice,
+    pub(super) terms: Terms,
+    pub(super) environment: Environment,
+    pub(super) rate: Rate,
+    pub(super) site: Site,
+    pub(super) model: ModelId,
+}
+
+impl EmbeddingAccess {
+    /// Of a model as settings name it: `openai:text-embedding-3-small`, `gemini:gemini-embedding-001`,
+    /// `ollama:all-minilm`.
+    pub fn of(
+        spec: &str,
+        settings: &GatewaySettings,
+        prices: &PriceSettings,
+        environment: Environment,
+    ) -> Result<Self, Problem> {
+        let remedy = "write PROVIDER:MODEL, such as ollama:all-minilm, or built-in";
+        let wrong = |what: String| Problem::error(PLACE, what, remedy);
+        let (provider, model) = parse_spec(spec).map_err(|problem| wrong(problem.what))?;
+        let model = model.ok_or_else(|| wrong(format!("{provider} has many models, and none is named")))?;
+        let known = vendor(&provider).filter(|vendor| vendor.wire != Wire::Anthropic);
+        let known = known.ok_or_else(|| wrong(format!("{provider} has no models of embeddings")))?;
+        let choice = Choice { provider, model };
+        let terms = Terms { total: settings.total_timeout().min(ANSWER_AT_MOST), ..settings.terms(&choice.provider) };
+        let site = settings.site(&choice.provider, &sites_of_person(&environment));
+        let rate = rate(&choice, site, prices);
+        // Who imitates a vendor elsewhere has models of the same name that are others.
+        let address = Address::of(known, terms.address.as_deref(), &environment);
+        let name = format!("{}:{}", choice.provider, choice.model);
+        let model = if Site::of(known, &address.url) == Site::Vendor {
+            ModelId(name.into())
+        } else {
+            ModelId(format!("{name} at {}", address.shown()).into())
+        };
+        Ok(Self { choice, terms, environment, rate, site, model })
+    }
+
+    /// The name of the model, with where it is asked where that is not its vendor's own place.
+    pub fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    /// Who is asked, and which model.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Whether it is asked on this computer or its network.
+    pub fn is_local(&self) -> bool {
+        self.site == Site::Local
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(spec: &str) -> Result<EmbeddingAccess, Problem> {
+        EmbeddingAccess::of(spec, &GatewaySettings::default(), &PriceSettings::default(), Environment::default())
+    }
+
+    #[test]
+    fn who_has_models_of_embeddings_is_asked_and_nobody_else() {
+        for (spec, model) in [
+            ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
+            ("ollama:all-minilm", "ollama:all-minilm at http://localhost:11434/"),
+            ("gemini:gemini-embedding-001", "gemini:gemini-embedding-001"),
+        ] {
+            assert_eq!(&*access(spec).unwrap_or_else(|problem| panic!("{problem}")).model().0, model);
+        }
+        for spec in ["anthropic:claude", "openai", "offline", "nobody:x", "acp:claude", ""] {
+            let problem = access(spec).err().unwrap_or_else(|| panic!("{spec} cannot be asked"));
+            assert!(problem.remedy.contains("built-in"), "{spec}: {problem}");
+        }
+    }
+
+    #[test]
+    fn the_same_name_asked_elsewhere_is_another_model() {
+        let mut settings = GatewaySettings::default();
+        settings.base_urls.insert("openai".to_owned(), "http://127.0.0.1:9/v1".to_owned());
+        let of = |settings: &GatewaySettings| {
+            EmbeddingAccess::of("openai:m", settings, &PriceSettings::default(), Environment::default())
+        };
+        let (here, there) = (of(&settings), of(&GatewaySettings::default()));
+        assert_ne!(here.map(|one| one.model), there.map(|one| one.model));
+    }
+}

@@ -1,0 +1,106 @@
+//! What embedding texts used, booked in the room: it counts for the caps of the run and of the hour, and stands in the
+//! log as a call of a model.
+
+use std::time::Duration;
+
+use bevy::ecs::message::{Message, MessageReader};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::meter::Reading;
+use super::{EmbeddingAccess, EmbeddingMeter};
+use crate::gateway::address::Site;
+use crate::gateway::budget::{BudgetSettings, Scope};
+use crate::gateway::ledger::{Reservation, Tally, Timekeeping};
+use crate::gateway::request_queue::{RequestQueue, tally};
+use crate::log::events::{CallFailure, ModelCall};
+use crate::log::{EventDraft, EventLog};
+use crate::mind::{CallKind, Usage};
+use crate::schedule::Input;
+
+/// A request that is asked whether it may be sent is taken to have so many tokens: that of a few sentences.
+const USUAL_TOKENS: u32 = 200;
+
+/// A model of embeddings was asked, so often and with so much. An input: what it said stays outside.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EmbeddingUsed {
+    /// Who was asked.
+    pub provider: String,
+    /// Which model.
+    pub model: String,
+    /// What it used.
+    pub used: Tally,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Whether it was asked on this computer or its network.
+    pub is_local: bool,
+    /// What went wrong last, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Input for EmbeddingUsed {
+    const KIND: &'static str = "embedding_used";
+}
+
+impl EmbeddingUsed {
+    /// What a meter shows since it was last asked; nothing where nothing was used.
+    pub fn take(access: &EmbeddingAccess, meter: &EmbeddingMeter) -> Option<Self> {
+        let Reading { calls, tokens, duration, failure, .. } = meter.take()?;
+        let usage = Usage { input_tokens: u32::try_from(tokens).unwrap_or(u32::MAX), ..Usage::default() };
+        Some(Self {
+            provider: access.choice.provider.clone(),
+            model: access.choice.model.clone(),
+            used: tally(access.rate, usage, calls),
+            duration_ms: millis(duration),
+            is_local: access.site == Site::Local,
+            failure,
+        })
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Books what was used.
+pub(in crate::gateway) fn book(
+    mut used: MessageReader<EmbeddingUsed>,
+    mut questions: ResMut<RequestQueue>,
+    mut log: ResMut<EventLog>,
+) {
+    for used in used.read() {
+        questions.ledger.book(Timekeeping::Outside, used.is_local, used.used);
+        let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
+        log.write(EventDraft::of(&ModelCall {
+            kind: "embedding".into(),
+            provider: used.provider.clone(),
+            model: used.model.clone(),
+            tokens: Some(used.used.tokens),
+            duration_ms: used.duration_ms,
+            cost_usd: Some(used.used.cost().known()),
+            error: used.failure.as_ref().map(failed),
+            ..ModelCall::default()
+        }));
+    }
+}
+
+/// Why no more may be asked of a model of embeddings, where a cap of the room forbids it.
+pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budget: &BudgetSettings) -> Option<String> {
+    let of_room: Vec<_> = budget
+        .caps()
+        .into_iter()
+        .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
+        .collect();
+    let usage = Usage { input_tokens: USUAL_TOKENS, ..Usage::default() };
+    let wanted = Reservation {
+        agent: "user".into(),
+        activation: None,
+        kind: CallKind::Learning,
+        timekeeping: Timekeeping::Outside,
+        is_local: access.is_local(),
+        most: tally(access.rate, usage, 1),
+    };
+    let refusal = questions.ledger.would_refuse(&wanted, &of_room)?;
+    Some(format!("{} was not asked: {}. To do: {}", access.choice.provider, refusal.what(), refusal.remedy()))
+}

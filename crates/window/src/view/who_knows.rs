@@ -1,0 +1,226 @@
+//! Who knows what: everyone who knows something, and how it came to them, out of the memories themselves and of what the
+//! log says of conversations, reading and being reminded. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::book::{EventBook, EventRow};
+use crate::base::Id;
+use crate::base::ids::USER;
+use crate::knowledge::{Memory, Owner};
+use crate::log::EventKind;
+use crate::log::events::{ConversationStart, Knowledge, ToolCall};
+
+/// Rows that are looked through in one frame.
+const ROWS_A_FRAME: usize = 20_000;
+/// Memories of which it is kept who was reminded of them, conversations, and pieces of work; the oldest give way.
+const KEPT: usize = 20_000;
+
+/// How somebody came to know something.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum KnownBy {
+    /// It is among its own memories.
+    Remembers,
+    /// It told everybody.
+    Shared,
+    /// It was reminded of what everybody knows.
+    Reminded,
+}
+
+/// How something went from one to another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Travel {
+    /// They talked, and one of them remembered it then.
+    Told,
+    /// A file was read, and something was remembered after the work in which it was.
+    Read,
+    /// Somebody was reminded of what another had shared.
+    Recalled,
+}
+
+/// Who knows something.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WhoKnows {
+    /// What, in a few words.
+    pub what: String,
+    /// Everyone who knows it, with how.
+    pub knowers: BTreeMap<Id, BTreeSet<KnownBy>>,
+    /// The ways that it went: from an agent, or the path of a file, to an agent.
+    pub ways: BTreeSet<(Id, Id, Travel)>,
+}
+
+/// What the log says of how knowledge travels.
+#[derive(Clone, Debug, Default)]
+pub struct KnowledgeTrail {
+    /// The generation of the log that this follows.
+    generation: u64,
+    /// The number of the row that comes next.
+    next: u64,
+    /// Who was reminded of a memory, by its id.
+    reminded: BTreeMap<Id, BTreeSet<Id>>,
+    /// Who took part in a conversation, by its run and its session.
+    talks: BTreeMap<(Id, Id), Vec<Id>>,
+    /// Which files were read in a piece of work, by its run and its id.
+    reads: BTreeMap<(Id, Id), BTreeSet<Id>>,
+}
+
+impl KnowledgeTrail {
+    /// Takes in what was logged since. Whether there is more to take in.
+    pub fn follow(&mut self, book: &EventBook) -> bool {
+        if self.generation != book.generation() || self.next > book.count() {
+            *self = Self { generation: book.generation(), ..Self::default() };
+        }
+        let mut taken = 0;
+        for (number, row) in book.since(self.next).take(ROWS_A_FRAME) {
+            self.next = number + 1;
+            taken += 1;
+            self.note(row);
+        }
+        taken == ROWS_A_FRAME
+    }
+
+    fn note(&mut self, row: &Arc<EventRow>) {
+        match row.kind {
+            EventKind::Knowledge => {
+                let (Some(agent), Some(Knowledge::Recalled { memories, .. })) = (&row.agent, row.read()) else {
+                    return;
+                };
+                for memory in memories {
+                    self.reminded.entry(memory.id).or_default().insert(agent.clone());
+                }
+                bound(&mut self.reminded);
+            }
+            EventKind::ConversationStart => {
+                let (Some(session), Some(start)) = (&row.session, row.read::<ConversationStart>()) else { return };
+                self.talks.insert((row.run.clone(), session.clone()), start.participants);
+                bound(&mut self.talks);
+            }
+            EventKind::ToolCall => {
+                let Some(work) = &row.activation else { return };
+                let Some(path) = row.read::<ToolCall>().and_then(|call| call.file_read()) else { return };
+                self.reads.entry((row.run.clone(), work.clone())).or_default().insert(path);
+                bound(&mut self.reads);
+            }
+            _ => {}
+        }
+    }
+
+    /// Who was reminded of a memory.
+    pub fn reminded(&self, memory: &str) -> impl Iterator<Item = &Id> {
+        self.reminded.get(memory).into_iter().flatten()
+    }
+
+    /// Who knows these memories, and how they came to know them.
+    pub fn who_knows<'a>(&self, what: String, memories: impl IntoIterator<Item = (&'a Memory, &'a Owner)>) -> WhoKnows {
+        let mut known = WhoKnows { what, ..WhoKnows::default() };
+        for (memory, owner) in memories {
+            match owner {
+                Owner::Agent(agent) => self.note_own(&mut known, memory, agent),
+                Owner::Shared => self.note_shared(&mut known, memory),
+            }
+        }
+        known
+    }
+
+    fn note_own(&self, known: &mut WhoKnows, memory: &Memory, agent: &Id) {
+        known.knowers.entry(agent.clone()).or_default().insert(KnownBy::Remembers);
+        self.note_origin(known, memory, agent);
+    }
+
+    fn note_shared(&self, known: &mut WhoKnows, memory: &Memory) {
+        let author = Some(&memory.agent).filter(|author| ***author != *USER);
+        if let Some(author) = author {
+            known.knowers.entry(author.clone()).or_default().insert(KnownBy::Shared);
+            self.note_origin(known, memory, author);
+        }
+        for agent in self.reminded(&memory.id).filter(|agent| Some(*agent) != author) {
+            known.knowers.entry(agent.clone()).or_default().insert(KnownBy::Reminded);
+            known.ways.extend(author.map(|author| (author.clone(), agent.clone(), Travel::Recalled)));
+        }
+    }
+
+    /// From whom or from what an agent has a memory.
+    fn note_origin(&self, known: &mut WhoKnows, memory: &Memory, agent: &Id) {
+        let (Some(run), Some(session)) = (&memory.source.run, &memory.source.session) else { return };
+        let key = (run.clone(), session.clone());
+        let others = self.talks.get(&key).into_iter().flatten().filter(|other| *other != agent);
+        known.ways.extend(others.map(|other| (other.clone(), agent.clone(), Travel::Told)));
+        let read = self.reads.get(&key).into_iter().flatten();
+        known.ways.extend(read.map(|path| (path.clone(), agent.clone(), Travel::Read)));
+    }
+}
+
+fn bound<K: Ord, V>(kept: &mut BTreeMap<K, V>) {
+    if kept.len() > KEPT {
+        kept.pop_first();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Seq;
+    use crate::knowledge::Source;
+    use crate::log::events::{RecalledScore, Touch};
+    use crate::log::{EventData, EventDraft, EventRecord};
+
+    fn row<E: EventData>(book: &mut EventBook, event: &E, agent: Option<&str>, session: Option<&str>) {
+        let mut draft = EventDraft::of(event);
+        draft.agent = agent.map(Id::from);
+        draft.session = session.map(Id::from);
+        draft.activation = session.filter(|session| session.starts_with("act-")).map(Id::from);
+        let seq = Seq(book.count() + 1);
+        book.push(&EventRecord { seq, tick: 1, time_ms: 0, run: "r-1".into(), draft });
+    }
+
+    fn memory(id: &str, agent: &str, session: Option<&str>) -> Memory {
+        let source = Source { run: Some("r-1".into()), session: session.map(Id::from), record: None };
+        Memory { id: id.into(), source, ..Memory::new(&agent.into(), "Port 8080 is taken.", None) }
+    }
+
+    fn recalled(id: &str) -> Knowledge {
+        let memories = vec![RecalledScore { id: id.into(), ..RecalledScore::default() }];
+        Knowledge::Recalled { about: "ports".to_owned(), memories }
+    }
+
+    #[test]
+    fn everyone_who_knows_it_is_found_with_the_ways_that_it_went() {
+        let mut book = EventBook::default();
+        let talk = ConversationStart { participants: vec!["ada".into(), "bob".into()], ..Default::default() };
+        row(&mut book, &talk, None, Some("conversation-1"));
+        let touches = vec![Touch::new("file.read", "boards/ports.md")];
+        let read = ToolCall { tool: "read_file".into(), touches, ..ToolCall::default() };
+        row(&mut book, &read, Some("cy"), Some("act-7"));
+        row(&mut book, &recalled("k-shared"), Some("dana"), None);
+        row(&mut book, &recalled("k-shared"), Some("cy"), None);
+        let mut trail = KnowledgeTrail::default();
+        assert!(!trail.follow(&book));
+        let heard = memory("k-1", "ada", Some("conversation-1"));
+        let shared = Memory { shared: true, ..memory("k-shared", "cy", Some("act-7")) };
+        let (ada, all) = (Owner::Agent("ada".into()), Owner::Shared);
+        let known = trail.who_knows("ports".to_owned(), [(&heard, &ada), (&shared, &all)]);
+        let knowers: Vec<(&str, Vec<KnownBy>)> =
+            known.knowers.iter().map(|(agent, how)| (&**agent, how.iter().copied().collect())).collect();
+        assert_eq!(
+            knowers,
+            [("ada", vec![KnownBy::Remembers]), ("cy", vec![KnownBy::Shared]), ("dana", vec![KnownBy::Reminded]),]
+        );
+        let ways: Vec<(&str, &str, Travel)> = known.ways.iter().map(|(from, to, how)| (&**from, &**to, *how)).collect();
+        assert_eq!(
+            ways,
+            [("boards/ports.md", "cy", Travel::Read), ("bob", "ada", Travel::Told), ("cy", "dana", Travel::Recalled)]
+        );
+    }
+
+    #[test]
+    fn what_a_person_wrote_is_known_by_whoever_was_reminded_of_it() {
+        let mut book = EventBook::default();
+        row(&mut book, &recalled("k-9"), Some("ada"), None);
+        let mut trail = KnowledgeTrail::default();
+        trail.follow(&book);
+        let shared = Memory { shared: true, ..memory("k-9", USER, None) };
+        let known = trail.who_knows(String::new(), [(&shared, &Owner::Shared)]);
+        assert_eq!(known.knowers.keys().map(|agent| &**agent).collect::<Vec<_>>(), ["ada"]);
+        assert!(known.ways.is_empty());
+    }
+}
