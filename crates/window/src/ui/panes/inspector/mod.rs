@@ -7,7 +7,6 @@ mod chat;
 mod earlier;
 mod element;
 mod file;
-mod own_commands;
 mod own_plan;
 mod prompt;
 mod readers;
