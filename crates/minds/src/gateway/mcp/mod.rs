@@ -29,6 +29,7 @@ mod variables;
 pub mod written;
 
 pub use answer::McpAnswer;
+pub(super) use answer::is_kept;
 pub use client::{McpClient, allow_server, consent_of, forbid_server};
 pub use consent::Consent;
 pub use failure::{McpFailure, McpFault};
