@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::confine::watch_with;
-use agent_workshop::gateway::mcp::{allow_server, forbid_server};
+use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::{Environment, LiveText, Surroundings};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::simulation::TaskCommand;
@@ -125,7 +125,7 @@ impl Place {
 
     fn allow(&self, line: &str) {
         let agent = agent_of(line, &std::collections::BTreeMap::new()).expect("it is a command line");
-        allow_server(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
+        allow_peer(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
     }
 
     /// A room whose agent is the odd one, with these tools and settings, and has this to do.
@@ -240,7 +240,7 @@ fn an_agent_that_is_forbidden_meanwhile_is_ended() {
     let mut room = place.allowed("good", "forbidden", "execute_command", "", "do:say one\ndo:run echo two");
     asked(&mut room);
     let agent = agent_of(&line("good", "forbidden"), &std::collections::BTreeMap::new()).expect("it is one");
-    forbid_server(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
+    forbid_peer(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
     assert!(is_gone("good", "forbidden"), "also in the middle of its answer");
     decide(&mut room, true, AllowScope::Once);
     assert!(ended_or_failed(&mut room).contains("waits for you to allow"));
@@ -692,7 +692,7 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
         "command": "python3", "args": [script(), "good", "noted"], "env": { "ODD_LOG": log },
     } });
     let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it is one");
-    allow_server(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
+    allow_peer(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();

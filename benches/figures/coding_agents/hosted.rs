@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::app::drive::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::gateway::acp::agent_of;
-use agent_workshop::gateway::mcp::allow_server;
+use agent_workshop::gateway::peers::allow_peer;
 use agent_workshop::gateway::{Environment, LiveText, RequestQueue, Surroundings};
 use agent_workshop::log::events::Complete;
 use agent_workshop::schedule::{Door, SimClock, Speed};
@@ -62,7 +62,7 @@ impl Place {
         }
         let place = Self { _workspace: workspace, config, folder, script };
         let agent = agent_of(line, &BTreeMap::new()).expect("it is a command line");
-        allow_server(&place.environment(), &place.folder, &agent).expect("it can be kept");
+        allow_peer(&place.environment(), &place.folder, &agent).expect("it can be kept");
         place
     }
 

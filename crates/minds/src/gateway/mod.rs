@@ -35,6 +35,7 @@ pub mod ollama;
 pub mod openai;
 pub mod origin;
 pub mod own_changes;
+pub mod peers;
 mod personal_files;
 mod pieces;
 pub mod prices;

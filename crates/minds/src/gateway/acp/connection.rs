@@ -14,9 +14,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::confine::Confinement;
-use super::super::mcp::consent::{self, Consent};
-use super::super::mcp::plain;
-use super::super::mcp::process::{self, Process, Words};
+use super::super::peers::consent::{self, Consent};
+use super::super::peers::plain;
+use super::super::peers::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::known::KnownAgent;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agent_client_protocol::v1::schema::{ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind};
 
-use super::super::mcp::plain;
+use super::super::peers::plain;
 use crate::base::text;
 use crate::mind::{OwnCall, OwnChange};
 

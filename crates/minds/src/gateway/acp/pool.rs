@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
-use super::super::mcp::consent;
+use super::super::peers::consent;
 use super::super::provider::ProviderError;
 use super::connection::{Connection, Place, allowed};
 use super::conversation::Conversation;

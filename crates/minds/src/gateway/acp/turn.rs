@@ -9,7 +9,8 @@ use agent_client_protocol::v1::schema::{ContentBlock, PlanEntryStatus, PromptRes
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::mcp::{is_kept, plain};
+use super::super::mcp::is_kept;
+use super::super::peers::plain;
 use super::options::Offer;
 use super::own_call::apply;
 use super::requests::{Asked, Request};

@@ -30,7 +30,7 @@ use self::jobs::RunningJob;
 use crate::base::{Id, Problem};
 use crate::gateway::ProviderStatus;
 use crate::gateway::acp::AvailableAgent;
-use crate::gateway::mcp::Consent;
+use crate::gateway::peers::Consent;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::workspace::Relationship;
