@@ -21,7 +21,7 @@ fn meant<'a>(commands: &'a [OwnCommand], draft: &str) -> Vec<&'a OwnCommand> {
 
 /// Those of an agent, as it told of them last; none where it is no coding agent, or told of none.
 pub fn known<'a>(cx: &ViewerContext<'a>, agent: &str) -> &'a [OwnCommand] {
-    cx.recent.own_commands.get(agent).map_or(&[], Vec::as_slice)
+    cx.recent.own_commands.get(agent).map_or(&[][..], Vec::as_slice)
 }
 
 /// How a task begins that is this command.

@@ -268,7 +268,7 @@ impl Chats {
             let lines = match work {
                 Some(work) => {
                     let thread = kernel.and_then(|kernel| kernel.thread(work.thread));
-                    let reply = |number| thread?.notes.get(number)?.reply.as_ref();
+                    let reply = |number: usize| thread?.notes.get(number)?.reply.as_ref();
                     lines(&work.messages, |number| reply(number).map(|reply| reply.thought.as_str()), calls_of(work))
                 }
                 None => {

@@ -20,13 +20,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::peers::LimitedLines;
 use super::super::peers::expanded;
+use super::super::peers::plain;
 use super::super::peers::process::{Place, Process, Words, start};
 use super::super::redaction::Redactor;
 use super::answer::{Collector, McpAnswer};
 use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Handler, Progress, Tokens};
 use super::messages::McpRequest;
-use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
+use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
 use super::question::McpReply;
 use super::settings::McpTerms;
 use super::sse::SseTransport;

@@ -162,6 +162,8 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text("What should be done?")
+            // What is offered above it comes and goes; the field stays the same one.
+            .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
     );
