@@ -1,222 +1,94 @@
 //! What it costs that a coding agent is used through the workshop: over a client of its protocol that does nothing else, in
-//! turn in the same run; twenty of them at once, and what of the memory is ours.
+//! turn in the same run; until what it says is seen; twenty of them at once, and what of the memory is ours; a file that it
+//! writes; and what is left when it, or the room, is killed.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
+mod bare;
+mod hosted;
+
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agent_workshop::base::Seq;
-use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::confine::watch_with;
-use agent_workshop::gateway::mcp::allow_server;
-use agent_workshop::gateway::{Environment, LiveText, RequestQueue, Surroundings, wait_for_reply};
-use agent_workshop::log::EventLog;
-use agent_workshop::log::events::Complete;
-use agent_workshop::schedule::{self, Door};
-use agent_workshop::simulation::TaskCommand;
-use agent_workshop::workspace::RoomStart;
-use bevy::app::App;
-use serde_json::{Value, json};
+use agent_workshop::schedule::Speed;
 
+use self::bare::Bare;
+use self::hosted::{Hosted, Place};
 use super::measure::{Figure, Times, digits};
 
 const PROMPTS: usize = 30;
-const AGENTS: usize = 20;
+/// Agents that are asked at once.
+pub const AGENTS: usize = 20;
 const CHUNKS: usize = 300;
-const WRITES: usize = 50;
+const SEEN: usize = 200;
+/// The log keeps two thousand characters of what is said at the end.
+const WRITES: usize = 60;
+const KILLS: usize = 200;
 /// Nothing here takes longer.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
+/// A frame of sixty a second.
+const FRAME: Duration = Duration::from_micros(16_667);
 
-/// An agent that says so many chunks, and writes so many files through whoever hosts it and by itself.
-const AGENT: &str = r#"
-import json, os, re, sys, time
-sessions = {}
-def send(message):
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-    sys.stdout.flush()
-def say(session, words):
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}}
-    send({"method": "session/update", "params": {"sessionId": session, "update": update}})
-def write(session, path, text):
-    send({"id": "w", "method": "fs/write_text_file", "params": {"sessionId": session, "path": path, "content": text}})
-    assert "result" in json.loads(sys.stdin.readline())
-def by_itself(path, text):
-    with open(path + ".new", "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(path + ".new", path)
-def median(act, count):
-    took = []
-    for number in range(count):
-        begun = time.perf_counter()
-        act(number)
-        took.append((time.perf_counter() - begun) * 1000)
-    return sorted(took)[count // 2]
-while line := sys.stdin.readline():
-    asked = json.loads(line)
-    number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
-    if number is None:
-        continue
-    if method == "initialize":
-        send({"id": number, "result": {"protocolVersion": 1, "agentCapabilities": {}}})
-    elif method == "session/new":
-        sessions["s" + str(len(sessions))] = params["cwd"]
-        send({"id": number, "result": {"sessionId": "s" + str(len(sessions) - 1)}})
-    elif method == "session/prompt":
-        session = params["sessionId"]
-        text = "\n".join(block.get("text", "") for block in params["prompt"])
-        chunks, writes = re.search(r"do:(\d+) (\d+)", text).groups()
-        for at in range(int(chunks)):
-            say(session, f"{at} ")
-        if int(writes):
-            place = os.path.join(sessions[session], "artifacts")
-            own = median(lambda at: by_itself(f"{place}/own.md", str(at)), int(writes))
-            ours = median(lambda at: write(session, f"{place}/ours.md", str(at)), int(writes))
-            say(session, f"own={own} ours={ours}")
-        time.sleep(0.2)
-        send({"id": number, "result": {"stopReason": "end_turn"}})
-    else:
-        send({"id": number, "result": {}})
-"#;
-
-/// The agent, and a client that does nothing but ask it.
-struct Bare {
-    child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
-    number: u64,
+/// Everything of it.
+pub fn hosted() -> Vec<Figure> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("acp: there is no python3, so nothing is measured");
+        return Vec::new();
+    }
+    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    let mut figures = vec![first_chunks(), seen()];
+    figures.extend(twenty());
+    figures.extend(writes());
+    figures.push(kills());
+    figures
 }
 
-impl Bare {
-    fn start(script: &Path, folder: &Path) -> Self {
-        let mut command = Command::new("python3");
-        command.arg(script).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("python3 starts");
-        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let mut bare = Self { child, lines, number: 0 };
-        bare.ask("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }));
-        bare
+fn first_chunks() -> Figure {
+    let mut hosted = Hosted::open(1, Speed::Max);
+    let (script, folder) = (hosted.place.script.clone(), hosted.place.folder.clone());
+    let mut bare = Bare::start(&script, &folder);
+    // The process is started by the first, and the interpreter is warm after it.
+    bare.first_chunk(&folder);
+    hosted.first_chunk();
+    let (mut direct, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..PROMPTS {
+        direct.push(bare.first_chunk(&folder));
+        ours.push(hosted.first_chunk());
     }
-
-    fn send(&mut self, method: &str, params: Value) {
-        self.number += 1;
-        let message = json!({ "jsonrpc": "2.0", "id": self.number, "method": method, "params": params });
-        writeln!(self.child.stdin.as_mut().expect("it is piped"), "{message}").expect("it listens");
-    }
-
-    fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it answers").expect("in text");
-        serde_json::from_str(&line).expect("in JSON")
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.send(method, params);
-        loop {
-            let message = self.next();
-            if message["id"] == self.number {
-                return message;
-            }
-        }
-    }
-
-    /// How long it takes until the first chunk of the answer to a prompt in a new session is there.
-    fn first_chunk(&mut self, folder: &Path) -> Duration {
-        let begun = Instant::now();
-        let opened = self.ask("session/new", json!({ "cwd": folder, "mcpServers": [] }));
-        let session = &opened["result"]["sessionId"];
-        let prompt = json!([{ "type": "text", "text": "do:1 0" }]);
-        self.send("session/prompt", json!({ "sessionId": session, "prompt": prompt }));
-        while self.next()["method"] != "session/update" {}
-        let took = begun.elapsed();
-        while self.next()["id"] != self.number {}
-        took
-    }
+    Figure::over_bare("a prompt to a coding agent until its first chunk, over a bare client", 5.0, direct, ours)
 }
 
-impl Drop for Bare {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Nanoseconds since 1970 at which each chunk of an answer left its agent, as it says.
+fn stamps(said: &str) -> Vec<u64> {
+    // What has no space behind it yet may go on.
+    let whole = said.rfind(' ').map_or("", |end| &said[..end]);
+    whole.split(' ').filter_map(|chunk| chunk.split_once(':')?.1.parse().ok()).collect()
 }
 
-/// A room whose agents are all that one, each in a process of its own.
-struct Hosted {
-    app: App,
-    said: Vec<String>,
-    _config: tempfile::TempDir,
-}
-
-impl Hosted {
-    fn open(agents: usize, line: &str, workspace: &Path) -> Self {
-        let config = tempfile::tempdir().expect("a temporary folder can be made");
-        let environment = Environment::new([], Some(config.path().to_owned())).in_workspace(workspace);
-        let agent = agent_of(line, &BTreeMap::new()).expect("it is a command line");
-        allow_server(&environment, workspace, &agent).expect("it can be kept");
-        let mut scene = String::from("name: Hosted\nseed: 7\nelements: []\nagents:\n");
-        for at in 0..agents {
-            let _ = writeln!(scene, "  - {{ id: a{at}, profile: lead, position: [{}, 0] }}", at * 120);
-        }
-        let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [vfs_write]\n---\nYou lead.\n", format!("acp:{line}"));
-        let settings = format!(
-            "gateway: {{ max_concurrent: {AGENTS} }}\nkernel: {{ concurrency: {AGENTS}, turns_at_most: 1000 }}\n"
-        );
-        let files = [("settings.yaml", settings), ("agents/lead.md", lead), ("scenes/hosted.yaml", scene)];
-        let files = files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
-        let start = RoomStart { scene: "scenes/hosted.yaml".into(), files, seed: None, provider: None, carried: None };
-        let mut app = agent_workshop::app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins");
-        app.insert_resource(Surroundings(environment));
-        Self { app, said: Vec::new(), _config: config }
-    }
-
-    fn task(&mut self, agent: usize, text: &str) {
-        let task = TaskCommand { agent: format!("a{agent}").into(), text: text.into() };
-        self.app.world_mut().resource_mut::<Door<TaskCommand>>().push(task);
-    }
-
-    fn tick(&mut self) {
-        schedule::advance(self.app.world_mut());
-        let events = self.app.world_mut().resource_mut::<EventLog>().take();
-        self.said.extend(events.iter().filter_map(|event| event.read::<Complete>()).map(|done| done.text));
-    }
-
-    /// Lives at the pace of the answers until something holds.
-    fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
-        let until = Instant::now() + PATIENCE;
-        while !holds(self) {
-            assert!(Instant::now() < until, "{what}: it never comes to that");
-            wait_for_reply(self.app.world_mut(), Duration::from_millis(1));
-            self.tick();
+fn seen() -> Figure {
+    let mut room = Hosted::open(1, Speed::Times(1));
+    // Not in step with the frames.
+    room.task(0, &format!("do:{SEEN} 0 41"));
+    let (mut known, mut took, begun) = (0, Vec::new(), Instant::now());
+    while took.len() < SEEN && room.said.is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{known} chunks were seen");
+        let said = room.frame(FRAME);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        for stamp in stamps(&said).into_iter().skip(known) {
+            known += 1;
+            took.push(now.saturating_sub(Duration::from_nanos(stamp)));
         }
     }
-
-    fn is_asked(&self) -> bool {
-        self.app.world().resource::<RequestQueue>().in_flight() > 0
-    }
-
-    fn is_saying(&self) -> bool {
-        self.app.world().resource::<LiveText>().iter().any(|(_, text)| !text.is_empty())
-    }
-
-    /// The same as [`Bare::first_chunk`], from the tick in which it is asked.
-    fn first_chunk(&mut self) -> Duration {
-        let (done, mut begun) = (self.said.len(), Instant::now());
-        self.task(0, "do:1 0");
-        while !self.is_asked() {
-            begun = Instant::now();
-            self.tick();
-        }
-        while !self.is_saying() {
-            assert!(begun.elapsed() < PATIENCE, "nothing is said");
-            wait_for_reply(self.app.world_mut(), Duration::from_millis(1));
-        }
-        let took = begun.elapsed();
-        self.until("the end of an answer", |room| room.said.len() > done);
-        took
+    let (count, times) = (took.len(), Times::from_each(took));
+    let limit = 2.0 * FRAME.as_secs_f64() * 1e3;
+    Figure {
+        what: format!(
+            "a chunk of a coding agent until the end of the frame that shows it, {SEEN} chunks at 60 frames/s"
+        ),
+        limit: format!("{} ms, two frames", digits(limit)),
+        measured: times.to_string(),
+        against: format!("{count} of {SEEN} were seen while it still answered"),
+        holds: Some(count == SEEN && times.longest() <= limit),
     }
 }
 
@@ -228,63 +100,37 @@ fn resident_mib(process: &str) -> f64 {
     kib.unwrap_or_default() / 1024.0
 }
 
+/// The processes that have this word on their command line, with that.
+fn processes(word: &str) -> Vec<(String, String)> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = all.filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        Some((entry.file_name().to_string_lossy().into_owned(), String::from_utf8_lossy(&line).replace('\0', " ")))
+    });
+    lines.filter(|(_, line)| line.contains(word)).collect()
+}
+
 /// What is resident of the programs of ours that watch over these agents.
 fn watchers_mib(script: &Path) -> f64 {
-    let script = script.display().to_string();
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ours = all.filter_map(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let line = String::from_utf8_lossy(&line).into_owned();
-        let is_watcher = line.contains("__watch-over") && line.contains(&script);
-        is_watcher.then(|| resident_mib(&entry.file_name().to_string_lossy()))
-    });
-    ours.sum()
+    let all = processes(&script.display().to_string());
+    all.iter().filter(|(_, line)| line.contains("__watch-over")).map(|(process, _)| resident_mib(process)).sum()
 }
 
-/// Everything of it.
-pub fn hosted() -> Vec<Figure> {
-    if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("acp: there is no python3, so nothing is measured");
-        return Vec::new();
-    }
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let workspace = folder.path().canonicalize().expect("it is there");
-    std::fs::create_dir(workspace.join("artifacts")).expect("folders can be made");
-    let script = workspace.join("agent.py");
-    std::fs::write(&script, AGENT).expect("files can be written");
-    let line = format!("python3 {}", script.display());
-    let mut figures = vec![first_chunks(&script, &line, &workspace)];
-    figures.extend(twenty(&script, &line, &workspace));
-    figures.push(writes(&line, &workspace));
-    figures
-}
-
-fn first_chunks(script: &Path, line: &str, workspace: &Path) -> Figure {
-    let (mut bare, mut hosted) = (Bare::start(script, workspace), Hosted::open(1, line, workspace));
-    // The process is started by the first, and the interpreter is warm after it.
-    bare.first_chunk(workspace);
-    hosted.first_chunk();
-    let (mut direct, mut ours) = (Vec::new(), Vec::new());
-    for _ in 0..PROMPTS {
-        direct.push(bare.first_chunk(workspace));
-        ours.push(hosted.first_chunk());
-    }
-    Figure::over_bare("a prompt to a coding agent until its first chunk, over a bare client", 5.0, direct, ours)
-}
-
-fn twenty(script: &Path, line: &str, workspace: &Path) -> [Figure; 2] {
-    let mut room = Hosted::open(AGENTS, line, workspace);
-    room.tick();
+fn twenty() -> [Figure; 2] {
+    let mut room = Hosted::open(AGENTS, Speed::Max);
+    room.step();
     let before = resident_mib("self");
-    (0..AGENTS).for_each(|agent| room.task(agent, &format!("do:{CHUNKS} 0")));
-    let mut most = 0.0_f64;
+    (0..AGENTS).for_each(|agent| room.task(agent, &format!("do:{CHUNKS} 0 0")));
+    let (mut most, script) = (0.0_f64, room.place.script.clone());
     room.until("twenty at once", |room| {
-        most = most.max(resident_mib("self") - before + watchers_mib(script));
+        most = most.max(resident_mib("self") - before + watchers_mib(&script));
         room.said.len() == AGENTS
     });
-    let wanted: String = (0..CHUNKS).map(|at| format!("{at} ")).collect();
-    let whole = room.said.iter().filter(|said| said.trim() == wanted.trim()).count();
+    let is_whole = |said: &&String| {
+        let chunks: Vec<&str> = said.split_whitespace().collect();
+        chunks.len() == CHUNKS && chunks.iter().enumerate().all(|(at, chunk)| chunk.parse() == Ok(at))
+    };
+    let whole = room.said.iter().filter(is_whole).count();
     let each = most / AGENTS as f64;
     [
         Figure {
@@ -304,17 +150,76 @@ fn twenty(script: &Path, line: &str, workspace: &Path) -> [Figure; 2] {
     ]
 }
 
-fn writes(line: &str, workspace: &Path) -> Figure {
-    let mut room = Hosted::open(1, line, workspace);
-    room.task(0, &format!("do:0 {WRITES}"));
+/// What an agent measured that wrote files in turn by itself and through a room at this speed.
+fn written(speed: Speed) -> (Vec<Duration>, Vec<Duration>) {
+    let mut room = Hosted::open(1, speed);
+    room.task(0, &format!("do:0 {WRITES} 0"));
     room.until("the writes", |room| !room.said.is_empty());
     let said = room.said.concat();
     let of = |name: &str| {
-        let after = said.split(name).nth(1).unwrap_or_default();
-        let number = after.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
-        Duration::from_secs_f64(number.parse::<f64>().unwrap_or(f64::MAX / 1e300) / 1e3)
+        let numbers = said.split_whitespace().filter_map(|word| word.strip_prefix(name)?.parse::<f64>().ok());
+        numbers.map(|millis| Duration::from_secs_f64(millis / 1e3)).collect::<Vec<_>>()
     };
     let (own, ours) = (of("own="), of("ours="));
-    let figure = Figure::over_bare("a file written through the room, over one by itself", 2.0, vec![own], vec![ours]);
-    Figure { measured: Times::from_each([ours.saturating_sub(own)]).to_string(), ..figure }
+    assert_eq!((own.len(), ours.len()), (WRITES, WRITES), "{said}");
+    (own, ours)
+}
+
+fn writes() -> [Figure; 2] {
+    let (own, ours) = written(Speed::Max);
+    let fast =
+        Figure::over_bare("a file that a coding agent writes through the room, over one by itself", 2.0, own, ours);
+    let (own, ours) = written(Speed::Times(1));
+    let (own, ours) = (Times::from_each(own), Times::from_each(ours));
+    let paced = Figure {
+        what: "the same in a room at 1 ×, where what is asked and what came of it wait for ticks".to_owned(),
+        limit: String::new(),
+        measured: format!("{} ms", digits(ours.median() - own.median())),
+        against: format!("by itself {own}; through the room {ours}"),
+        holds: None,
+    };
+    [fast, paced]
+}
+
+/// Waits for something, a bounded time; whether it came.
+fn comes(mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+fn kills() -> Figure {
+    let mut left = 0;
+    for round in 0..KILLS {
+        // Each in a workspace of its own: work that was killed goes on where it was, once that is opened again.
+        let place = Place::new(1, "brood");
+        let script = place.script.display().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
+        command.args(["run", "--scene", "hosted", "--agent", "a0", "--task", "Wait.", "--until", "idle"]);
+        command.current_dir(&place.folder).env("WORKSHOP_CONFIG_DIR", place.config());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut room = command.spawn().expect("it starts");
+        assert!(comes(|| !processes(&format!("{script} child")).is_empty()), "round {round}: the agent does not start");
+        if round % 2 == 1 {
+            // The agent is killed by somebody else; some of it may have ended by itself.
+            let agents = processes(&script).into_iter().map(|(process, _)| process);
+            let _ = Command::new("kill").arg("-KILL").args(agents).stderr(Stdio::null()).status();
+        }
+        room.kill().expect("it runs");
+        room.wait().expect("it was started");
+        comes(|| processes(&script).is_empty());
+        left += processes(&script).len();
+    }
+    Figure {
+        what: format!("processes left after {KILLS} kills, every second one of the agent before the room"),
+        limit: "0".to_owned(),
+        measured: left.to_string(),
+        against: String::new(),
+        holds: Some(left == 0),
+    }
 }

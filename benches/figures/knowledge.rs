@@ -111,12 +111,13 @@ pub fn files() -> Vec<Figure> {
     let (state, choice) = (folder.path().join(".workshop"), EmbedderChoice::default());
     let handle = service.handle().expect("the files are open");
     let mut known = KnowledgeFiles::open_in_room(folder.path(), &state, handle, &choice).expect("memories can be read");
-    let by = Author::agent("ada");
+    let by = Author::agent(&"ada".into());
     let text = |index: usize| format!("The migration of table {index} waits for the lock of the nightly report.");
     let mut index = 0;
     let added = Times::of(20, ADDED, || {
         index += 1;
-        let memory = Memory { id: format!("k-new-{index}").into(), ..Memory::new(&"ada".into(), text(index), Some(1)) };
+        let memory =
+            Memory { id: format!("k-new-{index}").into(), ..Memory::new(&"ada".into(), &text(index), Some(1)) };
         known.add(&memory, &by).expect("it can be added");
     });
     let model = WordLlama::built_in().expect("the table is whole");

@@ -9,7 +9,8 @@ use std::time::Instant;
 use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::Environment;
 use agent_workshop::gateway::confine::watch_with;
-use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings, allow_server};
+use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings};
+use agent_workshop::gateway::peers::allow_peer;
 use serde_json::{Map, Value, json};
 
 use super::measure::{Figure, timed};
@@ -86,7 +87,7 @@ pub fn connect_and_call() -> Vec<Figure> {
     let written = json!({ "sums": { "command": "python3", "args": [script] } });
     let server = mcp_server::read(&written).defined().next().expect("a server is defined");
     let environment = Environment::new([], Some(config.path().to_owned())).in_workspace(workspace.path());
-    allow_server(&environment, workspace.path(), &server).expect("it can be kept");
+    allow_peer(&environment, workspace.path(), &server).expect("it can be kept");
     let connect =
         || McpClient::connect(server.clone(), McpSettings::default().terms(), &environment).expect("it greets").0;
     drop((connect(), Bare::start(&script)));

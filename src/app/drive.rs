@@ -94,6 +94,7 @@ impl Driver {
             && self.next_tick_at.is_some_and(|due| Instant::now() < due)
         {
             self.tick_length = tick_length(times);
+            gateway::take_in(world);
             return Step::Early;
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());

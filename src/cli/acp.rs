@@ -10,7 +10,7 @@ use super::{Complaint, Ending, Outcome, output};
 use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
 use crate::gateway::acp::{AcpSettings, AvailableAgent, KnownAgent, agent_of, available_agents};
-use crate::gateway::mcp::{allow_server, consent_of, forbid_server};
+use crate::gateway::peers::{allow_peer, consent_of, forbid_peer};
 use crate::gateway::{Environment, server_words};
 
 #[derive(Args)]
@@ -135,7 +135,7 @@ fn allow(allowing: &Allowing) -> Outcome {
             return Ok(Ending::Waiting);
         }
     }
-    let file = allow_server(&here.environment, &here.folder, &agent)
+    let file = allow_peer(&here.environment, &here.folder, &agent)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     if place.json {
         output::json(&here.to_json(&agent))?;
@@ -148,7 +148,7 @@ fn allow(allowing: &Allowing) -> Outcome {
 fn forbid(chosen: &Chosen) -> Outcome {
     let here = Here::of(&chosen.place)?;
     let agent = here.find(&chosen.agent)?;
-    forbid_server(&here.environment, &here.folder, &agent.name)
+    forbid_peer(&here.environment, &here.folder, &agent.name)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     if chosen.place.json {
         output::json(&json!({ "model": agent.name, "allowed": "no" }))?;

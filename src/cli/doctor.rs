@@ -14,7 +14,7 @@ use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::confine::{Confinement, Level};
 use crate::gateway::mcp::written::WrittenServer;
-use crate::gateway::mcp::{Consent, consent_of};
+use crate::gateway::peers::{Consent, consent_of};
 use crate::gateway::slack::trial::try_slack;
 use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};

@@ -12,9 +12,8 @@ use crate::app::servers::{ServersOfFolder, servers_of};
 use crate::base::Severity;
 use crate::base::text::nearest;
 use crate::gateway::mcp::written::WrittenServer;
-use crate::gateway::mcp::{
-    Consent, McpClient, McpFailure, McpFault, McpOffer, McpRequest, allow_server, consent_of, forbid_server,
-};
+use crate::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest};
+use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
 use crate::gateway::{Environment, server_words};
 
 #[derive(Args)]
@@ -288,7 +287,7 @@ fn allow(allowing: &Allowing) -> Outcome {
             return Ok(Ending::Waiting);
         }
     }
-    let file = allow_server(&here.environment, &here.folder, &written.server)
+    let file = allow_peer(&here.environment, &here.folder, &written.server)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     if place.json {
         output::json(&here.to_json(written))?;
@@ -300,7 +299,7 @@ fn allow(allowing: &Allowing) -> Outcome {
 
 fn forbid(chosen: &Chosen) -> Outcome {
     let here = Here::of(&chosen.place)?;
-    forbid_server(&here.environment, &here.folder, &chosen.server)
+    forbid_peer(&here.environment, &here.folder, &chosen.server)
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     if chosen.place.json {
         output::json(&json!({ "name": chosen.server, "allowed": "no" }))?;

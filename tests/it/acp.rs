@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::confine::watch_with;
-use agent_workshop::gateway::mcp::{allow_server, forbid_server};
+use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::{Environment, LiveText, Surroundings};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::simulation::TaskCommand;
@@ -40,6 +40,8 @@ pub fn trials() -> Vec<Trial> {
         paths_outside_are_refused,
         what_it_tells_of_itself_is_in_the_log,
         what_it_changes_by_itself_is_its_act_in_the_log,
+        what_it_thinks_is_seen_and_kept_and_is_nobodys_words,
+        images_of_its_answer_are_said_and_kept,
         what_it_tells_of_tokens_and_cost_is_booked,
         agents_that_misbehave_are_told_in_time_and_leave_nothing,
         an_agent_that_ends_in_the_middle_is_started_again_and_told,
@@ -123,7 +125,7 @@ impl Place {
 
     fn allow(&self, line: &str) {
         let agent = agent_of(line, &std::collections::BTreeMap::new()).expect("it is a command line");
-        allow_server(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
+        allow_peer(&self.environment(), self.workspace.path(), &agent).expect("it can be kept");
     }
 
     /// A room whose agent is the odd one, with these tools and settings, and has this to do.
@@ -238,7 +240,7 @@ fn an_agent_that_is_forbidden_meanwhile_is_ended() {
     let mut room = place.allowed("good", "forbidden", "execute_command", "", "do:say one\ndo:run echo two");
     asked(&mut room);
     let agent = agent_of(&line("good", "forbidden"), &std::collections::BTreeMap::new()).expect("it is one");
-    forbid_server(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
+    forbid_peer(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
     assert!(is_gone("good", "forbidden"), "also in the middle of its answer");
     decide(&mut room, true, AllowScope::Once);
     assert!(ended_or_failed(&mut room).contains("waits for you to allow"));
@@ -356,6 +358,59 @@ fn what_it_changes_by_itself_is_its_act_in_the_log() {
     let seen: Vec<&Value> = events.iter().filter(|event| event["type"] == "own_change").collect();
     assert_eq!(seen.len(), 1, "what it wrote through the room is none: {told}");
     assert_eq!((&seen[0]["data"]["path"], &seen[0]["agent"]), (&json!("artifacts/own.md"), &json!("lead")), "{told}");
+}
+
+/// The one session of a workspace, as its file has it.
+fn session_of(place: &Path) -> Value {
+    let mut files = std::fs::read_dir(place.join("sessions")).expect("there are some").flatten();
+    let text = std::fs::read_to_string(files.next().expect("there is one").path()).expect("it can be read");
+    serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn what_it_thinks_is_seen_and_kept_and_is_nobodys_words() {
+    let (_workspace, config, place) = on_disk("good", "thinks", "vfs_read");
+    let task = "do:think Where could it be?\ndo:read artifacts/a.md\ndo:think Ah, there.\ndo:say Found.";
+    let (code, told) =
+        run_in(&place, config.path(), &["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"]);
+    assert_eq!(code, Some(0), "{told}");
+    let session = session_of(&place);
+    let messages = session["messages"].as_array().expect("a list");
+    let thoughts: Vec<&str> =
+        messages.iter().filter_map(|message| message["metadata"]["thoughts"].as_str().map(str::trim)).collect();
+    assert_eq!(thoughts, ["Where could it be?", "Ah, there."], "{session:#}");
+    let said: String = messages
+        .iter()
+        .filter(|message| message["role"] == "assistant")
+        .map(|message| message["content"].to_string())
+        .collect();
+    assert!(said.contains("Found.") && !said.contains("could it be"), "{said}");
+    let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+    let done = events.iter().find(|event| event["type"] == "complete").expect("it is done");
+    assert!(!done["data"]["text"].to_string().contains("could it be"), "{done}");
+    let place = Place::new();
+    let mut room = place.allowed("good", "thinking", "vfs_read", "", "do:think Let me see\ndo:wait");
+    let until = Instant::now() + Duration::from_secs(20);
+    while room.world().resource::<LiveText>().thought("lead").trim() != "Let me see" {
+        agent_workshop::schedule::advance(room.world());
+        assert!(Instant::now() < until, "nothing is seen of it");
+    }
+    assert!(room.world().resource::<LiveText>().iter().all(|(_, said)| said.is_empty()), "it said nothing yet");
+}
+
+fn images_of_its_answer_are_said_and_kept() {
+    let (_workspace, config, place) = on_disk("good", "pictures", "vfs_read");
+    let task = "do:say Look:\ndo:picture";
+    let (code, told) =
+        run_in(&place, config.path(), &["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("[an image (image/png), 1 KB]"), "{told}");
+    let session = session_of(&place);
+    let messages = session["messages"].as_array().expect("a list");
+    let images: Vec<&Value> = messages.iter().filter_map(|message| message["metadata"]["images"].get(0)).collect();
+    assert_eq!(images, [&json!({ "media_type": "image/png", "base64": "aGk=" })], "{session:#}");
+    let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+    let shot = events.iter().find(|event| event["type"] == "own_tool").expect("it used one");
+    assert_eq!(shot["data"]["images"], 1, "{shot}");
 }
 
 fn what_it_tells_of_tokens_and_cost_is_booked() {
@@ -637,7 +692,7 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
         "command": "python3", "args": [script(), "good", "noted"], "env": { "ODD_LOG": log },
     } });
     let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("a table")).expect("it is one");
-    allow_server(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
+    allow_peer(&place.environment(), place.workspace.path(), &agent).expect("it can be kept");
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();

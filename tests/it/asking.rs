@@ -12,7 +12,7 @@ use agent_workshop::gateway::settings::{Choice, GatewaySettings};
 use agent_workshop::gateway::trial::{Trial, Tried};
 use agent_workshop::gateway::vendors::vendor;
 use agent_workshop::gateway::worker::Worker;
-use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, PromptMessage, Role};
+use agent_workshop::mind::{CallKind, Completion, Effort, ModelFailure, Prompt, PromptMessage, ResultImages, Role};
 
 use crate::hostile_server::Server;
 use crate::workshop::{Setup, Workshop};
@@ -98,6 +98,7 @@ pub fn request(words: &str) -> ProviderRequest {
         script: None,
         work: None,
         agent_session: None,
+        result_images: ResultImages::default(),
     }
 }
 
@@ -148,7 +149,8 @@ pub fn hear(worker: &Worker) -> Asked {
                 live.push_str(&text);
                 pieces += 1;
             }
-            GatewayEvent::AccessChanged { .. }
+            GatewayEvent::Thought { .. }
+            | GatewayEvent::AccessChanged { .. }
             | GatewayEvent::Mcp(_)
             | GatewayEvent::Program(_)
             | GatewayEvent::Slack(_) => {}

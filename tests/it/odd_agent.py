@@ -1,7 +1,7 @@
 """A coding agent that speaks the Agent Client Protocol over standard input and output, and behaves as its argument says:
 well, or in one of the ways in which agents misbehave. What it does in a turn stands in the prompt, a word a line:
 `read PATH`, `write PATH TEXT`, `run COMMAND`, `edit PATH`, `say WORDS`, `tool TITLE`, `plan`, `die`, `dieonce`, `mode`, `commands`,
-`switch MODE`, `selfwrite PATH TEXT`, what begins with `term` for terminals, and what begins with `tool` for the tools of the servers that it was
+`switch MODE`, `think WORDS`, `picture`, `selfwrite PATH TEXT`, what begins with `term` for terminals, and what begins with `tool` for the tools of the servers that it was
 given: `tools`, `toolcall NAME JSON`, `toolask NAME JSON`, `toolgiveup NAME JSON`, `toolword`, `toolnews`."""
 
 import json
@@ -117,7 +117,7 @@ class Server:
 
     def called(self, name, arguments):
         result = self.ask("tools/call", {"name": name, "arguments": arguments})["result"]
-        text = "".join(part["text"] for part in result["content"])
+        text = "".join(part.get("text", f"<{part['type']}>") for part in result["content"])
         return f"{'refused' if result.get('isError') else 'called'} {name}: {text}\n"
 
 
@@ -271,6 +271,13 @@ def act(session, line):
         call = {"toolCallId": rest, "title": rest, "kind": "search", "locations": [{"path": os.path.join(here, "a.md")}]}
         update(session, sessionUpdate="tool_call", **call)
         update(session, sessionUpdate="tool_call_update", toolCallId=rest, status="completed")
+    elif word == "think":
+        update(session, sessionUpdate="agent_thought_chunk", content={"type": "text", "text": rest + "\n"})
+    elif word == "picture":
+        image = {"type": "image", "mimeType": "image/png", "data": "aGk="}
+        update(session, sessionUpdate="agent_message_chunk", content=image)
+        call = {"toolCallId": "shot", "title": "Take a screenshot", "kind": "other", "status": "completed"}
+        update(session, sessionUpdate="tool_call", **call, content=[{"type": "content", "content": image}])
     elif word == "plan":
         entries = [{"content": "Look", "priority": "high", "status": "completed"},
                    {"content": "Write", "priority": "high", "status": "pending"}]
@@ -407,6 +414,7 @@ def serve(message):
             "protocolVersion": 1,
             "agentCapabilities": {
                 "loadSession": MODE in ("keeps", "forgets"),
+                "promptCapabilities": {"image": MODE == "sees"},
                 "sessionCapabilities": {"close": {}, **({"resume": {}} if MODE == "resumes" else {})},
             },
             "authMethods": [{"id": "login", "name": "Log in", "description": "Run: odd login"}],

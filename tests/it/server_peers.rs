@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::Environment;
-use agent_workshop::gateway::mcp::{
-    McpClient, McpFailure, McpOffer, McpQuestion, McpReply, McpRequest, McpSettings, allow_server,
-};
+use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpOffer, McpQuestion, McpReply, McpRequest, McpSettings};
+use agent_workshop::gateway::peers::allow_peer;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -89,7 +88,7 @@ impl Place {
         let server: McpServer =
             mcp_server::read(&json!({ "peer": definition })).defined().next().expect("a server is defined");
         let environment = Environment::new([], Some(self.config.path().to_owned())).in_workspace(self.folder.path());
-        allow_server(&environment, self.folder.path(), &server).expect("it can be kept");
+        allow_peer(&environment, self.folder.path(), &server).expect("it can be kept");
         McpClient::connect(server, McpSettings::default().terms(), &environment)
     }
 }

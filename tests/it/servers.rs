@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
 use agent_workshop::gateway::confine::{Confinement, Level, WATCH_WORD, watch_with};
-use agent_workshop::gateway::mcp::{
-    McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, allow_server, forbid_server,
-};
+use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
+use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::{Environment, McpServers, McpStanding, McpTry, Surroundings};
 use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
@@ -102,7 +101,7 @@ impl Place {
     }
 
     pub fn allow(&self, server: &McpServer) {
-        allow_server(&self.environment(), self.folder.path(), server).expect("it can be kept");
+        allow_peer(&self.environment(), self.folder.path(), server).expect("it can be kept");
     }
 
     fn connect(&self, server: McpServer) -> Result<(McpClient, McpOffer), McpFailure> {
@@ -186,7 +185,7 @@ fn a_server_that_is_forbidden_while_it_runs_is_ended() {
     let place = Place::new();
     let (mut client, _) = place.allowed("forbidden").expect("it works");
     client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect("it adds");
-    forbid_server(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
+    forbid_peer(&place.environment(), place.folder.path(), "odd").expect("it can be kept");
     assert!(is_gone("forbidden"));
     let failure = client.call(tool("add", json!({ "a": 1, "b": 1 })), |_| {}).expect_err("it is not allowed");
     assert!(matches!(failure.fault, McpFault::NotAllowed | McpFault::Gone), "{failure:?}");

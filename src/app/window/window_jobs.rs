@@ -13,7 +13,7 @@ use crate::base::{Id, Problem, numbered};
 use crate::gateway::acp::{AcpSettings, AvailableAgent, available_agents};
 use crate::gateway::key_keeping::keep_key;
 use crate::gateway::keys::Secret;
-use crate::gateway::mcp::{Consent, allow_server, consent_of, forbid_server};
+use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
 use crate::ui::panes::editor::Draft;
 use crate::ui::state::CodingAgents;
@@ -170,8 +170,8 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
         WindowJob::Consent { said, environment } => {
             let workspace = environment.workspace().map(Path::to_owned).unwrap_or_default();
             let kept = match &said {
-                ServerConsent::Allow(server) => allow_server(&environment, &workspace, server),
-                ServerConsent::Forbid(name) => forbid_server(&environment, &workspace, name),
+                ServerConsent::Allow(server) => allow_peer(&environment, &workspace, server),
+                ServerConsent::Forbid(name) => forbid_peer(&environment, &workspace, name),
             };
             Some(WindowJobDone::Consent(said, kept))
         }

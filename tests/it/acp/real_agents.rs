@@ -2,17 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_workshop::base::AllowScope;
+use agent_workshop::gateway::{Environment, Surroundings};
+use agent_workshop::kernel::KernelCommand;
+use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
+use super::{SCENE, asked, decide, ended, ended_allowing};
 use crate::cases;
 use crate::peers::{self, is_ignored};
 use crate::program::{folder, json_lines, succeed};
 use crate::servers::run_in;
+use crate::workshop::{Setup, Workshop};
 
 pub fn cases() -> Vec<Trial> {
-    let of_claude = cases![claude_writes_under_the_gate, claude_calls_the_rooms_tools,];
-    let of_gemini = cases![gemini_writes_through_the_rooms_files_under_the_gate, gemini_calls_the_rooms_tools,];
+    let of_claude = cases![
+        claude_writes_under_the_gate,
+        claude_calls_the_rooms_tools,
+        claude_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
+        claude_is_stopped_and_takes_the_next_task,
+        claude_goes_on_in_a_room_that_was_opened_again,
+    ];
+    let of_gemini = cases![
+        gemini_writes_through_the_rooms_files_under_the_gate,
+        gemini_calls_the_rooms_tools,
+        gemini_runs_a_command_once_it_is_allowed_and_not_what_is_refused,
+        gemini_is_stopped_and_takes_the_next_task,
+        gemini_goes_on_in_a_room_that_was_opened_again,
+    ];
     let missing = peers::aimock().and(peers::coding_agent()).err();
     let ignored = is_ignored("the cases of Claude Code", missing);
     let of_claude = of_claude.into_iter().map(move |case| case.with_ignored_flag(ignored));
@@ -46,6 +64,7 @@ struct Real {
     _mock: peers::Peer,
     place: PathBuf,
     config: PathBuf,
+    lead: String,
 }
 
 impl Real {
@@ -65,11 +84,24 @@ impl Real {
         let settings = format!("{settings}\nacp: {{ agents: {agents} }}\n{gate}");
         std::fs::write(place.join("settings.yaml"), settings).expect("files can be written");
         let lead = format!("---\nid: lead\nmodel: acp:real\ntools: [{tools}]\n---\nYou lead.\n");
-        std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
+        std::fs::write(place.join("agents/lead.md"), &lead).expect("files can be written");
         let allowed = run_in(&place, config.path(), &["acp", "allow", "real", "--yes"]);
         assert_eq!(allowed.0, Some(0), "{}", allowed.1);
         let kept = config.path().to_owned();
-        Self { _folders: [workspace, config], _mock: mock, place, config: kept }
+        Self { _folders: [workspace, config], _mock: mock, place, config: kept, lead }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings(Environment::new([], Some(self.config.clone())).in_workspace(&self.place))
+    }
+
+    /// A room in memory with the same agent, which has this to do.
+    fn room(&self, task: &str) -> Workshop {
+        let settings = std::fs::read_to_string(self.place.join("settings.yaml")).expect("it is there");
+        let mut room = Setup::scene(SCENE).profile("lead", &self.lead).file("settings.yaml", &settings).open();
+        room.world().insert_resource(self.surroundings());
+        room.push(TaskCommand { agent: "lead".into(), text: task.into() });
+        room
     }
 
     fn run(&self, task: &str) -> String {
@@ -161,4 +193,84 @@ fn gemini_calls_the_rooms_tools() {
     assert!(told.contains("That was it."), "{told}");
     assert_eq!(calls(&told), ["blackboard_write"], "{told}");
     assert!(!told.contains("approval_requested"), "{told}");
+}
+
+/// One that runs commands by a tool of its own of this name.
+fn with_commands(agent: Agent, tool: &str) -> Real {
+    let run = |command: &str| json!({ "command": command, "description": "Makes a file" });
+    Real::new(agent, "vfs_read, execute_command", "", |_| {
+        fixtures(&[
+            ("the first command", tool, run("touch artifacts/first.md")),
+            ("the second command", tool, run("touch artifacts/second.md")),
+        ])
+    })
+}
+
+fn runs_a_command_once_it_is_allowed_and_not_what_is_refused(agent: Agent, tool: &str) {
+    let real = with_commands(agent, tool);
+    let mut room = real.room("Run the first command.");
+    let question = asked(&mut room);
+    assert!(question["data"]["wants"].to_string().contains("touch artifacts/first.md"), "{question}");
+    assert!(!real.place.join("artifacts/first.md").exists(), "it waits for the answer");
+    decide(&mut room, true, AllowScope::Once);
+    assert!(ended(&mut room).contains("That was it."));
+    assert!(real.place.join("artifacts/first.md").exists());
+    room.push(TaskCommand { agent: "lead".into(), text: "Run the second command.".into() });
+    asked(&mut room);
+    decide(&mut room, false, AllowScope::Once);
+    ended(&mut room);
+    assert!(!real.place.join("artifacts/second.md").exists(), "what is refused is not done");
+}
+
+fn is_stopped_and_takes_the_next_task(agent: Agent, tool: &str) {
+    let real = with_commands(agent, tool);
+    let mut room = real.room("Run the first command.");
+    asked(&mut room);
+    room.push(KernelCommand::KillAgent { agent: "lead".into() });
+    room.until(10.0, "abort", |_| true);
+    room.push(TaskCommand { agent: "lead".into(), text: "Say hello.".into() });
+    assert!(ended(&mut room).contains("Hello."));
+    assert!(!real.place.join("artifacts/first.md").exists());
+}
+
+/// What a person was warned of, when the room was closed while it asked and opened again.
+fn goes_on_in_a_room_that_was_opened_again(agent: Agent, tool: &str) -> String {
+    let real = with_commands(agent, tool);
+    let mut room = real.room("Run the first command.");
+    asked(&mut room);
+    let mut again = room.reopened();
+    drop(room);
+    again.world().insert_resource(real.surroundings());
+    ended_allowing(&mut again);
+    again.events("warning").iter().map(|event| event["data"].to_string()).collect()
+}
+
+/// The tools by which they run commands.
+const BASH: &str = "Bash";
+const SHELL: &str = "run_shell_command";
+
+fn claude_runs_a_command_once_it_is_allowed_and_not_what_is_refused() {
+    runs_a_command_once_it_is_allowed_and_not_what_is_refused(claude, BASH);
+}
+
+fn gemini_runs_a_command_once_it_is_allowed_and_not_what_is_refused() {
+    runs_a_command_once_it_is_allowed_and_not_what_is_refused(gemini, SHELL);
+}
+
+fn claude_is_stopped_and_takes_the_next_task() {
+    is_stopped_and_takes_the_next_task(claude, BASH);
+}
+
+fn gemini_is_stopped_and_takes_the_next_task() {
+    is_stopped_and_takes_the_next_task(gemini, SHELL);
+}
+
+fn claude_goes_on_in_a_room_that_was_opened_again() {
+    let warned = goes_on_in_a_room_that_was_opened_again(claude, BASH);
+    assert!(!warned.contains("is lost"), "{warned}");
+}
+
+fn gemini_goes_on_in_a_room_that_was_opened_again() {
+    let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL);
+    assert!(!warned.contains("is lost"), "{warned}");
 }

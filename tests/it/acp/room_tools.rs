@@ -8,7 +8,7 @@ use super::kills::has_relay;
 use super::{Place, asked, decide, ended, is_gone, line, on_disk};
 use crate::cases;
 use crate::program::json_lines;
-use crate::servers::run_in;
+use crate::servers::{run_in, workspace_on_disk};
 use crate::workshop::Workshop;
 
 pub fn cases() -> Vec<Trial> {
@@ -21,6 +21,7 @@ pub fn cases() -> Vec<Trial> {
         only_the_word_of_its_session_opens_the_door,
         a_run_with_calls_replays_without_the_agent,
         a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it,
+        images_of_a_servers_tool_go_to_an_agent_that_takes_images_and_others_are_told_where_they_are,
     ]
 }
 
@@ -146,4 +147,27 @@ fn a_confined_agent_reaches_the_rooms_tools_and_its_relay_ends_with_it() {
     );
     assert!(is_gone("good", "room_tools_confined"));
     assert!(!has_relay("room_tools_confined"), "its relay ends with it");
+}
+
+fn images_of_a_servers_tool_go_to_an_agent_that_takes_images_and_others_are_told_where_they_are() {
+    for (mode, expected) in [("sees", "<image>"), ("good", "[the image is kept in sessions/")] {
+        let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
+        let (_workspace, config, place) = workspace_on_disk("kept", gate);
+        let line = line(mode, "server_images");
+        let lead = std::fs::read_to_string(place.join("agents/lead.md")).expect("it is there");
+        let lead = lead.replacen("---\n", &format!("---\nmodel: {:?}\n", format!("acp:{line}")), 1);
+        std::fs::write(place.join("agents/lead.md"), lead).expect("files can be written");
+        let allowed = run_in(&place, config.path(), &["acp", "allow", &line, "--yes"]);
+        assert_eq!(allowed.0, Some(0), "{}", allowed.1);
+        let task = "do:tools\ndo:toolcall mcp__odd__picture {}";
+        let arguments = ["run", "--agent", "lead", "--task", task, "--events", "-", "--until", "idle"];
+        let (code, told) = run_in(&place, config.path(), &arguments);
+        assert_eq!(code, Some(0), "{told}");
+        let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
+        let done = events.iter().find(|event| event["type"] == "complete").expect("it is done");
+        let text = done["data"]["text"].as_str().unwrap_or_default();
+        assert!(text.contains("[an image (image/png)") && text.contains(expected), "{mode}: {text}");
+        assert_eq!(text.contains("<image>"), mode == "sees", "{mode}: {text}");
+        assert!(is_gone(mode, "server_images"));
+    }
 }

@@ -202,6 +202,7 @@ impl WorkerBridge {
                 }
             }
             GatewayEvent::Delta { id, text } => live.say(id, &text),
+            GatewayEvent::Thought { id, text } => live.think(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.hear(event),

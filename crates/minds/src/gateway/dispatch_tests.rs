@@ -83,6 +83,7 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         tools: Vec::new(),
         activation: None,
         agent_session: None,
+        result_images: Default::default(),
         max_output_tokens: 100,
         stops: Vec::new(),
         seed,

@@ -11,11 +11,15 @@ use crate::base::{Id, RequestId};
 /// Bytes of the arguments of a call that are kept: a path stands in them, what is written to it does not matter.
 const ARGUMENT_BYTES: usize = 400;
 
+/// Bytes of thoughts that are kept.
+const THOUGHT_BYTES: usize = 64 * 1024;
+
 /// An answer that is coming in.
 #[derive(Debug)]
 struct Live {
     agent: Id,
     text: String,
+    thought: String,
     calls: Vec<LiveCall>,
 }
 
@@ -39,19 +43,30 @@ impl LiveText {
         self.0.values().map(|live| (&live.agent, live.text.as_str()))
     }
 
+    /// What a coding agent that is being answered for tells of its thoughts, as far as that came.
+    pub fn thought(&self, agent: &str) -> &str {
+        self.0.values().find(|live| *live.agent == *agent).map_or("", |live| &live.thought)
+    }
+
     /// Who is calling tools, and which, in order of the questions.
     pub fn iter_calls(&self) -> impl Iterator<Item = (&Id, &[LiveCall])> {
         self.0.values().filter(|live| !live.calls.is_empty()).map(|live| (&live.agent, live.calls.as_slice()))
     }
 
     pub(super) fn begin(&mut self, request: RequestId, agent: Id) {
-        self.0.insert(request, Live { agent, text: String::new(), calls: Vec::new() });
+        self.0.insert(request, Live { agent, text: String::new(), thought: String::new(), calls: Vec::new() });
     }
 
     pub(super) fn say(&mut self, request: RequestId, text: &str) {
         if let Some(live) = self.0.get_mut(&request) {
             live.text.push_str(text);
         }
+    }
+
+    pub(super) fn think(&mut self, request: RequestId, text: &str) {
+        let Some(live) = self.0.get_mut(&request) else { return };
+        let room = THOUGHT_BYTES.saturating_sub(live.thought.len());
+        live.thought.push_str(&text[..text.floor_char_boundary(room)]);
     }
 
     pub(super) fn call(&mut self, request: RequestId, position: usize, call: LiveCall) {

@@ -64,6 +64,13 @@ pub enum GatewayEvent {
         /// The text since the last piece.
         text: String,
     },
+    /// A coding agent told more of what it thinks; for the screen only.
+    Thought {
+        /// In the answer to which question.
+        id: RequestId,
+        /// The text since the last piece.
+        text: String,
+    },
     /// A tool is being called, or more of its arguments is known; for the screen only.
     Calling {
         /// In the answer to which question.

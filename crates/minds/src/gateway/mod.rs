@@ -36,7 +36,9 @@ pub mod ollama;
 pub mod openai;
 pub mod origin;
 pub mod own_changes;
+pub mod peers;
 mod personal_files;
+mod pieces;
 pub mod prices;
 mod process;
 mod program_access;
@@ -266,6 +268,11 @@ fn send_leftovers(world: &mut World) {
     {
         tracing::error!("questions under way could not be sent: {error}");
     }
+}
+
+/// Takes in what the worker said since, without waiting: what is being said is seen between two ticks, too.
+pub fn take_in(world: &mut World) {
+    on_bridge(world, |bridge, live| bridge.take_in(live));
 }
 
 /// Waits until the worker says something, at most so long; `false` if it said nothing.

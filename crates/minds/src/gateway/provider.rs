@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::thinking_models::with_room_to_think;
 use crate::base::{Id, text};
-use crate::mind::{AgentSession, CallKind, Completion, ModelRequest, Prompt, ScriptPlace, ToolDeclaration, Usage};
+use crate::mind::{
+    AgentSession, CallKind, Completion, ModelRequest, Prompt, ResultImages, ScriptPlace, ToolDeclaration, Usage,
+};
 
 /// One question as a provider gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -42,6 +44,9 @@ pub struct ProviderRequest {
     /// The session that a coding agent keeps of it, by which it can go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
+    /// Images of the results that the prompt ends with, for a coding agent.
+    #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
+    pub result_images: ResultImages,
 }
 
 impl ProviderRequest {
@@ -60,6 +65,7 @@ impl ProviderRequest {
             script: None,
             work: request.activation.clone(),
             agent_session: request.agent_session.clone(),
+            result_images: request.result_images.clone(),
         }
     }
 

@@ -25,6 +25,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         script: None,
         work: None,
         agent_session: None,
+        result_images: Default::default(),
     }
 }
 

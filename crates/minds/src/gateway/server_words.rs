@@ -1,7 +1,8 @@
 //! What a list says of an MCP server, in words: one text for the window and the command line. Pure.
 
 use super::mcp::written::WrittenServer;
-use super::mcp::{Consent, McpHints, McpOffer};
+use super::mcp::{McpHints, McpOffer};
+use super::peers::Consent;
 use super::servers::McpStanding;
 
 /// Where a server is written down, and whose own it is: `agents/ada.md, of ada`.

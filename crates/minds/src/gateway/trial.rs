@@ -147,6 +147,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         script: None,
         work: None,
         agent_session: None,
+        result_images: Default::default(),
     }
 }
 

@@ -12,10 +12,9 @@ use super::address::{Address, Permission};
 use super::failure::{Place, failure};
 use super::genai_client::GuardedProvider;
 use super::keys::{Environment, Keys};
-use super::live::LiveCall;
-use super::messages::{GatewayEvent, has_room};
-use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
-use super::redaction::{RedactedStream, Redactor};
+use super::messages::GatewayEvent;
+use super::pieces::Pieces;
+use super::provider::{AiProvider, ErrorCause, ProviderError, ProviderRequest};
 use super::request_queue::sum;
 use super::rests::{Rests, chance, wait_asked};
 use super::retry::Tries;
@@ -23,9 +22,6 @@ use super::settings::{Choice, Terms, how_to_allow, why_no_key};
 use super::vendors::vendor;
 use crate::base::{RequestId, text};
 use crate::mind::{Completion, Effort, ModelFailure, ToolCall, Usage};
-
-/// Pieces of text are joined for so long before they are handed on.
-const COALESCE: Duration = Duration::from_millis(30);
 
 /// Everything that one question needs.
 pub(super) struct Call {
@@ -237,97 +233,20 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     let cancel = call.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
     let redactor = call.keys.redactor();
-    let mut tell = without_keys(coalescing(call.id, call.events.clone()), redactor.clone());
-    let mut calls: Vec<usize> = Vec::new();
-    let sink = DeltaSink::new(move |piece| {
-        let count = match piece {
-            LivePiece::Text(text) | LivePiece::Thought(text) => text.chars().count(),
-            LivePiece::Call { position, name, arguments } => {
-                calls.resize(calls.len().max(position + 1), 0);
-                let chars = name.chars().count() + arguments.chars().count();
-                chars.saturating_sub(std::mem::replace(&mut calls[position], chars))
-            }
-        };
-        said.fetch_add(count, Ordering::Relaxed);
-        tell.push(piece);
+    let pieces = Pieces::of(call.id, call.events.clone());
+    // What a coding agent tells of its thoughts it tells for people; what other models think is for their providers alone.
+    let with_thoughts = call.choice.provider == acp::PROVIDER;
+    let sink = pieces.sink(redactor.clone(), with_thoughts, move |chars| {
+        said.fetch_add(chars, Ordering::Relaxed);
     });
     let task = tokio::spawn(provider.complete(call.request.clone(), sink, cancel));
-    match task.await {
+    let ended = tokio::select! {
+        ended = task => ended,
+        never = pieces.tell() => match never {},
+    };
+    match ended {
         Ok(outcome) => outcome.map(|completion| redactor.completion(completion)),
         Err(error) if error.is_panic() => Err(ProviderError::new(ErrorCause::Panicked, "")),
         Err(_) => Err(ProviderError::new(ErrorCause::Cancelled, "")),
-    }
-}
-
-/// Takes keys out of pieces before anybody sees them.
-fn without_keys(mut tell: DeltaSink, redactor: Redactor) -> DeltaSink {
-    let mut words = RedactedStream::new(redactor.clone());
-    DeltaSink::new(move |piece| match piece {
-        LivePiece::Text(text) => tell.push(LivePiece::Text(&words.push(text))),
-        LivePiece::Thought(_) => {}
-        LivePiece::Call { position, name, arguments } => {
-            let arguments = redactor.json_so_far(LiveCall::kept(arguments));
-            tell.push(LivePiece::Call { position, name: &redactor.known(name), arguments: &arguments });
-        }
-    })
-}
-
-/// Joins pieces; what finds no room waits for the next piece. The whole answer comes with the end anyway.
-fn coalescing(id: RequestId, events: Sender<GatewayEvent>) -> DeltaSink {
-    let mut pending = Pending::default();
-    let mut last: Option<Instant> = None;
-    DeltaSink::new(move |piece| {
-        // That a tool is called is told at once: it may be all that comes for a long time.
-        let begins_call = pending.take(piece);
-        let due = begins_call || last.is_none_or(|last| last.elapsed() >= COALESCE);
-        if due && !pending.is_empty() && has_room(&events) {
-            last = Some(Instant::now());
-            pending.send(id, &events);
-        }
-    })
-}
-
-/// What waits to be told.
-#[derive(Default)]
-struct Pending {
-    text: String,
-    /// Every call as it is known, and whether that was told.
-    calls: Vec<(LiveCall, bool)>,
-}
-
-impl Pending {
-    /// Takes a piece in; whether it begins a call.
-    fn take(&mut self, piece: LivePiece<'_>) -> bool {
-        match piece {
-            LivePiece::Text(text) => self.text.push_str(text),
-            LivePiece::Thought(_) => {}
-            LivePiece::Call { position, name, arguments } => {
-                let call = LiveCall::new(name, arguments);
-                match self.calls.get_mut(position) {
-                    Some((known, _)) if *known == call => {}
-                    Some(known) => *known = (call, false),
-                    None => {
-                        self.calls.push((call, false));
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
-    fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.calls.iter().all(|(_, is_told)| *is_told)
-    }
-
-    fn send(&mut self, id: RequestId, events: &Sender<GatewayEvent>) {
-        if !self.text.is_empty() {
-            // Nobody listens any more when the world is gone already.
-            let _ = events.try_send(GatewayEvent::Delta { id, text: std::mem::take(&mut self.text) });
-        }
-        for (position, (call, is_told)) in self.calls.iter_mut().enumerate().filter(|(_, (_, is_told))| !is_told) {
-            *is_told =
-                has_room(events) && events.try_send(GatewayEvent::Calling { id, position, call: call.clone() }).is_ok();
-        }
     }
 }

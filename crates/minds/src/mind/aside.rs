@@ -68,6 +68,7 @@ impl Asking<'_, '_> {
             tools: Vec::new(),
             activation: None,
             agent_session: None,
+            result_images: Default::default(),
             max_output_tokens: room.settings.max_work_output_tokens,
             stops: Vec::new(),
             seed: random.map_or(id.0, |mut random| random.bits()),

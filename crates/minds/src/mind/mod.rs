@@ -57,7 +57,10 @@ pub use request::{
 pub use session::Session;
 pub use settings::MindSettings;
 pub use thinking::LastPrompt;
-pub use told::{AgentSession, AgentTold, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep, RanInTerminal};
+pub use told::{
+    AgentImage, AgentSession, AgentTold, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep, RanInTerminal,
+    ResultImages,
+};
 pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;

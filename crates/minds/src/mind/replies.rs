@@ -115,6 +115,8 @@ pub(super) fn receive(
             };
             let Sent { chars: sent_chars, chars_at_most: sent_chars_at_most } = waiting.sent;
             let taken = reply.outcome.as_ref().ok().map(|completion| WorkTaken {
+                thought: completion.told.as_ref().map(|told| told.thought.clone()).unwrap_or_default(),
+                images: completion.told.as_ref().map(|told| told.images.clone()).unwrap_or_default(),
                 provider: reply.provider.clone(),
                 model: reply.model.clone(),
                 at_ms: reply.at_ms,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::ToolCall;
 use super::prompt::Prompt;
-use super::told::{AgentSession, AgentTold};
+use super::told::{AgentSession, AgentTold, ResultImages};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -96,6 +96,9 @@ pub struct ModelRequest {
     /// The session that a coding agent keeps of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
+    /// Images of the results that the prompt ends with, for a coding agent.
+    #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
+    pub result_images: ResultImages,
     /// At most so many tokens are to come back.
     pub max_output_tokens: u32,
     /// Where a reply ends in which the model goes on as somebody else, for vendors that look for it.

@@ -235,6 +235,7 @@ impl Room {
             has_own_tools: false,
             model: None,
             agent_session: None,
+            result_images: Default::default(),
             cause: Seq(3),
         };
         self.0.world_mut().resource_mut::<Messages<WorkDue>>().write(due);

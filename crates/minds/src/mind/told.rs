@@ -1,5 +1,7 @@
 //! What a coding agent tells of its turn beside its words: the tools of its own that it used, its plan, what it paid.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::base::Id;
@@ -11,6 +13,12 @@ pub struct AgentTold {
     /// Tools of its own of which it told something new, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<OwnCall>,
+    /// What it told of its thoughts: kept for people, and nobody's words. No other agent and no model is sent them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub thought: String,
+    /// Images of its answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<AgentImage>,
     /// Its plan, where it told of one anew.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
@@ -34,6 +42,33 @@ pub struct AgentTold {
     /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micro_usd: Option<u64>,
+}
+
+/// An image: of an agent's answer, or of what came of a call.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentImage {
+    /// What kind of image: `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub base64: String,
+}
+
+/// Images that calls gave which a coding agent made, for those that take images.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResultImages {
+    /// By the ids of the calls.
+    pub of_calls: BTreeMap<String, Vec<AgentImage>>,
+    /// The session's file, which has them as well.
+    pub kept_in: String,
+}
+
+impl ResultImages {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.of_calls.is_empty()
+    }
 }
 
 /// The session that a coding agent keeps of a piece of work: by this it goes on when it, or the room, was ended.
@@ -103,6 +138,13 @@ pub struct OwnCall {
     /// What it says that it changed in files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<OwnChange>,
+    /// How many images came of it; they are not kept.
+    #[serde(skip_serializing_if = "is_none")]
+    pub images: u32,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl OwnCall {
@@ -166,6 +208,7 @@ impl AgentTold {
                 change(&mut one.new);
             }
         }
+        change(&mut self.thought);
         self.plan.iter_mut().for_each(|step| change(&mut step.text));
         for ran in &mut self.ran {
             change(&mut ran.command);

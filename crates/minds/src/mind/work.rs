@@ -11,7 +11,7 @@ use super::headings;
 use super::message::{PromptMessage, ToolCall};
 use super::orders::order_text;
 use super::request::{ModelFailure, ToolDeclaration, Usage};
-use super::told::AgentSession;
+use super::told::{AgentImage, AgentSession, ResultImages};
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 
@@ -42,6 +42,9 @@ pub struct WorkDue {
     /// The session that a coding agent keeps of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
+    /// Images of the results that the session ends with, for a coding agent.
+    #[serde(default, skip_serializing_if = "ResultImages::is_empty")]
+    pub result_images: ResultImages,
     /// The record that it comes from.
     pub cause: Seq,
 }
@@ -126,6 +129,10 @@ pub struct WorkTaken {
     pub usage: Usage,
     /// The session that a coding agent keeps of it.
     pub agent_session: Option<AgentSession>,
+    /// What a coding agent told of its thoughts.
+    pub thought: String,
+    /// Images of its answer.
+    pub images: Vec<AgentImage>,
 }
 
 /// How a piece of work ended.

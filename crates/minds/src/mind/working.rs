@@ -84,6 +84,7 @@ impl Asking<'_, '_> {
             tools: due.tools.clone(),
             activation: Some(due.activation.id()),
             agent_session: due.agent_session.clone(),
+            result_images: due.result_images.clone(),
             max_output_tokens: room.settings.max_work_output_tokens,
             stops: Vec::new(),
             seed: random.map_or(id.0, |mut random| random.bits()),

@@ -182,6 +182,7 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
         script: None,
         work: None,
         agent_session: None,
+        result_images: Default::default(),
     }
 }
 

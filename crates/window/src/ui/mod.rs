@@ -7,6 +7,7 @@ pub mod approval_card;
 pub mod commands;
 pub mod context;
 pub mod menus;
+pub mod own_commands;
 pub mod panes;
 pub mod server_form;
 pub mod shell;

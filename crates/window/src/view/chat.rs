@@ -32,6 +32,8 @@ const FILE_BYTES_AT_MOST: usize = 8_000_000;
 pub enum ChatLine {
     /// What the agent was told: a task, mail, a nudge.
     Room(String),
+    /// What it said that it thought, before it spoke: nobody else hears it.
+    Thought(String),
     /// What it said.
     Agent(String),
     /// A tool that it used.
@@ -106,15 +108,22 @@ pub fn grouped(number: usize) -> String {
     grouped
 }
 
-/// Messages as lines: each call with its answer. `calls` are those of the last message that are not over yet.
-pub fn lines(messages: &[PromptMessage], calls: &[Call]) -> Vec<ChatLine> {
+/// Messages as lines: each call with its answer. `thought` is what was told of thoughts with the message of a number;
+/// `calls` are those of the last message that are not over yet.
+pub fn lines<'a>(
+    messages: &[PromptMessage],
+    thought: impl Fn(usize) -> Option<&'a str>,
+    calls: &[Call],
+) -> Vec<ChatLine> {
     let mut lines = Vec::with_capacity(messages.len());
     // Calls of the last message of the agent that have no answer yet: their id, and where they stand.
     let mut open: Vec<(&str, usize)> = Vec::new();
-    for message in messages {
+    for (number, message) in messages.iter().enumerate() {
         match message.role {
             Role::User => lines.push(ChatLine::Room(truncate(&message.text, SHOWN_CHARS))),
             Role::Assistant => {
+                let thought = thought(number).filter(|thought| !thought.trim().is_empty());
+                lines.extend(thought.map(|thought| ChatLine::Thought(truncate(thought, SHOWN_CHARS))));
                 if !message.text.trim().is_empty() {
                     lines.push(ChatLine::Agent(truncate(&message.text, SHOWN_CHARS)));
                 }
@@ -217,6 +226,8 @@ pub struct PieceFacts {
 /// An answer that is coming in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveAnswer {
+    /// What a coding agent told of its thoughts so far.
+    pub thought: Arc<str>,
     /// The words so far.
     pub text: Arc<str>,
     /// The tools that it has begun to call: name, and what on.
@@ -228,7 +239,7 @@ struct Known {
     of: Source,
     lines: Arc<Vec<ChatLine>>,
     task: Arc<str>,
-    live: Arc<str>,
+    live: (Arc<str>, Arc<str>),
 }
 
 /// What lines were made from: as long as it is the same, they are.
@@ -250,15 +261,22 @@ impl Chats {
 
     /// What an agent and its model say to each other.
     pub fn read(&mut self, world: &World, entity: EntityRef, agent: &Id) -> ChatView {
-        let work = world.get_resource::<Kernel>().and_then(|kernel| current(kernel, agent));
+        let kernel = world.get_resource::<Kernel>();
+        let work = kernel.and_then(|kernel| current(kernel, agent));
         let source = source_of(work, entity);
         if self.0.get(agent).is_none_or(|known| known.of != source) {
             let lines = match work {
-                Some(work) => lines(&work.messages, calls_of(work)),
-                None => entity.get::<Session>().map_or_else(Vec::new, |session| lines(&session.messages, &[])),
+                Some(work) => {
+                    let thread = kernel.and_then(|kernel| kernel.thread(work.thread));
+                    let reply = |number: usize| thread?.notes.get(number)?.reply.as_ref();
+                    lines(&work.messages, |number| reply(number).map(|reply| reply.thought.as_str()), calls_of(work))
+                }
+                None => {
+                    entity.get::<Session>().map_or_else(Vec::new, |session| lines(&session.messages, |_| None, &[]))
+                }
             };
             let task = work.map_or("", |work| &work.input).into();
-            let live = self.0.remove(agent).map_or_else(|| "".into(), |known| known.live);
+            let live = self.0.remove(agent).map_or_else(|| ("".into(), "".into()), |known| known.live);
             self.0.insert(agent.clone(), Known { of: source, lines: lines.into(), task, live });
         }
         let Some(known) = self.0.get_mut(agent) else { return ChatView::default() };
@@ -302,15 +320,18 @@ fn source_of(work: Option<&Activation>, entity: EntityRef) -> Source {
     Source::Work { activation: work.key, turn: work.turn, messages: work.messages.len(), progress: progress.collect() }
 }
 
-fn live_answer(live: &LiveText, agent: &Id, known: &mut Arc<str>) -> Option<LiveAnswer> {
+fn live_answer(live: &LiveText, agent: &Id, known: &mut (Arc<str>, Arc<str>)) -> Option<LiveAnswer> {
     let (_, text) = live.iter().find(|(id, _)| *id == agent)?;
-    if **known != *text {
-        *known = text.into();
+    let (known, known_thought) = known;
+    for (known, now) in [(&mut *known, text), (&mut *known_thought, live.thought(agent))] {
+        if **known != *now {
+            *known = now.into();
+        }
     }
     let calls = live.iter_calls().find(|(id, _)| *id == agent).map_or(&[][..], |(_, calls)| calls);
     let about = |call: &crate::gateway::LiveCall| ABOUT_KEYS.iter().find_map(|key| call.argument(key));
     let calls = calls.iter().map(|call| (call.name.clone(), short(about(call).as_deref()))).collect();
-    Some(LiveAnswer { text: known.clone(), calls })
+    Some(LiveAnswer { thought: known_thought.clone(), text: known.clone(), calls })
 }
 
 /// A session as its file has it.
@@ -401,7 +422,7 @@ pub fn parse_session(text: &str) -> Result<SessionRead, String> {
         status: file.status,
         why: file.why.unwrap_or_default(),
         turns: file.turns,
-        lines: lines(&messages, &[]),
+        lines: lines(&messages, |_| None, &[]),
     })
 }
 
@@ -415,6 +436,7 @@ fn parse_new(text: &str, data: &Value) -> Result<SessionRead, String> {
     let metadata = |key: &str| data.get("metadata").and_then(|metadata| metadata.get(key));
     let work = word(metadata("work"));
     let messages: Vec<PromptMessage> = session.messages.iter().map(prompt_message).collect();
+    let thought = |number: usize| data.get("messages")?.get(number)?.get("metadata")?.get("thoughts")?.as_str();
     Ok(SessionRead {
         activation: word(metadata("activation")),
         session_id: session.session_id.unwrap_or_default(),
@@ -425,7 +447,7 @@ fn parse_new(text: &str, data: &Value) -> Result<SessionRead, String> {
         status: if work.is_empty() { word(data.get("status")) } else { work },
         why: word(metadata("why")),
         turns: metadata("turns").and_then(Value::as_u64).and_then(|turns| turns.try_into().ok()).unwrap_or(0),
-        lines: lines(&messages, &[]),
+        lines: lines(&messages, thought, &[]),
     })
 }
 

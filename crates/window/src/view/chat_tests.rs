@@ -70,6 +70,7 @@ fn exchange() -> Vec<PromptMessage> {
 fn headings(lines: &[ChatLine]) -> Vec<String> {
     let told = lines.iter().map(|line| match line {
         ChatLine::Room(text) => format!("room: {text}"),
+        ChatLine::Thought(text) => format!("thought: {text}"),
         ChatLine::Agent(text) => format!("agent: {text}"),
         ChatLine::Tool(tool) => tool.heading(),
     });
@@ -85,7 +86,15 @@ fn every_call_stands_with_its_answer() {
         "[vfs_write] artifacts/plan.md (not done)",
         "agent: Done: ✓",
     ];
-    assert_eq!(headings(&lines(&exchange(), &[])), wanted);
+    assert_eq!(headings(&lines(&exchange(), |_| None, &[])), wanted);
+}
+
+#[test]
+fn what_was_thought_stands_before_what_was_said() {
+    let told = |number| (number == 1 || number == 4).then_some(if number == 1 { "Where is it?" } else { " " });
+    let lines = headings(&lines(&exchange(), told, &[]));
+    assert_eq!(lines[1..3], ["thought: Where is it?", "agent: I look at the **specification**."]);
+    assert_eq!(lines.len(), 6, "thoughts of nothing are none: {lines:?}");
 }
 
 #[test]
@@ -95,7 +104,7 @@ fn a_session_that_was_written_down_reads_the_same_as_it_was() {
     let work = activation(exchange());
     let yaml = session::to_yaml(&about, &SessionWork::of(&work, None, Some(&ending), false), None);
     let read = parse_session(&yaml).unwrap();
-    assert_eq!(read.lines, lines(&exchange(), &[]));
+    assert_eq!(read.lines, lines(&exchange(), |_| None, &[]));
     assert_eq!((read.activation.as_str(), read.agent.as_str(), read.status.as_str()), ("act-12", "ada-1", "completed"));
     assert_eq!((read.task.as_str(), read.started_by.as_str(), read.turns), ("Write the plan", "user", 2));
     let failed = Ending::Failed { why: "no answer: \"429\"".to_owned() };
@@ -136,7 +145,7 @@ fn calls_without_answers_and_answers_without_calls_are_shown() {
         PromptMessage::calls("", vec![read_call(), ToolCall::new("c3", "vfs_list", json!("no object"))]),
     ];
     let wanted = ["[a tool] c9 (3 characters)", "[vfs_read] artifacts/spec.md (no answer)", "[vfs_list] (no answer)"];
-    assert_eq!(headings(&lines(&messages, &[])), wanted);
+    assert_eq!(headings(&lines(&messages, |_| None, &[])), wanted);
 }
 
 #[test]
@@ -165,7 +174,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
         "[vfs_write] artifacts/plan.md (asks you)",
         "[vfs_read] artifacts/spec.md (waits)",
     ];
-    assert_eq!(headings(&lines(&messages, &calls)), wanted);
+    assert_eq!(headings(&lines(&messages, |_| None, &calls)), wanted);
 }
 
 #[test]
@@ -177,7 +186,7 @@ fn the_same_id_in_a_later_turn_is_another_call() {
         PromptMessage::result(&again, "four"),
     ];
     let wanted = ["[vfs_read] artifacts/spec.md (no answer)", "[vfs_read] b.md (4 characters)"];
-    assert_eq!(headings(&lines(&messages, &[])), wanted);
+    assert_eq!(headings(&lines(&messages, |_| None, &[])), wanted);
 }
 
 #[test]
@@ -193,7 +202,7 @@ fn what_is_very_long_is_cut_and_counted_whole() {
         ),
         PromptMessage::result(&read_call(), "z".repeat(2_000_000)),
     ];
-    let lines = lines(&messages, &[]);
+    let lines = lines(&messages, |_| None, &[]);
     let [ChatLine::Agent(said), ChatLine::Tool(tool)] = lines.as_slice() else { panic!("{} lines", lines.len()) };
     assert_eq!(said.chars().count(), SHOWN_CHARS);
     assert!(tool.arguments.chars().count() <= SHOWN_CHARS && tool.about.chars().count() <= ABOUT_CHARS);

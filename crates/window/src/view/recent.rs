@@ -9,11 +9,13 @@ use super::book::{EventBook, EventRow};
 use super::bubble::{Bubble, Life};
 use crate::base::Id;
 use crate::base::ids::USER;
+use crate::gateway::acp::told::OwnCommands;
 use crate::log::events::{
     Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, HandBack, Knowledge,
     Message, Publish, Read, Warning, WorkflowStep,
 };
 use crate::log::{EventKind, EventRecord, Narrator, Told};
+use crate::mind::OwnCommand;
 
 /// An element glimmers so long after it changed or was read.
 pub const PULSE_SECS: f64 = 1.6;
@@ -134,6 +136,8 @@ pub struct Recent {
     pub sheets: Vec<Sheet>,
     /// Words on their way from one agent to another, oldest first.
     pub letters: Vec<Letter>,
+    /// The commands that coding agents know, by agent, as they told of them last.
+    pub own_commands: BTreeMap<Id, Vec<OwnCommand>>,
     /// What a person is still to be told, oldest first; taken away by whoever tells it.
     pub refused: VecDeque<Refused>,
     /// Conversations, oldest first.
@@ -215,6 +219,11 @@ impl Recent {
             EventKind::FileChange => event.read().map(|change| self.note_file(event, &change, now_secs)),
             EventKind::Budget => event.read().map(|budget| self.note_budget(event, budget, narrator)),
             EventKind::Warning => event.read().map(|warning| self.note_warning(event, warning, narrator, now_secs)),
+            EventKind::Other(_) => event.read().map(|OwnCommands { commands }| {
+                if let Some(agent) = &event.draft.agent {
+                    self.own_commands.insert(agent.clone(), commands);
+                }
+            }),
             _ => None,
         };
     }

@@ -51,7 +51,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::gateway::McpServers;
-use crate::gateway::mcp::named_paths;
+use crate::gateway::peers::named_paths;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 

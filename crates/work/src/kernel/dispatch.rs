@@ -18,7 +18,7 @@ use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::gateway::mcp::{McpQuestion, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
-use crate::mind::{CallEnd, SessionRoom, ToolCall, WorkDue};
+use crate::mind::{CallEnd, ResultImages, SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
     FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work,
@@ -95,6 +95,7 @@ impl RoomAccess<'_, '_> {
             has_own_tools,
             model: lent.map(str::to_owned),
             agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
+            result_images: if has_own_tools { kernel.result_images(one) } else { ResultImages::default() },
             cause: one.cause,
         });
     }
@@ -218,8 +219,8 @@ impl RoomAccess<'_, '_> {
                         self.order(kernel, (one, None), at, call, plan, rights, record);
                     }
                     Err(refusal) => {
-                        let text = words::spawned(path, &refused_spawn(&refusal));
-                        self.answer(kernel, at, call, record, text, CallEnd::NotDone);
+                        let refused = words::spawned(path, &refused_spawn(&refusal));
+                        self.answer(kernel, at, call, record, refused.words, refused.end);
                     }
                 }
             }
@@ -229,20 +230,17 @@ impl RoomAccess<'_, '_> {
                 let profile: Id = name.as_str().into();
                 let agent = agent.clone().unwrap_or_else(|| profile.clone());
                 let child = Child { path: &path, agent, profile, task, is_new: false };
-                let text = self.spawn(kernel, outbox, one, child, bounds, record);
-                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
-                self.answer(kernel, at, call, record, text, end);
+                let started = self.spawn(kernel, outbox, one, child, bounds, record);
+                self.answer(kernel, at, call, record, started.words, started.end);
             }
             Work::Signal { message, terms } => {
-                let text = self.signal(kernel, one, (message, terms), record);
-                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
-                self.answer(kernel, at, call, record, text, end);
+                let signalled = self.signal(kernel, one, (message, terms), record);
+                self.answer(kernel, at, call, record, signalled.words, signalled.end);
             }
             Work::Delegate { name, agent, task, terms } => {
                 let to = (agent.clone().unwrap_or_else(|| name.as_str().into()), name.as_str().into());
-                let text = self.hand_over(kernel, one, to, (task, terms), bounds, record);
-                let end = if text.starts_with("Error") { CallEnd::NotDone } else { CallEnd::Done };
-                self.answer(kernel, at, call, record, text, end);
+                let handed = self.hand_over(kernel, one, to, (task, terms), bounds, record);
+                self.answer(kernel, at, call, record, handed.words, handed.end);
             }
         }
     }
@@ -264,7 +262,7 @@ impl RoomAccess<'_, '_> {
         let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
         match self.startable(one, name) {
             None => Err(self.no_such_agent(one, name)),
-            Some((agent, _)) if agent == one.agent => Err(words::spawned(name, &words::Spawned::Itself)),
+            Some((agent, _)) if agent == one.agent => Err(words::spawned(name, &words::Spawned::Itself).words),
             Some((agent, profile)) => Ok(Planned::start(profile.to_string(), Some(agent), task.clone()).of(&plan.tool)),
         }
     }
@@ -331,17 +329,19 @@ impl RoomAccess<'_, '_> {
             ToolNews::Done { output } => {
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 kernel.attach(at, Attached::of(output, kernel.room_for_attached(key)));
-                let text = match &plan.work {
+                let end = if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done };
+                match &plan.work {
                     Work::Spawn { path, content, task } => {
                         let agent = self.child_of(path, content);
                         let child = Child { path, profile: agent.clone(), agent, task, is_new: true };
-                        self.spawn(kernel, outbox, &one, child, bounds, cause)
+                        let started = self.spawn(kernel, outbox, &one, child, bounds, cause);
+                        // Its file is written, whatever else.
+                        (started.words, if started.end == CallEnd::Done { end } else { CallEnd::Otherwise })
                     }
                     // The files' own words are bounded already.
-                    _ if *plan.executor == *FILES => output.text.clone(),
-                    _ => words::output(output),
-                };
-                (text, if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done })
+                    _ if *plan.executor == *FILES => (output.text.clone(), end),
+                    _ => (words::output(output), end),
+                }
             }
             ToolNews::Failed { why } => (words::error(why), CallEnd::NotDone),
             ToolNews::Aborted { why } => {

@@ -33,7 +33,7 @@ impl RoomAccess<'_, '_> {
             .or_else(|| others().find(|agent| profile.as_deref() == Some(&*agent.profile)))
             .or_else(|| all().find(|agent| agent.name.eq_ignore_ascii_case(name)));
         match meant {
-            Some(agent) if agent.id == one.agent => Err(words::handed_over(name, &HandedOver::Itself)),
+            Some(agent) if agent.id == one.agent => Err(words::handed_over(name, &HandedOver::Itself).words),
             Some(agent) => Ok((agent.id.clone(), agent.profile.clone())),
             None => {
                 let mut there: Vec<String> = others().map(|agent| agent.id.to_string()).collect();
@@ -41,7 +41,7 @@ impl RoomAccess<'_, '_> {
                 there.retain(|id| Some(id) != near.as_ref());
                 there.truncate(AGENTS_NAMED);
                 there.splice(0..0, near);
-                Err(words::handed_over(name, &HandedOver::Unknown { there }))
+                Err(words::handed_over(name, &HandedOver::Unknown { there }).words)
             }
         }
     }
@@ -55,7 +55,7 @@ impl RoomAccess<'_, '_> {
         (task, terms): (&str, &Terms),
         bounds: Bounds,
         cause: Seq,
-    ) -> String {
+    ) -> words::Outcome {
         let depth = match kernel.may_hand_over(one.key, &agent, task, &self.settings) {
             Ok(depth) => depth,
             Err(refusal) => return words::handed_over(&agent, &refused(refusal)),

@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::base::text::truncate;
 use crate::tools::{ToolImage, ToolOutput};
 
 /// Data of one result that is kept with its session, in bytes.
 const DATA_BYTES_AT_MOST: usize = 64 * 1024;
 /// What is kept of one result beside its words, in bytes: a session is written whole each time.
 const RESULT_BYTES_AT_MOST: usize = 1024 * 1024;
+/// Characters of thoughts that are kept of one message.
+const THOUGHT_CHARS_AT_MOST: usize = 20_100;
 /// What is kept of all results of a session beside their words, in bytes.
 pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
 
@@ -71,11 +74,31 @@ impl Attached {
         (attached != Self::default()).then(|| Box::new(attached))
     }
 
+    /// Both, of one message.
+    fn together(one: Option<Box<Self>>, other: Option<Box<Self>>) -> Option<Box<Self>> {
+        match (one, other) {
+            (Some(mut one), Some(other)) => {
+                let Self { data, images, left_out } = *other;
+                one.data = data.or(one.data);
+                one.images.extend(images);
+                one.left_out.extend(left_out);
+                Some(one)
+            }
+            (one, other) => one.or(other),
+        }
+    }
+
     /// How much of a session it takes.
     pub fn bytes(&self) -> usize {
         let data = self.data.as_ref().map_or(0, |data| data.to_string().len());
         data + self.images.iter().map(|image| image.base64.len()).sum::<usize>()
     }
+}
+
+/// Thoughts one after the other, as far as they are kept for one message.
+fn joined(earlier: &str, later: &str) -> String {
+    let both = [earlier, later].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+    truncate(&both, THOUGHT_CHARS_AT_MOST)
 }
 
 /// What a model took for its replies.
@@ -97,6 +120,12 @@ pub struct ReplyNote {
     pub cost_micro_usd: u64,
     /// Tokens of which nobody knows what they cost.
     pub unpriced_tokens: u64,
+    /// What a coding agent told of its thoughts, for people: nobody is asked with it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub thought: String,
+    /// Images of the answer, until the message is noted that they belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Box<Attached>>,
 }
 
 impl ReplyNote {
@@ -110,6 +139,8 @@ impl ReplyNote {
             tokens_out: self.tokens_out.saturating_add(later.tokens_out),
             cost_micro_usd: self.cost_micro_usd.saturating_add(later.cost_micro_usd),
             unpriced_tokens: self.unpriced_tokens.saturating_add(later.unpriced_tokens),
+            thought: joined(&self.thought, &later.thought),
+            attached: Attached::together(self.attached.clone(), later.attached.clone()),
         }
     }
 

@@ -189,6 +189,8 @@ struct LineMetadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    thoughts: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a Value>,
     #[serde(skip_serializing_if = "<[ToolImage]>::is_empty")]
     images: &'a [ToolImage],
@@ -334,6 +336,7 @@ fn line<'a>(message: &'a PromptMessage, note: Option<&'a MessageNote>, before: &
             cached_tokens: reply.map(|reply| reply.cached_tokens).filter(|tokens| *tokens > 0),
             tokens_out: reply.map(|reply| reply.tokens_out),
             cost_usd: reply.and_then(ReplyNote::cost_usd),
+            thoughts: reply.map(|reply| reply.thought.as_str()).filter(|thought| !thought.is_empty()),
             data: attached.and_then(|attached| attached.data.as_ref()),
             images: attached.map_or(&[], |attached| &attached.images),
             left_out: attached.map_or(&[], |attached| &attached.left_out),

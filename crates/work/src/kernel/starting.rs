@@ -64,7 +64,7 @@ impl RoomAccess<'_, '_> {
         child: Child<'_>,
         bounds: Bounds,
         cause: Seq,
-    ) -> String {
+    ) -> words::Outcome {
         let Child { path, agent, profile, task, is_new } = child;
         let depth_limit = kernel.depth_at_most(&self.settings);
         let input = task.to_owned();
@@ -124,7 +124,7 @@ impl RoomAccess<'_, '_> {
         there.retain(|id| Some(id) != near.as_ref() && **id != *one.profile);
         there.truncate(AGENTS_NAMED);
         there.splice(0..0, near);
-        words::spawned(name, &words::Spawned::Unknown { there })
+        words::spawned(name, &words::Spawned::Unknown { there }).words
     }
 
     /// A started agent appears beside its starter and has its place nearby.
@@ -155,14 +155,14 @@ impl RoomAccess<'_, '_> {
         one: &Activation,
         (message, terms): (&str, &Terms),
         cause: Seq,
-    ) -> String {
+    ) -> words::Outcome {
         let key = kernel.next_key(self.run());
         let at = (key, self.clock.tick(), cause);
         match kernel.signal(one.key, message, terms, at, &self.settings) {
             Err(refusal) => match refusal {
                 Refusal::Loop { agent } => words::signalled(&self.file_name(&agent), &words::Signalled::Again),
                 Refusal::NoParent | Refusal::Over => words::signalled("", &words::Signalled::NoParent),
-                other => words::error(&other.to_string()),
+                other => words::Outcome::error(&other.to_string()),
             },
             Ok(told) => {
                 self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);

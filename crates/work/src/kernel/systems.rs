@@ -9,7 +9,7 @@ use super::command::KernelCommand;
 use super::core::{Effect, Kernel, NewWork, NoReply};
 use super::dispatch::Decided;
 use super::news::WorkNews;
-use super::notes::ReplyNote;
+use super::notes::{Attached, ReplyNote};
 use super::outbox::Outbox;
 use super::serving::ServersNeeded;
 use super::settings::KernelSettings;
@@ -19,10 +19,10 @@ use crate::base::hash::content_hash;
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
-use crate::mind::{CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
+use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
-use crate::tools::ToolOutcome;
+use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
 
 /// However seldom sessions are to be written, an hour is the most.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
@@ -58,7 +58,12 @@ pub(super) fn ingest(
         if let Some(taken) = &reply.taken {
             let used = room.questions.ledger().activation(&reply.activation.id());
             kernel.note_agent_session(reply.activation, taken.agent_session.as_ref());
-            kernel.note_reply(reply.activation, note_of(taken), (used.cost_micro_usd, used.unpriced_tokens));
+            let room_bytes = kernel.room_for_attached(reply.activation);
+            kernel.note_reply(
+                reply.activation,
+                note_of(taken, room_bytes),
+                (used.cost_micro_usd, used.unpriced_tokens),
+            );
         }
         match &reply.outcome {
             Ok(said) => {
@@ -77,8 +82,13 @@ pub(super) fn ingest(
     kernel.note_messages(now, room.now_secs());
 }
 
-fn note_of(taken: &WorkTaken) -> ReplyNote {
+/// What is noted of an answer; `room_bytes` is how much more the session may hold beside words.
+fn note_of(taken: &WorkTaken, room_bytes: usize) -> ReplyNote {
+    let image = |image: &AgentImage| ToolImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
+    let images = taken.images.iter().map(image).collect();
     ReplyNote {
+        thought: taken.thought.clone(),
+        attached: Attached::of(&ToolOutput { images, ..ToolOutput::default() }, room_bytes),
         model: format!("{}:{}", taken.provider, taken.model),
         at_ms: taken.at_ms,
         tokens_in: taken.usage.input_tokens.into(),

@@ -4,6 +4,7 @@
 use super::order::ToolOutput;
 use super::plan::{Excerpt, Work, file_name};
 use crate::base::text;
+use crate::mind::CallEnd;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
 /// Of a file so many characters are shown at once, some ten thousand tokens.
@@ -273,6 +274,26 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
     shown
 }
 
+/// What a call came to: in words for the model, and as data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// In words.
+    pub words: String,
+    /// What became of the call.
+    pub end: CallEnd,
+}
+
+impl Outcome {
+    fn of(words: String, is_done: bool) -> Self {
+        Self { words, end: if is_done { CallEnd::Done } else { CallEnd::NotDone } }
+    }
+
+    /// Something that went wrong, in the words of whoever says so.
+    pub fn error(what: &str) -> Self {
+        Self::of(error(what), false)
+    }
+}
+
 /// How the start of another agent went.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spawned {
@@ -313,10 +334,10 @@ pub enum Spawned {
     NotWritten(FileFailure),
 }
 
-/// What the start of another agent came to; `path` is its file.
-pub fn spawned(path: &str, outcome: &Spawned) -> String {
+/// What the start of another agent came to, with whether it was done; `path` is its file.
+pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
     let name = quoted(file_name(path));
-    match outcome {
+    let words = match outcome {
         Spawned::Activated { depth, depth_limit, is_new } => {
             let done = if *is_new { "Created and activated" } else { "Activated" };
             format!(
@@ -344,7 +365,9 @@ pub fn spawned(path: &str, outcome: &Spawned) -> String {
         ),
         Spawned::Again => format!("Error: loop: {name} was given this same task before in this run."),
         Spawned::NotWritten(failure) => error(&failure.what),
-    }
+    };
+    let is_done = matches!(outcome, Spawned::Activated { .. } | Spawned::Deferred { .. });
+    Outcome::of(words, is_done)
 }
 
 /// How it went to hand a task over.
@@ -374,10 +397,10 @@ pub enum HandedOver {
     },
 }
 
-/// What handing a task over came to; `agent` is who was meant.
-pub fn handed_over(agent: &str, outcome: &HandedOver) -> String {
+/// What handing a task over came to, with whether it was done; `agent` is who was meant.
+pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
     let name = quoted(agent);
-    match outcome {
+    let words = match outcome {
         HandedOver::Queued { is_busy } => {
             let when =
                 if *is_busy { "It has other work and takes this up in its turn" } else { "It takes this up now" };
@@ -398,7 +421,9 @@ pub fn handed_over(agent: &str, outcome: &HandedOver) -> String {
         HandedOver::Refused { why } => {
             format!("Error: this is not handed over to {name}: {}. Do it yourself, or in another way.", reason(why))
         }
-    }
+    };
+    let is_done = matches!(outcome, HandedOver::Queued { .. } | HandedOver::Deferred { .. });
+    Outcome::of(words, is_done)
 }
 
 /// How a word to the agent that started this one went.
@@ -419,10 +444,11 @@ pub enum Signalled {
     Again,
 }
 
-/// What a word to the agent that started this one came to; `parent` is the file of that agent's profile.
-pub fn signalled(parent: &str, outcome: &Signalled) -> String {
+/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that agent's
+/// profile.
+pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     let name = quoted(file_name(parent));
-    match outcome {
+    let words = match outcome {
         Signalled::Sent => format!("Message sent to parent {name}. Re-activating."),
         Signalled::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
         Signalled::Deferred { why } => {
@@ -432,7 +458,9 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> String {
             format!("Message noted. A person stopped {name}, so nobody acts on it; finish what you can by yourself.")
         }
         Signalled::Again => format!("Error: loop: you told {name} exactly this before in this piece of work."),
-    }
+    };
+    let is_done = matches!(outcome, Signalled::Sent | Signalled::Deferred { .. } | Signalled::Kept);
+    Outcome::of(words, is_done)
 }
 
 /// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long.
@@ -447,11 +475,11 @@ pub fn output(output: &ToolOutput) -> String {
         shown += &format!("\n[… cut, {} more characters]", chars - READ_CHARS_AT_MOST);
     }
     for image in output.images.iter().take(IMAGES_NAMED_AT_MOST) {
-        shown += &format!("\n[an image ({}) that is not shown here]", reason(&image.media_type));
+        shown += &format!("\n[an image ({}), kept with this session]", reason(&image.media_type));
     }
     match output.images.len().saturating_sub(IMAGES_NAMED_AT_MOST) {
         0 => {}
-        more => shown += &format!("\n[{more} more images that are not shown here]"),
+        more => shown += &format!("\n[{more} more images]"),
     }
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
 }

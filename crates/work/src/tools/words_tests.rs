@@ -63,14 +63,16 @@ fn starting_and_signalling_say_how_they_went() {
         (Spawned::TooDeep { depth_limit: 5 }, "Error: depth limit 5/5. Do this part yourself."),
         (Spawned::Again, "Error: loop: 'researcher.md' was given this same task before in this run."),
     ] {
-        assert_eq!(spawned(path, &outcome), words);
+        let is_done = !words.starts_with("Error");
+        let told = spawned(path, &outcome);
+        assert_eq!((told.words.as_str(), told.end == CallEnd::Done), (words, is_done));
     }
-    let sent = signalled("agents/orchestrator.md", &Signalled::Sent);
+    let sent = signalled("agents/orchestrator.md", &Signalled::Sent).words;
     assert_eq!(sent, "Message sent to parent 'orchestrator.md'. Re-activating.");
-    assert!(signalled("", &Signalled::NoParent).starts_with("Error: "));
-    let kept = signalled("boss.md", &Signalled::Kept);
+    assert!(signalled("", &Signalled::NoParent).words.starts_with("Error: "));
+    let kept = signalled("boss.md", &Signalled::Kept).words;
     assert!(kept.contains("A person stopped 'boss.md'"), "{kept}");
-    let full = spawned(path, &Spawned::TooMany { fan_out_limit: 5 });
+    let full = spawned(path, &Spawned::TooMany { fan_out_limit: 5 }).words;
     assert!(full.starts_with("Error: fan-out limit 5/5: ") && full.contains("yourself"), "{full}");
 }
 
@@ -193,9 +195,11 @@ fn a_part_of_a_large_file_says_how_to_read_on() {
 
 #[test]
 fn starting_an_agent_that_is_not_there_names_those_that_are() {
-    let told = spawned("reseacher", &Spawned::Unknown { there: paths(&["researcher", "writer"]) });
+    let told = spawned("reseacher", &Spawned::Unknown { there: paths(&["researcher", "writer"]) }).words;
     let words =
         "Error: there is no agent 'reseacher'. There are ['researcher', 'writer']. Give 'content' to make a new one.";
     assert_eq!(told, words);
-    assert!(spawned("x", &Spawned::Unknown { there: Vec::new() }).starts_with("Error: there is no agent 'x'. Give"));
+    assert!(
+        spawned("x", &Spawned::Unknown { there: Vec::new() }).words.starts_with("Error: there is no agent 'x'. Give")
+    );
 }

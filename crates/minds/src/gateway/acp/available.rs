@@ -6,7 +6,7 @@ use super::settings::AcpSettings;
 use crate::agent::McpServer;
 use crate::base::Problem;
 use crate::gateway::keys::Environment;
-use crate::gateway::mcp::{Consent, consent_of};
+use crate::gateway::peers::{Consent, consent_of};
 
 /// A coding agent that can be chosen.
 #[derive(Clone, PartialEq, Debug)]

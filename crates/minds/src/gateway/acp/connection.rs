@@ -14,9 +14,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::confine::Confinement;
-use super::super::mcp::consent::{self, Consent};
-use super::super::mcp::plain;
-use super::super::mcp::process::{self, Process, Words};
+use super::super::peers::consent::{self, Consent};
+use super::super::peers::plain;
+use super::super::peers::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::known::KnownAgent;
@@ -51,6 +51,8 @@ pub(super) struct Connection {
     pub(super) offers_close: bool,
     pub(super) offers_load: bool,
     pub(super) offers_resume: bool,
+    /// Whether it says that it takes images.
+    pub(super) takes_images: bool,
     login: Vec<String>,
     turns: Turns,
     /// The turns whose prompts are not answered yet, by the numbers of those.
@@ -135,6 +137,7 @@ impl Connection {
             offers_close: false,
             offers_load: false,
             offers_resume: false,
+            takes_images: false,
             login: Vec::new(),
             turns,
             prompts,
@@ -152,6 +155,7 @@ impl Connection {
                 this.offers_close = agent_capabilities.session_capabilities.close.is_some();
                 this.offers_resume = agent_capabilities.session_capabilities.resume.is_some();
                 this.offers_load = agent_capabilities.load_session;
+                this.takes_images = agent_capabilities.prompt_capabilities.image;
                 this.login = auth_methods.iter().filter_map(login_words).collect();
                 Ok(this.kept())
             }

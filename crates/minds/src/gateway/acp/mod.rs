@@ -11,15 +11,19 @@
 //! ([`available`]), the lines that it speaks (`wire`), the process with its connection (`connection`) and the sessions
 //! over it (`session`), what it lets be chosen (`options`), what it tells and asks in a turn (`turn`, `own_call`,
 //! `requests`), what it has run (`terminals`), which of the room's tools it may call (`room_tools`) and where
-//! (`tool_door`), what it is sent (`prompt`), how a session begins (`opening`), and all of them (`pool`). What it tells
+//! (`tool_door`), what it is sent (`prompt`), its session for a piece of work (`conversation`), how that begins (`opening`),
+//! one question to it (`asking`), how an answer ended (`ending`), and all of them (`pool`). What it tells
 //! of itself in the log is in [`told`], and what it was seen to change by itself in
 //! [`own_changes`](super::own_changes).
 //!
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
 
+mod asking;
 pub mod available;
 mod connection;
+mod conversation;
+mod ending;
 pub mod known;
 mod opening;
 mod options;

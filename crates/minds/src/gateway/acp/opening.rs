@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
+use super::asking::Asking;
 use super::connection::Connection;
+use super::conversation::{Conversation, First};
 use super::options::{MODE, Offer};
-use super::pool::{Asking, Conversation, First};
 use super::prompt::{MODE_CALL, results, resumed, whole};
 use super::requests::OWN_TOOL;
 use super::session::Session;

@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{
     SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOptions, SessionModeState,
 };
 
-use super::super::mcp::plain;
+use super::super::peers::plain;
 use crate::mind::{OwnOption, OwnValue};
 
 /// Options of an agent, and values of an option, that are looked at.

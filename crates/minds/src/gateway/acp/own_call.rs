@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use agent_client_protocol::v1::schema::{ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind};
+use agent_client_protocol::v1::schema::{ContentBlock, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind};
 
-use super::super::mcp::plain;
+use super::super::peers::plain;
 use crate::base::text;
 use crate::mind::{OwnCall, OwnChange};
 
@@ -33,6 +33,9 @@ pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Pat
         let path = |path: &Path| plain(&relative(path, workspace), PATH_CHARS);
         call.paths = locations.iter().take(PATHS_AT_MOST).map(|location| path(&location.path)).collect();
     }
+    if let Some(content) = &fields.content {
+        call.images = u32::try_from(content.iter().filter(is_image).count()).unwrap_or(u32::MAX);
+    }
     let changes = fields.content.iter().flatten().filter_map(|content| match content {
         ToolCallContent::Diff(diff) => Some(OwnChange {
             path: plain(&relative(&diff.path, workspace), PATH_CHARS),
@@ -45,6 +48,19 @@ pub(super) fn apply(call: &mut OwnCall, update: &ToolCallUpdate, workspace: &Pat
     if !changes.is_empty() {
         call.changes = changes;
     }
+}
+
+/// Whether something that came of a use is an image.
+fn is_image(content: &&ToolCallContent) -> bool {
+    match content {
+        ToolCallContent::Content(content) => matches!(content.content, ContentBlock::Image(_)),
+        _ => false,
+    }
+}
+
+/// What the screen shows of a use, as the arguments of a call.
+pub(super) fn shown(call: &OwnCall) -> String {
+    call.paths.first().map_or_else(|| "{}".to_owned(), |path| serde_json::json!({ "path": path }).to_string())
 }
 
 /// The protocol's word for a kind of tool.

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::own_call::{apply, relative};
 use super::room_tools::{OfferedTools, RoomToolCall};
 use super::terminals::{Ground, Terminals, words_of};
-use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
+use crate::mind::{CallEnd, OwnCall, PromptMessage, ResultImages, ToolCall};
 
 /// The tool that reads a file for an agent, with a result that is data.
 pub const READ_TEXT: &str = "read_text";
@@ -60,6 +60,14 @@ pub(super) enum Asked {
 }
 
 impl Asked {
+    /// Whether it is something about which a person is asked as a rule: what the agent wants to do by itself, and programs.
+    pub(super) fn may_wait_for_a_person(&self) -> bool {
+        match self {
+            Self::Request(request) => matches!(request.wanted, Wanted::Permission(_) | Wanted::Terminal(..)),
+            Self::Tool(_) => false,
+        }
+    }
+
     /// The call of the room's tools that it is.
     pub(super) fn call(&self, id: String, workspace: &Path) -> ToolCall {
         match self {
@@ -72,7 +80,7 @@ impl Asked {
     pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         match self {
             Self::Request(request) => request.answer(result, context),
-            Self::Tool(call) => call.answer(result),
+            Self::Tool(call) => call.answer(result, context),
         }
     }
 
@@ -188,7 +196,7 @@ impl Request {
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
                 return (!is_done)
-                    .then(|| format!("Of “{}” the room says: {words}", super::super::mcp::plain(&what, 200)));
+                    .then(|| format!("Of “{}” the room says: {words}", super::super::peers::plain(&what, 200)));
             }
         };
         None
@@ -241,6 +249,10 @@ pub(super) struct AnswerContext<'a> {
     pub(super) terminals: &'a Terminals,
     /// What a program is started with.
     pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+    /// Images that came of calls.
+    pub(super) images: &'a ResultImages,
+    /// Whether the agent takes images.
+    pub(super) takes_images: bool,
 }
 
 /// The folder in which a program is to run, as the room has it; none for the workspace itself.

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use crate::mind::{CallEnd, PromptMessage, ToolCall, ToolDeclaration};
+use super::requests::AnswerContext;
+use crate::mind::{AgentImage, CallEnd, PromptMessage, ToolCall, ToolDeclaration};
 
 /// What the server of the room's tools is called to the agent.
 pub(super) const SERVER: &str = "workshop";
@@ -66,8 +67,8 @@ fn is_name(title: &str, tool: &str) -> bool {
     .any(|name| name == title)
 }
 
-/// What came of a call, or why nothing did.
-pub(super) type RoomToolAnswer = Result<String, String>;
+/// What came of a call, with images for an agent that takes them; or why nothing did.
+pub(super) type RoomToolAnswer = Result<(String, Vec<AgentImage>), String>;
 
 /// A call of one of the room's tools.
 pub(super) struct RoomToolCall {
@@ -89,11 +90,11 @@ impl RoomToolCall {
     }
 
     /// Answers with what came of it. The words for an agent that has stopped waiting for that.
-    pub(super) fn answer(self, result: &PromptMessage) -> Option<String> {
+    pub(super) fn answer(self, result: &PromptMessage, context: &AnswerContext<'_>) -> Option<String> {
         let is_done = result.end == Some(CallEnd::Done);
-        let words = result.text.clone();
-        let untold = self.answer.send(if is_done { Ok(words) } else { Err(words) }).err()?;
-        let (Ok(words) | Err(words)) = untold;
+        let (words, images) = with_images(result, context);
+        let untold = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
+        let (Ok((words, _)) | Err(words)) = untold;
         Some(format!("What came of your call of {}, for which you did not wait any longer: {words}", self.name))
     }
 
@@ -109,11 +110,25 @@ impl RoomToolCall {
     }
 }
 
+/// What a call came to, with its images where the agent takes some, else with word of where they are kept.
+fn with_images(result: &PromptMessage, context: &AnswerContext<'_>) -> (String, Vec<AgentImage>) {
+    let all = result.answers.as_ref().and_then(|call| context.images.of_calls.get(call)).map_or(&[][..], Vec::as_slice);
+    if all.is_empty() || context.takes_images {
+        return (result.text.clone(), all.to_vec());
+    }
+    let which = if all.len() == 1 { "the image is".to_owned() } else { format!("the {} images are", all.len()) };
+    (format!("{}\n[{which} kept in {}, in base64]", result.text, context.images.kept_in), Vec::new())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
+    use super::super::terminals::Terminals;
     use super::*;
+    use crate::mind::ResultImages;
 
     fn tool(name: &str) -> ToolDeclaration {
         ToolDeclaration { name: name.to_owned(), description: String::new(), parameters: json!({}) }
@@ -152,7 +167,37 @@ mod tests {
         let made = call.call("c-1".to_owned());
         assert_eq!((made.name.as_str(), &made.arguments), ("blackboard_write", &json!({ "key": "a" })));
         drop(comes);
-        let told = call.answer(&PromptMessage::result(&made, "Written."));
+        let images = ResultImages::default();
+        let told =
+            call.answer(&PromptMessage::result(&made, "Written."), &context(&images, &Terminals::default(), true));
         assert!(told.is_some_and(|told| told.contains("blackboard_write") && told.ends_with("Written.")));
+    }
+
+    fn context<'a>(images: &'a ResultImages, terminals: &'a Terminals, takes_images: bool) -> AnswerContext<'a> {
+        let ground = &|| unreachable!("no program is started");
+        AnswerContext { workspace: Path::new("/"), terminals, ground, images, takes_images }
+    }
+
+    #[test]
+    fn images_go_to_who_takes_them_and_others_are_told_where_they_are() {
+        let image = AgentImage { media_type: "image/png".into(), base64: "aGk=".into() };
+        let of_calls = [("c-1".to_owned(), vec![image.clone()])].into();
+        let images = ResultImages { of_calls, kept_in: "sessions/a.session.yaml".into() };
+        for (takes_images, wanted) in [
+            (true, ("[an image (image/png)]".to_owned(), vec![image])),
+            (
+                false,
+                (
+                    "[an image (image/png)]\n[the image is kept in sessions/a.session.yaml, in base64]".to_owned(),
+                    vec![],
+                ),
+            ),
+        ] {
+            let (call, mut comes) = RoomToolCall::new("mcp__shop__show".to_owned(), json!({}));
+            let made = call.call("c-1".to_owned());
+            let result = PromptMessage::result(&made, "[an image (image/png)]").ended(Some(CallEnd::Done));
+            assert_eq!(call.answer(&result, &context(&images, &Terminals::default(), takes_images)), None);
+            assert_eq!(comes.try_recv().expect("it is there"), Ok(wanted));
+        }
     }
 }

@@ -37,6 +37,11 @@ impl EventData for OwnToolUsed {
             // Writing into a text does not fail.
             let _ = write!(words, " [{named}]");
         }
+        match self.call.images {
+            0 => {}
+            1 => words += ", with an image",
+            more => words += &format!(", with {more} images"),
+        }
         words + how
     }
 }

@@ -214,7 +214,10 @@ impl ServerHandler for RoomTools {
             }
         };
         Ok(match said {
-            Ok(Ok(words)) => CallToolResult::success(vec![ContentBlock::text(words)]),
+            Ok(Ok((words, images))) => {
+                let images = images.into_iter().map(|image| ContentBlock::image(image.base64, image.media_type));
+                CallToolResult::success([ContentBlock::text(words)].into_iter().chain(images).collect())
+            }
             Ok(Err(words)) => CallToolResult::error(vec![ContentBlock::text(words)]),
             Err(_) => CallToolResult::error(vec![ContentBlock::text("Error: the session is over.")]),
         }
@@ -242,7 +245,7 @@ mod tests {
 
     use super::*;
     use crate::gateway::acp::requests::AnswerContext;
-    use crate::mind::PromptMessage;
+    use crate::mind::{AgentImage, PromptMessage, ResultImages};
 
     struct Open {
         door: ToolDoor,
@@ -300,12 +303,23 @@ mod tests {
             let call = asked.call("c-1".to_owned(), Path::new("/"));
             assert_eq!((call.name.as_str(), &call.arguments), ("a", &json!({ "key": "k" })));
             let ground = || unreachable!("no program is started");
-            let context = AnswerContext { workspace: Path::new("/"), terminals: &turn.terminals, ground: &ground };
+            let images = ResultImages {
+                of_calls: [(
+                    "c-1".to_owned(),
+                    vec![AgentImage { media_type: "image/png".into(), base64: "aGk=".into() }],
+                )]
+                .into(),
+                kept_in: String::new(),
+            };
+            let (terminals, workspace) = (&turn.terminals, Path::new("/"));
+            let context = AnswerContext { workspace, terminals, ground: &ground, images: &images, takes_images: true };
             let result =
                 PromptMessage { end: Some(crate::mind::CallEnd::Done), ..PromptMessage::result(&call, "Done.") };
             assert_eq!(asked.answer(&result, &context), None);
             let result = answer.await.expect("it does not break").expect("it is answered");
             assert_eq!(said(&result), (false, "Done.".to_owned()));
+            let image = result.content[1].as_image().expect("it is one");
+            assert_eq!((image.mime_type.as_str(), image.data.as_str()), ("image/png", "aGk="));
         });
     }
 

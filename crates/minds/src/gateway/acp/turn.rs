@@ -9,16 +9,19 @@ use agent_client_protocol::v1::schema::{ContentBlock, PlanEntryStatus, PromptRes
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::mcp::plain;
+use super::super::mcp::is_kept;
+use super::super::peers::plain;
 use super::options::Offer;
 use super::own_call::apply;
 use super::requests::{Asked, Request};
 use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
-use crate::mind::{AgentTold, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
+use crate::mind::{AgentImage, AgentTold, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
 
 /// No answer has more characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
+/// Characters of thoughts that are kept of one answer.
+const THOUGHT_CHARS_AT_MOST: usize = 20_000;
 /// Uses of tools of its own that are told of one turn.
 const CALLS_AT_MOST: usize = 500;
 /// Characters of what a use is called.
@@ -75,6 +78,10 @@ struct State {
     words: String,
     said_chars: usize,
     thought: String,
+    /// All thoughts since the log was told last, as far as they are kept, and how many characters are not.
+    thoughts: (String, usize),
+    /// Images of the answer since then.
+    images: Vec<AgentImage>,
     calls: Vec<Known>,
     plan: Option<Vec<PlanStep>>,
     cost_usd: Option<f64>,
@@ -258,16 +265,12 @@ impl Turn {
         state.heard = Some(Instant::now());
         match update {
             SessionUpdate::AgentMessageChunk(chunk) => {
-                let words = words_of(&chunk.content);
+                let words = state.words_of(chunk.content);
                 state.say(&words);
             }
             SessionUpdate::AgentThoughtChunk(chunk) => {
-                if let ContentBlock::Text(text) = &chunk.content {
-                    state.count(text.text.chars().count());
-                    if !state.is_too_much {
-                        state.thought.push_str(&text.text);
-                    }
-                }
+                let words = state.words_of(chunk.content);
+                state.think(&words);
             }
             SessionUpdate::ToolCall(call) => {
                 state.tell(&ToolCallUpdate::from(call), workspace, self.offered.as_deref())
@@ -367,7 +370,16 @@ impl Turn {
     /// says that it paid is that of the whole session.
     pub(super) fn told(&self, is_end: bool) -> (AgentTold, Option<f64>) {
         let mut state = self.state();
-        let mut told = AgentTold { plan: state.plan.take().unwrap_or_default(), ..AgentTold::default() };
+        let (mut thought, cut) = std::mem::take(&mut state.thoughts);
+        if cut > 0 {
+            thought.push_str(&format!("\n[… cut, {cut} more characters]"));
+        }
+        let mut told = AgentTold {
+            plan: state.plan.take().unwrap_or_default(),
+            thought,
+            images: std::mem::take(&mut state.images),
+            ..AgentTold::default()
+        };
         for known in state.calls.iter_mut().filter(|known| !known.is_told && (is_end || known.call.is_over())) {
             known.is_told = true;
             told.calls.push(known.call.clone());
@@ -404,6 +416,37 @@ impl State {
         }
     }
 
+    fn think(&mut self, words: &str) {
+        self.count(words.chars().count());
+        if self.is_too_much {
+            return;
+        }
+        self.thought.push_str(words);
+        let (kept, cut) = &mut self.thoughts;
+        let room = THOUGHT_CHARS_AT_MOST.saturating_sub(kept.chars().count());
+        let more = words.char_indices().nth(room).map_or("", |(end, _)| &words[end..]);
+        *cut += more.chars().count();
+        kept.push_str(&words[..words.len() - more.len()]);
+    }
+
+    /// What a piece of an answer says; of what is no text, that it is there. An image is kept as far as any tool's is.
+    fn words_of(&mut self, content: ContentBlock) -> String {
+        match content {
+            ContentBlock::Text(text) => text.text,
+            ContentBlock::Image(image) if is_kept(&image.mime_type, &image.data, self.images.len()) => {
+                let kind = plain(&image.mime_type, TITLE_CHARS);
+                // Four letters of base64 are three bytes.
+                let words = format!("[an image ({kind}), {} KB]", image.data.len().div_ceil(1366));
+                self.images.push(AgentImage { media_type: image.mime_type, base64: image.data });
+                words
+            }
+            ContentBlock::Image(_) => "[an image that cannot be kept is left out]".to_owned(),
+            ContentBlock::Audio(_) => "[a sound, which is not played here]".to_owned(),
+            ContentBlock::ResourceLink(link) => plain(&link.uri, TITLE_CHARS),
+            _ => "[something that is not shown here]".to_owned(),
+        }
+    }
+
     /// News of a use of a tool of its own.
     fn tell(&mut self, update: &ToolCallUpdate, workspace: &Path, offered: Option<&OfferedTools>) {
         let id = plain(&update.tool_call_id.0, TITLE_CHARS);
@@ -424,21 +467,10 @@ impl State {
     }
 }
 
-/// What a piece of an answer says; of what is no text, that it is there.
-fn words_of(content: &ContentBlock) -> String {
-    match content {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(_) => "[an image, which is not shown here]".to_owned(),
-        ContentBlock::Audio(_) => "[a sound, which is not played here]".to_owned(),
-        ContentBlock::ResourceLink(link) => plain(&link.uri, TITLE_CHARS),
-        _ => "[something that is not shown here]".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use agent_client_protocol::v1::schema::{
-        ContentChunk, StopReason, TextContent, ToolCall, ToolCallStatus, ToolCallUpdateFields, ToolKind,
+        ContentChunk, ImageContent, StopReason, TextContent, ToolCall, ToolCallStatus, ToolCallUpdateFields, ToolKind,
     };
 
     use super::*;
@@ -482,6 +514,42 @@ mod tests {
         assert_eq!(titles(turn.told(false).0), [("Read a".to_owned(), "completed".to_owned())]);
         assert_eq!(titles(turn.told(true).0), [("Read b".to_owned(), "pending".to_owned())]);
         assert_eq!(titles(turn.told(true).0), []);
+    }
+
+    #[test]
+    fn thoughts_are_told_apart_from_the_answer_and_once() {
+        let (turn, here) = (Turn::default(), Path::new("/w"));
+        turn.begin(false);
+        let thinks = |words: &str| {
+            let chunk = ContentChunk::new(ContentBlock::Text(TextContent::new(words)));
+            turn.update(SessionUpdate::AgentThoughtChunk(chunk), here);
+        };
+        thinks("Where is ");
+        turn.update(said("Here."), here);
+        thinks("it?");
+        let news = turn.take();
+        assert_eq!((news.words.as_str(), news.thought.as_str()), ("Here.", "Where is it?"));
+        assert_eq!(turn.told(false).0.thought, "Where is it?");
+        thinks(&"ü".repeat(THOUGHT_CHARS_AT_MOST + 5));
+        let kept = turn.told(true).0.thought;
+        assert!(kept.starts_with("üü") && kept.ends_with("[… cut, 5 more characters]"), "{}", kept.len());
+        assert_eq!(turn.told(true).0.thought, "");
+    }
+
+    #[test]
+    fn an_image_is_said_where_it_stands_and_kept() {
+        let (turn, here) = (Turn::default(), Path::new("/w"));
+        turn.begin(false);
+        let shows = |media_type: &str| {
+            let image = ContentBlock::Image(ImageContent::new("aGk=", media_type));
+            turn.update(SessionUpdate::AgentMessageChunk(ContentChunk::new(image)), here);
+        };
+        turn.update(said("See "), here);
+        shows("image/png");
+        shows("text/html");
+        assert_eq!(turn.take().words, "See [an image (image/png), 1 KB][an image that cannot be kept is left out]");
+        let images = turn.told(true).0.images;
+        assert_eq!(images, [AgentImage { media_type: "image/png".into(), base64: "aGk=".into() }]);
     }
 
     #[test]

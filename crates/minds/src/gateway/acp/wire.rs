@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Semaphore;
 
-use super::super::mcp::limited::LimitedLines;
+use super::super::peers::LimitedLines;
 
 /// No message of an agent has more bytes.
 const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;

@@ -8,6 +8,12 @@ const IMAGES_AT_MOST: usize = 8;
 /// No image is larger, in characters of base64.
 const IMAGE_CHARS_AT_MOST: usize = 6 * 1024 * 1024;
 
+/// Whether an image is kept beside so many others: one that says what it is, and is not too large.
+pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize) -> bool {
+    let is_image = media_type.starts_with("image/") && media_type.len() <= 64 && media_type.is_ascii();
+    is_image && base64.len() <= IMAGE_CHARS_AT_MOST && others < IMAGES_AT_MOST
+}
+
 /// What a call came to.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -52,8 +58,7 @@ impl Collector {
 
     /// Adds an image.
     pub fn image(&mut self, media_type: &str, base64: &str) {
-        let is_image = media_type.starts_with("image/") && media_type.len() <= 64 && media_type.is_ascii();
-        if !is_image || base64.len() > IMAGE_CHARS_AT_MOST || self.answer.images.len() >= IMAGES_AT_MOST {
+        if !is_kept(media_type, base64, self.answer.images.len()) {
             return self.text("[an image that cannot be shown is left out]");
         }
         self.answer.images.push((media_type.to_owned(), base64.to_owned()));

@@ -1,6 +1,5 @@
 //! MCP servers without a room: for the command line, which tries one and waits for it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,6 @@ use tokio::runtime::Runtime;
 
 use super::super::keys::Environment;
 use super::answer::McpAnswer;
-use super::consent::{self, Consent};
 use super::failure::{McpFailure, McpFault};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
@@ -17,7 +15,6 @@ use super::pool::Pool;
 use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
-use crate::base::Problem;
 
 /// What may wait to be heard.
 const EVENTS: usize = 1024;
@@ -129,23 +126,4 @@ impl Drop for McpClient {
             pool.shut_down();
         }
     }
-}
-
-/// What the person said of a server in the workspace that is open.
-pub fn consent_of(environment: &Environment, server: &McpServer) -> Consent {
-    consent::of(environment.config_folder(), environment.workspace(), server)
-}
-
-/// Allows a workspace to use exactly this server, and says where that is kept.
-pub fn allow_server(
-    environment: &Environment,
-    workspace: &Path,
-    server: &McpServer,
-) -> Result<std::path::PathBuf, Problem> {
-    consent::allow(environment.config_folder(), workspace, server)
-}
-
-/// Takes back what was allowed to servers of this name.
-pub fn forbid_server(environment: &Environment, workspace: &Path, name: &str) -> Result<std::path::PathBuf, Problem> {
-    consent::forbid(environment.config_folder(), workspace, name)
 }

@@ -18,18 +18,19 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::super::peers::LimitedLines;
+use super::super::peers::expanded;
+use super::super::peers::plain;
+use super::super::peers::process::{Place, Process, Words, start};
 use super::super::redaction::Redactor;
 use super::answer::{Collector, McpAnswer};
 use super::failure::{McpFailure, McpFault};
 use super::handler::{Asked, Handler, Progress, Tokens};
-use super::limited::LimitedLines;
 use super::messages::McpRequest;
-use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer, plain};
-use super::process::{Place, Process, Words, start};
+use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
 use super::question::McpReply;
 use super::settings::McpTerms;
 use super::sse::SseTransport;
-use super::variables::expanded;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 

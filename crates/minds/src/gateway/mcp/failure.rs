@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::peers::SetupFailure;
 use crate::base::text;
 
 /// No reason is longer, in characters: what servers say is in it.
@@ -58,5 +59,11 @@ impl McpFailure {
     /// What went wrong and what to do, in one line.
     pub fn sentence(&self) -> String {
         if self.remedy.is_empty() { self.what.clone() } else { format!("{}; {}", self.what, self.remedy) }
+    }
+}
+
+impl From<SetupFailure> for McpFailure {
+    fn from(failure: SetupFailure) -> Self {
+        Self::new(McpFault::Setup, failure.what, failure.remedy)
     }
 }

@@ -13,7 +13,7 @@ use rmcp::service::{MaybeSendFuture, NotificationContext, RequestContext, RoleCl
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::offer::plain;
+use super::super::peers::plain;
 use super::question::McpReply;
 use crate::base::Id;
 

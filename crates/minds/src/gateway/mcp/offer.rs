@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::super::peers::plain;
 use crate::base::hash::content_hash;
 use crate::base::spelling::is_unseen;
 use crate::base::text;
@@ -96,13 +97,6 @@ pub struct ListedTool {
     pub read_only: Option<bool>,
     /// `destructiveHint`.
     pub destructive: Option<bool>,
-}
-
-/// What stands on one line and is seen, cut.
-pub fn plain(text: &str, chars_at_most: usize) -> String {
-    let start: String = text.chars().take(chars_at_most * 4).collect();
-    let seen: String = start.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
-    text::truncate(&text::one_line(&seen), chars_at_most)
 }
 
 /// The tools that can be used, and what is said of those that cannot; `count` is how many the server listed in all.

@@ -16,13 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::confine::Confinement;
 use super::super::keys::Environment;
+use super::super::peers::consent::{self, Consent};
+use super::super::peers::plain;
+use super::super::peers::process::Place;
 use super::connection::{Connection, Line, UnderWay, connect};
-use super::consent::{self, Consent};
 use super::failure::{McpFailure, McpFault};
 use super::handler::Asked;
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
-use super::offer::{McpOffer, plain};
-use super::process::Place;
+use super::offer::McpOffer;
 use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use super::offer::plain;
+use super::super::peers::plain;
 
 /// Fields of one form.
 const FIELDS_AT_MOST: usize = 20;

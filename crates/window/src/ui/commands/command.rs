@@ -161,6 +161,13 @@ pub enum WindowCommand {
     Browse(Purpose),
     /// Keeps a task that was given, so that it can be given again.
     RememberTask(String),
+    /// Begins a task in the bar below the room, for the person to go on with.
+    BeginTask {
+        /// Who is to do it.
+        agent: Id,
+        /// How it begins.
+        text: String,
+    },
     /// Tells the person something, and whether it is good.
     Tell(String, bool),
     /// Gives up what is in the hand, else closes what is open, else deselects.

@@ -5,7 +5,7 @@ use egui::{Label, RichText, Ui};
 
 use super::provider::trial_ui;
 use crate::gateway::acp::{AvailableAgent, PROVIDER};
-use crate::gateway::mcp::Consent;
+use crate::gateway::peers::Consent;
 use crate::gateway::server_words;
 use crate::ui::state::file_texts::Want;
 use crate::ui::state::{CodingAgents, DropPlace};

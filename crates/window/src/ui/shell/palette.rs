@@ -10,10 +10,10 @@ use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::commands::{WindowCommand, create, keys};
+use crate::ui::own_commands;
 use crate::ui::state::FrontPanel;
 use crate::ui::widgets::{self, words};
 use crate::ui::{Command, ViewerContext};
-use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 use crate::workspace::vfs::FileInfo;
@@ -84,9 +84,9 @@ impl Found {
     /// The lines that fit what was typed, best first, and few enough to be shown.
     fn look(&mut self, ui: &Ui, cx: &ViewerContext<'_>, typed: &str) -> Vec<Line> {
         let files = cx.ui.texts.files();
-        let made_from = made_from(cx.room, &files);
+        let made_from = made_from(cx, &files);
         if self.made_from.as_ref() != Some(&made_from) {
-            self.lines = lines(ui, cx.room, &files, cx.table);
+            self.lines = lines(ui, cx, &files);
             self.made_from = Some(made_from);
             self.fitting = None;
         }
@@ -98,13 +98,15 @@ impl Found {
     }
 }
 
-fn made_from(room: &RoomModel, files: &[FileInfo]) -> MadeFrom {
+fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
+    let room = cx.room;
     let mut names = HashWriter::default();
     let mut put = |text: &str| {
         // Hashing into memory does not fail.
         let _ = names.write_all(text.as_bytes()).and_then(|()| names.write_all(b"\0"));
     };
     room.agents.iter().for_each(|agent| put(&agent.name));
+    cx.recent.own_commands.values().flatten().for_each(|command| put(&command.name));
     room.elements.iter().for_each(|element| put(&element.label));
     room.profiles.iter().for_each(|profile| put(&profile.name));
     room.scenes.iter().for_each(|scene| put(scene));
@@ -143,7 +145,8 @@ fn letters_of(typed: &str) -> Vec<char> {
     typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo], table: &CommandTable) -> Vec<Line> {
+fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
+    let ViewerContext { room, table, .. } = *cx;
     let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
     let window = |commands: Vec<WindowCommand>| Does::Commands(commands.into_iter().map(Command::Window).collect());
     // What is to be pressed, or what the command is about.
@@ -179,6 +182,12 @@ fn lines(ui: &Ui, room: &RoomModel, files: &[FileInfo], table: &CommandTable) ->
             "Agent",
             window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]),
         ));
+    }
+    for agent in &room.agents {
+        for command in own_commands::known(cx, &agent.id) {
+            let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: own_commands::begun(command) };
+            lines.push(line(format!("{}: /{}", agent.name, command.name), &command.about, window(vec![begins])));
+        }
     }
     for element in &room.elements {
         let does = window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
@@ -301,8 +310,10 @@ fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mind::OwnCommand;
     use crate::ui::UiState;
     use crate::ui::testing::{Stage, pane_of, sample_room};
+    use crate::view::model::RoomModel;
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable;
 
@@ -354,6 +365,23 @@ mod tests {
         let state = &window.state().state;
         assert_eq!(*state.selection.things(), [Thing::Agent("bram-1".into())].into());
         assert_eq!(state.view.camera.middle, window.state().room.agents[1].position);
+    }
+
+    #[test]
+    fn a_command_of_a_coding_agent_begins_a_task_for_it_in_the_bar() {
+        let mut stage = Stage::new(sample_room(), UiState::default());
+        let agent = stage.room.agents[1].id.clone();
+        let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
+        stage.recent.own_commands.insert(agent.clone(), vec![review]);
+        stage.state.front.open(FrontPanel::Palette);
+        "review".clone_into(&mut stage.panes.palette.typed);
+        let mut window = pane_of(stage, |ui, cx, panes| palette_ui(ui, cx, &mut panes.palette));
+        window.run_steps(4);
+        window.get_by_label("Do: Bram: /review").click();
+        window.run_steps(3);
+        let begins = WindowCommand::BeginTask { agent, text: "/review ".into() };
+        assert!(window.state().asked.contains(&begins.into()), "{:?}", window.state().asked);
+        assert!(!is_open(&window));
     }
 
     #[test]

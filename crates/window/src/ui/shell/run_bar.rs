@@ -9,6 +9,7 @@ use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::own_commands;
 use crate::ui::panes::canvas::shows_what_happens;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -24,6 +25,15 @@ pub struct RunBar {
     /// Who is to do it.
     agent: Option<Id>,
     task: String,
+    /// Whether the person is to go on writing at the end of the task.
+    goes_on: bool,
+}
+
+impl RunBar {
+    /// Begins a task for somebody, for the person to go on with.
+    pub(super) fn begin(&mut self, agent: Id, task: String) {
+        *self = Self { agent: Some(agent), task, goes_on: true };
+    }
 }
 
 /// Narrower windows have the bar in two rows.
@@ -60,6 +70,10 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
         // What would happen is said once.
         let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
+    }
+    let known = entry(cx, own).map_or(&[][..], |agent| own_commands::known(cx, &agent));
+    if own_commands::are_offered(known, &own.task) {
+        ui.horizontal_wrapped(|ui| own.goes_on |= own_commands::suggestions_ui(ui, known, &mut own.task));
     }
     // What stands first is reached first by Tab: who, what, run; then how work stands.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
@@ -148,10 +162,15 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
             .hint_text("What should be done?")
+            // What is offered above it comes and goes; the field stays the same one.
+            .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
     );
     widgets::name(&field, "Task to run");
+    if std::mem::take(&mut own.goes_on) {
+        widgets::go_on_writing(ui, &field, &own.task);
+    }
     history_ui(ui, cx, own);
     let can_run = agent.is_some() && !own.task.trim().is_empty();
     let run = widgets::primary(ui, can_run, "Run", cx.theme);
@@ -307,6 +326,7 @@ mod tests {
 
     use super::*;
     use crate::base::ActivationKey;
+    use crate::mind::OwnCommand;
     use crate::ui::UiState;
     use crate::ui::testing::{Stage, asking_piece, stage_pane};
     use crate::view::work::PieceView;
@@ -345,6 +365,26 @@ mod tests {
         assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
         assert_eq!(window.state().panes.run_bar.task, "");
         assert_eq!(window.state().state.recents.tasks(), ["Water the plants"]);
+    }
+
+    #[test]
+    fn commands_of_a_coding_agent_are_offered_and_the_task_goes_on_behind_one() {
+        let mut window = bar();
+        let first = window.state().room.agents[0].id.clone();
+        let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
+        window.state_mut().recent.own_commands.insert(first.clone(), vec![review]);
+        window.get_by_label("Task to run").focus();
+        window.run_steps(2);
+        assert!(window.query_by_label("/review").is_none(), "nothing is offered before a stroke");
+        window.get_by_label("Task to run").type_text("/re");
+        window.run_steps(2);
+        click(&mut window, "/review");
+        assert_eq!(window.state().panes.run_bar.task, "/review ");
+        window.get_by_label("Task to run").type_text("a.md");
+        window.run_steps(2);
+        click(&mut window, "Run");
+        let task = TaskCommand { agent: first, text: "/review a.md".into() };
+        assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
-use crate::gateway::mcp::{Consent, McpOffer};
+use crate::gateway::mcp::McpOffer;
+use crate::gateway::peers::Consent;
 use crate::gateway::{McpStanding, server_words};
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;

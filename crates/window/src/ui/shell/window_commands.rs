@@ -95,6 +95,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             ui.front.ask(dialog);
         }
         WindowCommand::RememberTask(task) => ui.recents.remember_task(&task),
+        WindowCommand::BeginTask { agent, text } => panes.run_bar.begin(agent, text),
         WindowCommand::Tell(text, is_good) => ui.tell(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
         WindowCommand::ShowWorkflow { path, runs } => {

@@ -33,7 +33,7 @@ use self::memories::{KnownMemories, Memories};
 use crate::base::{Id, Problem};
 use crate::gateway::ProviderStatus;
 use crate::gateway::acp::AvailableAgent;
-use crate::gateway::mcp::Consent;
+use crate::gateway::peers::Consent;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
 use crate::view::who_knows::WhoKnows;

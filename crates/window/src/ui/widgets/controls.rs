@@ -244,6 +244,15 @@ pub fn area(ui: &mut Ui, text: &mut String, label: &str, hint: &str, rows: usize
     response
 }
 
+/// Lets the person go on writing in a field, at the end of what stands there.
+pub fn go_on_writing(ui: &Ui, field: &Response, text: &str) {
+    use egui::text::{CCursor, CCursorRange};
+    field.request_focus();
+    let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
+    edit.cursor.set_char_range(Some(CCursorRange::one(CCursor::new(text.chars().count()))));
+    edit.store(ui.ctx(), field.id);
+}
+
 /// Whether Enter was pressed in a field of one line.
 pub fn entered(ui: &Ui, response: &Response) -> bool {
     response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::trail::AgentTrail;
-use super::{Inspector, about, calls, chat, earlier, knows, last_row, own_commands, own_plan};
+use super::{Inspector, about, calls, chat, earlier, knows, last_row, own_plan};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -14,6 +14,7 @@ use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::RoomAct;
 use crate::ui::context::ViewerContext;
+use crate::ui::own_commands;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -186,9 +187,13 @@ fn foot(
         ui.label(widgets::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
     });
     let draft = drafts.entry(format!("task of {}", agent.id)).or_default();
-    widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
-    if let Some(trail) = trail {
-        own_commands::suggestions_ui(ui, &trail.commands, draft, theme);
+    let field = widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
+    let known = own_commands::known(cx, &agent.id);
+    if draft.is_empty() && !known.is_empty() {
+        ui.label(widgets::small("It knows commands of its own: begin with /", theme));
+    }
+    if own_commands::suggestions_ui(ui, known, draft) {
+        widgets::go_on_writing(ui, &field, draft);
     }
     let text = draft.trim().to_owned();
     let has_work = work.is_some() || !detail.tasks.is_empty();

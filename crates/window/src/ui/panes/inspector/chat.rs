@@ -21,6 +21,9 @@ const ROOM_CHARS: usize = 400;
 /// Words that are still coming are laid out as Markdown up to so many characters; of longer ones the end is shown.
 const LIVE_CHARS: usize = 6_000;
 
+/// Of thoughts that are still coming the end is shown, so many characters.
+const LIVE_THOUGHT_CHARS: usize = 600;
+
 /// What is kept of a chat between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChatPane {
@@ -132,6 +135,7 @@ pub(super) fn lines_ui(
 fn line_ui(ui: &mut Ui, agent: &str, line: &ChatLine, theme: &Theme, commands: &mut Vec<Command>) {
     match line {
         ChatLine::Room(text) => room_ui(ui, text, theme),
+        ChatLine::Thought(text) => thought_ui(ui, text, theme),
         ChatLine::Agent(text) => said_ui(ui, agent, text, theme, commands),
         ChatLine::Tool(tool) => tool_ui(ui, tool, theme),
     }
@@ -174,6 +178,14 @@ fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut 
     });
 }
 
+/// What it told of its thoughts: not its answer, and folded.
+fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
+    let title = format!("Thoughts, {} characters", grouped(words.chars().count()));
+    fold(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
+        ui.add(Label::new(widgets::soft(words, theme)).wrap());
+    });
+}
+
 fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
     let heading = tool.heading();
     let colour = match &tool.outcome {
@@ -212,14 +224,21 @@ fn now_ui(
     theme: &Theme,
     commands: &mut Vec<Command>,
 ) {
-    let Some(LiveAnswer { text, calls }) = &chat.live else {
+    let Some(LiveAnswer { thought, text, calls }) = &chat.live else {
         if agent.thinking {
             ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
         }
         return;
     };
-    if text.is_empty() && calls.is_empty() {
+    if text.is_empty() && calls.is_empty() && thought.is_empty() {
         ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
+    }
+    if !thought.trim().is_empty() {
+        ui.label(widgets::small(format!("{} thinks", agent.name), theme));
+        let surplus = thought.chars().count().saturating_sub(LIVE_THOUGHT_CHARS);
+        let end: String = thought.chars().skip(surplus).collect();
+        let end = if surplus == 0 { end } else { format!("… {end}") };
+        ui.add(Label::new(widgets::soft(end, theme)).wrap());
     }
     if !text.trim().is_empty() {
         sheet(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {

@@ -8,7 +8,6 @@ mod earlier;
 mod element;
 mod file;
 mod knows;
-mod own_commands;
 mod own_plan;
 mod prompt;
 mod readers;

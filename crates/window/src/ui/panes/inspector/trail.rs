@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
-use crate::gateway::acp::told::{OwnCommands, OwnPlan};
+use crate::gateway::acp::told::OwnPlan;
 use crate::log::events::{Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
-use crate::mind::{OwnCommand, PlanStep};
+use crate::mind::PlanStep;
 use crate::ui::widgets::words;
 use crate::view::book::{EventBook, EventRow};
 
@@ -44,8 +44,6 @@ pub(super) struct AgentTrail {
     pub(super) calls: VecDeque<Arc<EventRow>>,
     /// The plan of which it told last, where a coding agent answers for it.
     pub(super) plan: Vec<PlanStep>,
-    /// The commands of which it told.
-    pub(super) commands: Vec<OwnCommand>,
     /// The record of what it was last reminded of.
     pub(super) reminded: Option<Arc<EventRow>>,
 }
@@ -133,18 +131,15 @@ impl Trail {
                     self.agents.entry(agent.clone()).or_default().reminded = Some(row.clone());
                 }
             }
-            EventKind::Other(_) => self.note_own(row),
+            EventKind::Other(_) => self.note_plan(row),
             _ => {}
         }
     }
 
-    /// Keeps what a coding agent tells of itself.
-    fn note_own(&mut self, row: &Arc<EventRow>) {
-        let Some(agent) = &row.agent else { return };
-        if let Some(OwnPlan { steps }) = row.read() {
+    /// Keeps the plan of which a coding agent tells.
+    fn note_plan(&mut self, row: &Arc<EventRow>) {
+        if let (Some(agent), Some(OwnPlan { steps })) = (&row.agent, row.read()) {
             self.agents.entry(agent.clone()).or_default().plan = steps;
-        } else if let Some(OwnCommands { commands }) = row.read() {
-            self.agents.entry(agent.clone()).or_default().commands = commands;
         }
     }
 

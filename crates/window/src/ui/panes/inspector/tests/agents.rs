@@ -50,16 +50,19 @@ fn at_work(question: Option<QuestionView>, live: Option<LiveAnswer>) -> ChatView
         spent: Default::default(),
         question,
     };
-    ChatView { work: Some(work), lines: lines(&exchange(), &[]).into(), live }
+    ChatView { work: Some(work), lines: lines(&exchange(), |_| None, &[]).into(), live }
 }
 
 #[test]
 fn a_chat_shows_words_and_tools_and_what_is_coming() {
     let mut window = inspect(&[ada()]);
-    let live = LiveAnswer { text: "Now I".into(), calls: vec![("vfs_write".into(), "artifacts/plan.md".into())] };
+    let calls = vec![("vfs_write".into(), "artifacts/plan.md".into())];
+    let live = LiveAnswer { thought: "Shall I?".into(), text: "Now I".into(), calls };
     detail(&mut window, |detail| detail.chat = Some(at_work(None, Some(live))));
     let heading = "[vfs_read] artifacts/spec.md (17 characters)";
-    for shown in ["First the specification.", heading, "Now I", "[vfs_write] artifacts/plan.md …"] {
+    for shown in
+        ["First the specification.", heading, "Ada thinks", "Shall I?", "Now I", "[vfs_write] artifacts/plan.md …"]
+    {
         assert!(is_shown(&window, shown), "{shown}");
     }
     assert!(!is_shown(&window, "It is to be blue."), "it is folded");
@@ -87,7 +90,7 @@ fn of_a_long_chat_only_what_is_in_sight_is_laid_out_and_the_rest_can_be_had() {
     let mut window = inspect(&[ada()]);
     let messages: Vec<PromptMessage> =
         (0..5_000).map(|number| PromptMessage::words(Role::Assistant, format!("Word {number}.\n\n- a\n- b"))).collect();
-    let chat = ChatView { lines: lines(&messages, &[]).into(), ..ChatView::default() };
+    let chat = ChatView { lines: lines(&messages, |_| None, &[]).into(), ..ChatView::default() };
     detail(&mut window, |detail| detail.chat = Some(chat));
     window.run_steps(3);
     let drawn = window.state().panes.inspector.chat.drawn;

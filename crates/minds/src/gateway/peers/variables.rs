@@ -1,14 +1,14 @@
-//! Puts a person's variables where a server's definition asks for them: `${NAME}` and `${NAME:-default}`.
+//! Puts a person's variables where what is written down asks for them: `${NAME}` and `${NAME:-default}`.
 
-use super::failure::{McpFailure, McpFault};
+use super::SetupFailure;
 
 /// A text with its variables put in; what was put in is noted, so that it is never shown. A variable that is not set and
 /// has no default is an error.
-pub(super) fn expanded(
+pub(in crate::gateway) fn expanded(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
     put_in: &mut Vec<String>,
-) -> Result<String, McpFailure> {
+) -> Result<String, SetupFailure> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -26,7 +26,7 @@ pub(super) fn expanded(
             }
             None => {
                 let what = format!("the variable {name} is not set");
-                return Err(McpFailure::new(McpFault::Setup, what, format!("set {name} in the environment")));
+                return Err(SetupFailure::new(what, format!("set {name} in the environment")));
             }
         }
         rest = behind;

@@ -1,6 +1,6 @@
-//! Which MCP servers a person allowed a workspace to use: a small file in the config folder, never in the workspace.
+//! Which MCP servers and coding agents a person allowed a workspace to use: a small file in the config folder, never in the workspace.
 //!
-//! What is allowed is exactly one server as it is written down: its command line, its variables with what they are set
+//! What is allowed is exactly one as it is written down: its command line, its variables with what they are set
 //! to, its folder, or its address and headers; and, where the command line names files of the workspace, what stands in
 //! them. Anything else is another server, and is asked about again.
 
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::super::consent::name_of;
+use super::super::keys::Environment;
 use super::super::personal_files::{read_small, write_private};
 use super::own_files;
 use crate::agent::McpServer;
@@ -18,7 +19,8 @@ use crate::base::Problem;
 /// The file's name in the config folder.
 const FILE: &str = "allowed-servers.yaml";
 /// How the file begins.
-const HEAD: &str = "# MCP servers that you allowed a workspace to use. Remove one to be asked again.\n";
+const HEAD: &str =
+    "# MCP servers and coding agents that you allowed a workspace to use. Remove one to be asked again.\n";
 /// No honest list is longer; the oldest go.
 const SERVERS_AT_MOST: usize = 200;
 
@@ -43,6 +45,21 @@ pub enum Consent {
     OfAnother,
 }
 
+/// What the person said of a server or a coding agent in the workspace that is open.
+pub fn consent_of(environment: &Environment, peer: &McpServer) -> Consent {
+    of(environment.config_folder(), environment.workspace(), peer)
+}
+
+/// Allows a workspace to use exactly this one, and says where that is kept.
+pub fn allow_peer(environment: &Environment, workspace: &Path, peer: &McpServer) -> Result<PathBuf, Problem> {
+    allow_in(environment.config_folder(), workspace, peer)
+}
+
+/// Takes back what was allowed to those of this name.
+pub fn forbid_peer(environment: &Environment, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
+    forbid_in(environment.config_folder(), workspace, name)
+}
+
 /// What the person said of this server in this workspace. A file that cannot be read allows nothing.
 pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Path>, server: &McpServer) -> Consent {
     let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Consent::None };
@@ -57,7 +74,7 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
 }
 
 /// Allows a workspace to use exactly this server, and says where that is kept.
-pub(super) fn allow(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
+fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| {
         let (name, what, hash) = (server.name.clone(), server.shown(), hash(server, workspace));
         allowed.retain(|one| one.name != name && one.hash != hash);
@@ -68,7 +85,7 @@ pub(super) fn allow(config_folder: Option<&Path>, workspace: &Path, server: &Mcp
 }
 
 /// Takes back what was allowed to servers of this name.
-pub(super) fn forbid(config_folder: Option<&Path>, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
+fn forbid_in(config_folder: Option<&Path>, workspace: &Path, name: &str) -> Result<PathBuf, Problem> {
     change(config_folder, workspace, |allowed| allowed.retain(|one| one.name != name))
 }
 
@@ -136,7 +153,7 @@ mod tests {
         let consent = |workspace: &Path, server: &McpServer| of(Some(config.path()), Some(workspace), server);
         assert_eq!(consent(&mine, &git), Consent::None);
         for _ in 0..2 {
-            allow(Some(config.path()), &mine, &git).expect("it can be kept");
+            allow_in(Some(config.path()), &mine, &git).expect("it can be kept");
         }
         assert_eq!((consent(&mine, &git), consent(&other, &git)), (Consent::Given, Consent::None));
         for changed in [
@@ -150,7 +167,7 @@ mod tests {
         }
         let text = std::fs::read_to_string(config.path().join(FILE)).expect("it is there");
         assert_eq!(text.matches("git-server --here").count(), 1);
-        forbid(Some(config.path()), &mine, "git").expect("it can be kept");
+        forbid_in(Some(config.path()), &mine, "git").expect("it can be kept");
         assert_eq!(consent(&mine, &git), Consent::None);
     }
 
@@ -163,7 +180,7 @@ mod tests {
         std::fs::write(&script, "print('harmless')").expect("it can be written");
         let own = server(json!({ "command": "python3", "args": ["server.py"] }));
         let consent = || of(Some(config.path()), Some(&mine), &own);
-        allow(Some(config.path()), &mine, &own).expect("it can be kept");
+        allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
         assert_eq!(consent(), Consent::Given);
         std::fs::write(&script, "print('something else')").expect("it can be written");
         assert_eq!(consent(), Consent::OfAnother);
@@ -179,7 +196,7 @@ mod tests {
         std::fs::write(config.path().join(FILE), "[ broken").expect("it can be written");
         let git = server(json!({ "command": "git-server" }));
         assert_eq!(of(Some(config.path()), Some(Path::new("w")), &git), Consent::None);
-        assert!(allow(Some(config.path()), Path::new("w"), &git).is_err());
+        assert!(allow_in(Some(config.path()), Path::new("w"), &git).is_err());
         assert_eq!(std::fs::read_to_string(config.path().join(FILE)).expect("it is there"), "[ broken");
     }
 }

@@ -1,4 +1,4 @@
-//! Files of the workspace that the command line of an MCP server names, such as the script of `python3 server.py`: what
+//! Files of the workspace that the command line of an MCP server or a coding agent names, such as the script of `python3 server.py`: what
 //! stands in them is what a person allows to run. What such a file loads further is not known here.
 
 use std::collections::{BTreeMap, BTreeSet};

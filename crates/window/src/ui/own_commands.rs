@@ -1,10 +1,10 @@
-//! The commands that a coding agent knows, offered where it is told what to do, as soon as that begins with a stroke.
+//! The commands that a coding agent knows, offered wherever it is told what to do, as soon as that begins with a stroke: in
+//! the inspector, in the bar below the room and in the palette. A task that is one is sent to it before everything else.
 
 use egui::Ui;
 
 use crate::mind::OwnCommand;
-use crate::ui::widgets;
-use crate::view::theme::Theme;
+use crate::ui::ViewerContext;
 
 /// Commands that are offered at once.
 const OFFERED_AT_MOST: usize = 6;
@@ -19,22 +19,34 @@ fn meant<'a>(commands: &'a [OwnCommand], draft: &str) -> Vec<&'a OwnCommand> {
     fits.take(OFFERED_AT_MOST).collect()
 }
 
-/// Draws them; one that is chosen is put into the draft.
-pub(super) fn suggestions_ui(ui: &mut Ui, commands: &[OwnCommand], draft: &mut String, theme: &Theme) {
-    if draft.is_empty() && !commands.is_empty() {
-        ui.label(widgets::small("It knows commands of its own: begin with /", theme));
-    }
+/// Those of an agent, as it told of them last; none where it is no coding agent, or told of none.
+pub fn known<'a>(cx: &ViewerContext<'a>, agent: &str) -> &'a [OwnCommand] {
+    cx.recent.own_commands.get(agent).map_or(&[][..], Vec::as_slice)
+}
+
+/// How a task begins that is this command.
+pub fn begun(command: &OwnCommand) -> String {
+    format!("/{} ", command.name)
+}
+
+/// Whether something is offered for what stands there so far.
+pub fn are_offered(commands: &[OwnCommand], draft: &str) -> bool {
+    !meant(commands, draft).is_empty()
+}
+
+/// Draws those that may be meant; one that is chosen is put into the draft. Whether one was.
+pub fn suggestions_ui(ui: &mut Ui, commands: &[OwnCommand], draft: &mut String) -> bool {
     let mut chosen = None;
     for command in meant(commands, draft) {
-        let label = format!("/{}", command.name);
-        let button = ui.button(&label).on_hover_text(&command.about);
-        if button.clicked() {
-            chosen = Some(format!("{label} "));
+        if ui.button(format!("/{}", command.name)).on_hover_text(&command.about).clicked() {
+            chosen = Some(begun(command));
         }
     }
+    let is_chosen = chosen.is_some();
     if let Some(chosen) = chosen {
         *draft = chosen;
     }
+    is_chosen
 }
 
 #[cfg(test)]

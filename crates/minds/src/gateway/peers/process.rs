@@ -1,5 +1,5 @@
-//! The process of an MCP server: started with little but what its definition says, in a group of its own, which ends
-//! with it whatever happens.
+//! The process of an MCP server or a coding agent: started with little but what is written down, in a group of its own,
+//! which ends with it whatever happens.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use tokio::time::timeout;
 
 use super::super::confine::{Confinement, Rights};
 use super::super::process::{Group, USUAL_VARIABLES, found};
-use super::failure::{McpFailure, McpFault};
-use super::variables::expanded;
+use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 
-/// So much of what a server says beside the protocol is kept, in bytes.
+/// So much of what one says beside the protocol is kept, in bytes.
 const STDERR_KEPT: usize = 4 * 1024;
 /// How long it may take once it was asked to end.
 const END_ASKED: Duration = Duration::from_millis(500);
-/// A server that runs, before anybody speaks to it.
+
+/// One that runs, before anybody speaks to it.
 pub(in crate::gateway) struct Started {
     /// It, to be ended.
     pub(in crate::gateway) process: Process,
@@ -33,7 +33,7 @@ pub(in crate::gateway) struct Started {
     pub(in crate::gateway) secrets: Vec<String>,
 }
 
-/// A running server. Dropping it ends it and all that it started.
+/// A running one. Dropping it ends it and all that it started.
 pub(in crate::gateway) struct Process {
     child: Child,
     group: Group,
@@ -54,21 +54,21 @@ pub(in crate::gateway) struct Place<'a> {
     pub(in crate::gateway) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }
 
-/// Starts a server.
-pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, McpFailure> {
+/// Starts one.
+pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
-        return Err(McpFailure::new(McpFault::Setup, "it is no server that is started here", ""));
+        return Err(SetupFailure::new("it is nothing that is started here", ""));
     };
     let mut secrets = Vec::new();
     let mut put_in = |text: &String| expanded(text, &|name| (place.variable)(name), &mut secrets);
     let program = put_in(command)?;
     let args = args.iter().map(&mut put_in).collect::<Result<Vec<_>, _>>()?;
     let variables =
-        env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, McpFailure>>()?;
+        env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, SetupFailure>>()?;
     let folder = folder_of(place.folder, cwd.as_deref())?;
     let program = found(&program, &folder).ok_or_else(|| {
         let what = format!("there is no program {program:?} on this computer");
-        McpFailure::new(McpFault::Setup, what, format!("install {program}, or correct the command"))
+        SetupFailure::new(what, format!("install {program}, or correct the command"))
     })?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
@@ -94,25 +94,25 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     start.process_group(0);
     let mut child = start.spawn().map_err(|error| {
         let what = format!("{} cannot be started: {error}", program.display());
-        McpFailure::new(McpFault::Setup, what, "see that it is installed and may be run")
+        SetupFailure::new(what, "see that it is installed and may be run")
     })?;
     let group = Group::of(&child, is_watched_over);
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-        return Err(McpFailure::new(McpFault::Setup, "it has no input and output", ""));
+        return Err(SetupFailure::new("it has no input and output", ""));
     };
     let words = Words::default();
-    // Ends with the server: what it says is always read, so that it never waits for somebody to read it.
+    // Ends with it: what it says is always read, so that it never waits for somebody to read it.
     tokio::spawn(drain(stderr, words.clone()));
     Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
 }
 
-/// Where the server starts: the workspace, or a folder below it unless it is named as a whole.
-fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, McpFailure> {
+/// Where it starts: the workspace, or a folder below it unless it is named as a whole.
+fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, SetupFailure> {
     let folder = workspace.join(cwd.unwrap_or_default());
     folder.canonicalize().map_err(|error| {
         let what = format!("its folder {} cannot be opened: {error}", folder.display());
-        McpFailure::new(McpFault::Setup, what, "make the folder, or correct cwd")
+        SetupFailure::new(what, "make the folder, or correct cwd")
     })
 }
 
@@ -126,7 +126,7 @@ async fn drain(mut stderr: impl AsyncRead + Unpin, words: Words) {
     }
 }
 
-/// What a server says beside the protocol, also for whoever does not hold the server itself.
+/// What one says beside the protocol, also for whoever does not hold the process itself.
 #[derive(Clone, Default)]
 pub(in crate::gateway) struct Words(Arc<Mutex<VecDeque<u8>>>);
 
@@ -139,12 +139,12 @@ impl Words {
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
         lines.reverse();
-        super::offer::plain(&lines.join(" / "), 400)
+        plain(&lines.join(" / "), 400)
     }
 }
 
 impl Process {
-    /// What the server says beside the protocol.
+    /// What it says beside the protocol.
     pub(in crate::gateway) fn words(&self) -> Words {
         self.words.clone()
     }
@@ -154,7 +154,7 @@ impl Process {
         self.words.last()
     }
 
-    /// Ends the server, whose input nobody holds any more: by itself if it does so in time, else by force.
+    /// Ends it, whose input nobody holds any more: by itself if it does so in time, else by force.
     pub(in crate::gateway) async fn end(mut self, patience: Duration) {
         if timeout(patience, self.child.wait()).await.is_err() {
             self.group.ask_to_end();

@@ -1,0 +1,168 @@
+//! A room on disk whose agents are all one coding agent, each in a process of its own, driven as a room without a window is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::gateway::acp::agent_of;
+use agent_workshop::gateway::peers::allow_peer;
+use agent_workshop::gateway::{Environment, LiveText, RequestQueue, Surroundings};
+use agent_workshop::log::events::Complete;
+use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::simulation::TaskCommand;
+use agent_workshop::workspace::starter;
+use bevy::ecs::prelude::*;
+
+use super::{AGENTS, PATIENCE};
+
+/// The script of the agent.
+const AGENT: &str = include_str!("agent.py");
+
+/// A workspace with the agent in it, allowed, and the folder of the person who allowed it.
+pub struct Place {
+    _workspace: tempfile::TempDir,
+    config: tempfile::TempDir,
+    /// The workspace.
+    pub folder: PathBuf,
+    /// The agent's script.
+    pub script: PathBuf,
+}
+
+impl Place {
+    /// One of so many agents, each started with these arguments.
+    pub fn new(agents: usize, arguments: &str) -> Self {
+        let folder = || tempfile::tempdir().expect("a temporary folder can be made");
+        let (workspace, config) = (folder(), folder());
+        let folder = workspace.path().canonicalize().expect("it is there");
+        starter::init(&folder).expect("the starter kit can be written");
+        let script = folder.join("agent.py");
+        let line = format!("python3 {} {arguments}", script.display());
+        let line = line.trim_end();
+        let mut scene = String::from("name: Hosted\nseed: 7\nelements: []\nagents:\n");
+        for at in 0..agents {
+            let _ = writeln!(scene, "  - {{ id: a{at}, profile: lead, position: [{}, 0] }}", at * 120);
+        }
+        let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [vfs_write]\n---\nYou lead.\n", format!("acp:{line}"));
+        let settings = format!(
+            "gateway: {{ max_concurrent: {AGENTS} }}\nkernel: {{ concurrency: {AGENTS}, turns_at_most: 1000 }}\n\
+             learning: {{ learns_from_work: false }}\n"
+        );
+        let files = [
+            ("agent.py", AGENT),
+            ("agents/lead.md", &lead),
+            ("scenes/hosted.yaml", &scene),
+            ("settings.yaml", &settings),
+        ];
+        std::fs::create_dir_all(folder.join("artifacts")).expect("folders can be made");
+        for (path, text) in files {
+            std::fs::write(folder.join(path), text).expect("files can be written");
+        }
+        let place = Self { _workspace: workspace, config, folder, script };
+        let agent = agent_of(line, &BTreeMap::new()).expect("it is a command line");
+        allow_peer(&place.environment(), &place.folder, &agent).expect("it can be kept");
+        place
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::new([], Some(self.config.path().to_owned())).in_workspace(&self.folder)
+    }
+
+    /// Where the person keeps what they allowed.
+    pub fn config(&self) -> &Path {
+        self.config.path()
+    }
+}
+
+/// The room.
+pub struct Hosted {
+    room: Room,
+    /// What was said at the ends of tasks.
+    pub said: Vec<String>,
+    /// Where it is.
+    pub place: Place,
+}
+
+impl Hosted {
+    /// Opens one with so many agents.
+    pub fn open(agents: usize, speed: Speed) -> Self {
+        let place = Place::new(agents, "");
+        let options =
+            OpenOptions { folder: place.folder.clone(), scene: Some("hosted".into()), ..OpenOptions::default() };
+        let (mut room, problems) = Room::open(&options).expect("it opens");
+        assert!(problems.is_empty(), "{problems:?}");
+        let world = room.app.world_mut();
+        world.insert_resource(Surroundings(place.environment()));
+        world.insert_resource(EventTap::default());
+        world.resource_mut::<SimClock>().speed = speed;
+        Self { room, said: Vec::new(), place }
+    }
+
+    fn world(&mut self) -> &mut World {
+        self.room.app.world_mut()
+    }
+
+    /// Gives a task.
+    pub fn task(&mut self, agent: usize, text: &str) {
+        let task = TaskCommand { agent: format!("a{agent}").into(), text: text.into() };
+        self.world().resource_mut::<Door<TaskCommand>>().push(task);
+    }
+
+    fn hear(&mut self) {
+        let events = self.world().resource_mut::<EventTap>().take();
+        self.said.extend(events.iter().filter_map(|event| event.read::<Complete>()).map(|done| done.text));
+    }
+
+    /// Runs the next tick if it may, else waits a little.
+    pub fn step(&mut self) {
+        self.room.driver.step(self.room.app.world_mut());
+        self.hear();
+    }
+
+    /// Lives until something holds.
+    pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while !holds(self) {
+            assert!(Instant::now() < until, "{what}: it never comes to that; said so far: {:?}", self.said);
+            self.step();
+        }
+    }
+
+    /// Lives for one frame, as the window does, and tells what is being said then.
+    pub fn frame(&mut self, length: Duration) -> String {
+        let begun = Instant::now();
+        while self.room.driver.try_step(self.room.app.world_mut()) == Step::Ticked {}
+        self.hear();
+        let said = self.live();
+        std::thread::sleep(length.saturating_sub(begun.elapsed()));
+        said
+    }
+
+    fn is_asked(&self) -> bool {
+        self.room.app.world().resource::<RequestQueue>().in_flight() > 0
+    }
+
+    /// What is being said.
+    pub fn live(&self) -> String {
+        self.room.app.world().resource::<LiveText>().iter().map(|(_, text)| text).collect()
+    }
+
+    /// How long it takes until the first chunk of the answer to a task is there, from the tick in which it is asked.
+    pub fn first_chunk(&mut self) -> Duration {
+        let (done, mut begun) = (self.said.len(), Instant::now());
+        self.task(0, "do:1 0 0");
+        while !self.is_asked() {
+            begun = Instant::now();
+            self.step();
+        }
+        while self.live().is_empty() {
+            assert!(begun.elapsed() < PATIENCE, "nothing is said");
+            self.step();
+        }
+        let took = begun.elapsed();
+        self.until("the end of an answer", |room| room.said.len() > done);
+        took
+    }
+}

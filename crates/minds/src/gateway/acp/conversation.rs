@@ -1,0 +1,175 @@
+//! A session with a coding agent for one piece of work: what it is sent with each question, and its answer as the room's
+//! work takes it.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::super::provider::ProviderError;
+use super::asking::{Answered, Asking};
+use super::ending::{finish, micro_usd, usage_of};
+use super::prompt::{news, results, rules_of};
+use super::requests::{AnswerContext, Asked};
+use super::session::Session;
+use crate::base::{Id, text};
+use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
+
+/// A session for one piece of work.
+pub(super) struct Conversation {
+    pub(super) session: Session,
+    pub(super) agent: Id,
+    /// What the rules were when it was told of them, by hash.
+    rules: u64,
+    /// What the agent wants and has been given to the room's work, by the ids of the calls.
+    pub(super) wanted: Vec<(String, Asked)>,
+    /// Calls that were given to the room's work.
+    pub(super) calls: u64,
+    /// What came in while the agent could not be told.
+    untold: Vec<String>,
+    /// Tokens that were reckoned with in its turn so far, before it tells what it used.
+    reckoned: Usage,
+    /// What it has told that it paid, in dollars.
+    pub(super) paid_usd: f64,
+    /// What its first prompt is, as long as it had none.
+    pub(super) first: Option<First>,
+    /// The call by which a person is asked about this mode of the agent, before its first prompt.
+    pub(super) asks_mode: Option<(String, OwnValue)>,
+    /// What could not be gone on with, in words for a person who was not told yet.
+    pub(super) lost: Option<String>,
+}
+
+/// What the first prompt of a session is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum First {
+    /// Everything.
+    Whole,
+    /// What the agent has not answered yet: it has kept the rest.
+    Resumed,
+}
+
+impl Conversation {
+    /// A session before its first prompt.
+    pub(super) fn new(session: Session, asking: &Asking, first: First, lost: Option<String>, paid_usd: f64) -> Self {
+        Self {
+            session,
+            agent: asking.program.key(),
+            rules: rules_of(&asking.request.prompt),
+            wanted: Vec::new(),
+            calls: 0,
+            untold: Vec::new(),
+            reckoned: Usage::default(),
+            paid_usd,
+            first: Some(first),
+            asks_mode: None,
+            lost,
+        }
+    }
+
+    /// What is sent with this question: nothing, where the agent only waits for what came of what it wanted.
+    pub(super) fn go_on(&mut self, asking: &Asking) -> Option<Vec<String>> {
+        let request = &asking.request;
+        if !self.wanted.is_empty() {
+            let (results, others) = results(&request.prompt);
+            let ground = || asking.ground();
+            let turn = self.session.turn.clone();
+            let context = AnswerContext {
+                workspace: &asking.place.workspace,
+                terminals: &turn.terminals,
+                ground: &ground,
+                images: &request.result_images,
+                takes_images: self.session.connection.takes_images,
+            };
+            for (id, asked) in self.wanted.drain(..) {
+                let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
+                match result {
+                    Some(result) => self.untold.extend(asked.answer(result, &context)),
+                    None => asked.refuse("the room has no answer to this any more"),
+                }
+            }
+            self.untold.extend(others);
+            if self.session.turn.is_open() {
+                return None;
+            }
+        }
+        let rules = rules_of(&request.prompt);
+        let has_changed = std::mem::replace(&mut self.rules, rules) != rules;
+        Some(news(&request.prompt, has_changed, std::mem::take(&mut self.untold)))
+    }
+
+    /// Waits until what the agent was told to stop has stopped; whether it can be asked again.
+    pub(super) async fn has_stopped(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience + Duration::from_secs(1);
+        while self.wanted.is_empty() && self.session.turn.is_open() {
+            tokio::select! {
+                () = self.session.turn.changed.notified() => {}
+                () = self.session.connection.gone() => return false,
+                () = sleep_until(until) => return false,
+            }
+        }
+        !self.session.connection.is_gone()
+    }
+
+    /// The agent's answer as the room's work takes it: done, or with calls of tools.
+    pub(super) fn completion(
+        &mut self,
+        answered: Answered,
+        sent_chars: usize,
+        asking: &Asking,
+    ) -> Result<Completion, ProviderError> {
+        let Answered { words, asked, end } = answered;
+        let (mut told, paid) = self.session.turn.told(end.is_some());
+        told.sent_chars = sent_chars;
+        told.cost_micro_usd = paid.map(|paid| {
+            let before = std::mem::replace(&mut self.paid_usd, paid);
+            // One that was ended may count anew.
+            micro_usd(if paid < before { paid } else { paid - before })
+        });
+        (told.session, told.lost) = (Some(self.kept()), self.lost.take());
+        let said = text::tokens_of_chars(words.chars().count());
+        let Some(response) = end else {
+            let calls: Vec<ToolCall> = asked.into_iter().map(|asked| self.given(asked, asking)).collect();
+            self.reckoned.input_tokens =
+                self.reckoned.input_tokens.saturating_add(text::tokens_of_chars(told.sent_chars));
+            self.reckoned.output_tokens = self.reckoned.output_tokens.saturating_add(said);
+            return Ok(Completion {
+                text: words,
+                tool_calls: calls,
+                usage: Usage::default(),
+                finish: Finish::ToolCalls,
+                told: Some(Box::new(told)),
+            });
+        };
+        // It ended without waiting for what it wanted.
+        asked.into_iter().for_each(Asked::withdraw);
+        self.session.turn.rest();
+        let reckoned = std::mem::take(&mut self.reckoned);
+        let mut usage = usage_of(&response);
+        usage.input_tokens = usage.input_tokens.saturating_sub(reckoned.input_tokens);
+        usage.output_tokens = usage.output_tokens.saturating_sub(reckoned.output_tokens);
+        usage.cached_tokens = usage.cached_tokens.min(usage.input_tokens);
+        let finish = finish(&response, &asking.program)?;
+        Ok(Completion { text: words, tool_calls: Vec::new(), usage, finish, told: Some(Box::new(told)) })
+    }
+
+    /// Something that the agent wants, as a call of the room's tools.
+    fn given(&mut self, asked: Asked, asking: &Asking) -> ToolCall {
+        self.calls += 1;
+        let id = format!("acp-{}", self.calls);
+        let call = asked.call(id.clone(), &asking.place.workspace);
+        self.wanted.push((id, asked));
+        call
+    }
+
+    /// Nobody waits for this answer any more.
+    pub(super) fn give_up(&mut self, patience: Duration) {
+        self.wanted.drain(..).for_each(|(_, asked)| asked.withdraw());
+        self.reckoned = Usage::default();
+        self.session.stop(patience);
+    }
+
+    /// The work is over.
+    pub(super) async fn close(mut self, patience: Duration) {
+        self.give_up(patience);
+        self.session.close().await;
+    }
+}

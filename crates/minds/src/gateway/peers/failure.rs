@@ -1,0 +1,17 @@
+//! Why something that is written down cannot be started or reached here.
+
+/// A program or a variable that there is not, a folder that cannot be opened.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct SetupFailure {
+    /// What, as one sentence without a full stop.
+    pub what: String,
+    /// What to do about it; empty where nothing can be done.
+    pub remedy: String,
+}
+
+impl SetupFailure {
+    pub(super) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: remedy.into() }
+    }
+}
