@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::PromptResponse;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
@@ -17,7 +16,7 @@ use super::super::provider::{
     AgentFault, AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest,
 };
 use super::connection::{Connection, Place};
-use super::conversation::Conversation;
+use super::conversation::{Answered, Conversation, Question};
 use super::ending::{finish, micro_usd, usage_of};
 use super::known::agent_of;
 use super::own_call::shown;
@@ -104,6 +103,7 @@ pub(super) struct Asking {
 impl Asking {
     /// Asks about a piece of work, in its session.
     async fn work(self, work: Id, sink: &mut DeltaSink) -> Result<Completion, ProviderError> {
+        let ground = || self.ground();
         let slot = self.pool.conversation(&self.request.agent, work);
         let mut kept = tokio::select! {
             kept = slot.lock() => kept,
@@ -133,7 +133,7 @@ impl Asking {
         let Some(conversation) = kept.as_mut() else { return Err(ProviderError::new(ErrorCause::Panicked, "")) };
         conversation.session.offer_tools(&self.request.tools);
         let blocks = match conversation.first {
-            None => conversation.go_on(&self),
+            None => conversation.go_on(&self.question(&ground)),
             Some(first) => {
                 if let Some(asks) = self.or_cancelled(conversation.enter_mode(&self)).await? {
                     return Ok(asks);
@@ -153,7 +153,7 @@ impl Asking {
         conversation.session.turn.expect();
         let outcome = self.answer(&conversation.session, sink).await;
         match outcome {
-            Ok(answered) => conversation.completion(answered, sent_chars, &self),
+            Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&ground)),
             Err(error) => {
                 conversation.give_up(self.terms.cancel);
                 Err(error)
@@ -168,6 +168,11 @@ impl Asking {
             settings: self.terms.programs.clone(),
             keys: self.keys.clone(),
         }
+    }
+
+    /// The question, as far as a session needs it.
+    fn question<'a>(&'a self, ground: &'a (dyn Fn() -> Ground + Sync)) -> Question<'a> {
+        Question { request: &self.request, program: &self.program, workspace: &self.place.workspace, ground }
     }
 
     /// The agent's process.
@@ -265,12 +270,4 @@ impl Asking {
             }
         }
     }
-}
-
-/// What an agent answered so far.
-#[derive(Default)]
-pub(super) struct Answered {
-    pub(super) words: String,
-    pub(super) asked: Vec<Asked>,
-    pub(super) end: Option<PromptResponse>,
 }

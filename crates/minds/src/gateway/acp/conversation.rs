@@ -1,18 +1,41 @@
 //! A session with a coding agent for one piece of work: what it is sent with each question, and its answer as the room's
 //! work takes it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::super::provider::ProviderError;
-use super::asking::{Answered, Asking};
+use agent_client_protocol::v1::schema::PromptResponse;
+
+use super::super::provider::{ProviderError, ProviderRequest};
+use super::answer_context::AnswerContext;
 use super::ending::{finish, micro_usd, usage_of};
 use super::prompt::{news, results, rules_of};
-use super::requests::{AnswerContext, Asked};
+use super::requests::Asked;
 use super::session::Session;
+use super::terminals::Ground;
+use crate::agent::McpServer;
 use crate::base::{Id, text};
 use crate::mind::{Completion, Finish, OwnValue, ToolCall, Usage};
+
+/// A question, as far as a session needs it.
+pub(super) struct Question<'a> {
+    pub(super) request: &'a ProviderRequest,
+    /// The agent's command line.
+    pub(super) program: &'a McpServer,
+    pub(super) workspace: &'a Path,
+    /// What a program is started with.
+    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
+}
+
+/// What an agent answered so far.
+#[derive(Default)]
+pub(super) struct Answered {
+    pub(super) words: String,
+    pub(super) asked: Vec<Asked>,
+    pub(super) end: Option<PromptResponse>,
+}
 
 /// A session for one piece of work.
 pub(super) struct Conversation {
@@ -49,11 +72,17 @@ pub(super) enum First {
 
 impl Conversation {
     /// A session before its first prompt.
-    pub(super) fn new(session: Session, asking: &Asking, first: First, lost: Option<String>, paid_usd: f64) -> Self {
+    pub(super) fn new(
+        session: Session,
+        (program, request): (&McpServer, &ProviderRequest),
+        first: First,
+        lost: Option<String>,
+        paid_usd: f64,
+    ) -> Self {
         Self {
             session,
-            agent: asking.program.key(),
-            rules: rules_of(&asking.request.prompt),
+            agent: program.key(),
+            rules: rules_of(&request.prompt),
             wanted: Vec::new(),
             calls: 0,
             untold: Vec::new(),
@@ -66,16 +95,15 @@ impl Conversation {
     }
 
     /// What is sent with this question: nothing, where the agent only waits for what came of what it wanted.
-    pub(super) fn go_on(&mut self, asking: &Asking) -> Option<Vec<String>> {
-        let request = &asking.request;
+    pub(super) fn go_on(&mut self, question: &Question<'_>) -> Option<Vec<String>> {
+        let request = question.request;
         if !self.wanted.is_empty() {
             let (results, others) = results(&request.prompt);
-            let ground = || asking.ground();
             let turn = self.session.turn.clone();
             let context = AnswerContext {
-                workspace: &asking.place.workspace,
+                workspace: question.workspace,
                 terminals: &turn.terminals,
-                ground: &ground,
+                ground: question.ground,
                 images: &request.result_images,
                 takes_images: self.session.connection.takes_images,
             };
@@ -114,7 +142,7 @@ impl Conversation {
         &mut self,
         answered: Answered,
         sent_chars: usize,
-        asking: &Asking,
+        question: &Question<'_>,
     ) -> Result<Completion, ProviderError> {
         let Answered { words, asked, end } = answered;
         let (mut told, paid) = self.session.turn.told(end.is_some());
@@ -127,7 +155,7 @@ impl Conversation {
         (told.session, told.lost) = (Some(self.kept()), self.lost.take());
         let said = text::tokens_of_chars(words.chars().count());
         let Some(response) = end else {
-            let calls: Vec<ToolCall> = asked.into_iter().map(|asked| self.given(asked, asking)).collect();
+            let calls: Vec<ToolCall> = asked.into_iter().map(|asked| self.given(asked, question)).collect();
             self.reckoned.input_tokens =
                 self.reckoned.input_tokens.saturating_add(text::tokens_of_chars(told.sent_chars));
             self.reckoned.output_tokens = self.reckoned.output_tokens.saturating_add(said);
@@ -147,15 +175,15 @@ impl Conversation {
         usage.input_tokens = usage.input_tokens.saturating_sub(reckoned.input_tokens);
         usage.output_tokens = usage.output_tokens.saturating_sub(reckoned.output_tokens);
         usage.cached_tokens = usage.cached_tokens.min(usage.input_tokens);
-        let finish = finish(&response, &asking.program)?;
+        let finish = finish(&response, question.program)?;
         Ok(Completion { text: words, tool_calls: Vec::new(), usage, finish, told: Some(Box::new(told)) })
     }
 
     /// Something that the agent wants, as a call of the room's tools.
-    fn given(&mut self, asked: Asked, asking: &Asking) -> ToolCall {
+    fn given(&mut self, asked: Asked, question: &Question<'_>) -> ToolCall {
         self.calls += 1;
         let id = format!("acp-{}", self.calls);
-        let call = asked.call(id.clone(), &asking.place.workspace);
+        let call = asked.call(id.clone(), question.workspace);
         self.wanted.push((id, asked));
         call
     }

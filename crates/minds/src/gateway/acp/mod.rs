@@ -19,6 +19,7 @@
 //! Nothing that it says is believed: its words are cut, its messages are bounded, its time is limited, and what it
 //! started ends with it.
 
+mod answer_context;
 mod asking;
 pub mod available;
 mod connection;

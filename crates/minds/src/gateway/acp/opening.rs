@@ -25,7 +25,7 @@ impl Asking {
             self.choose_options(&session).await?;
             // Where it goes on, it goes on counting, too.
             let paid = previous.filter(|_| first == First::Resumed).map_or(0, |session| session.paid_micro_usd);
-            Ok(Conversation::new(session, self, first, lost, paid as f64 / 1e6))
+            Ok(Conversation::new(session, (&self.program, &self.request), first, lost, paid as f64 / 1e6))
         };
         self.or_cancelled(begun).await
     }

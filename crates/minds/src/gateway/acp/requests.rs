@@ -15,10 +15,11 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Map, Value, json};
 
+use super::answer_context::AnswerContext;
 use super::own_call::{apply, relative};
 use super::room_tools::{OfferedTools, RoomToolCall};
-use super::terminals::{Ground, Terminals, words_of};
-use crate::mind::{CallEnd, OwnCall, PromptMessage, ResultImages, ToolCall};
+use super::terminals::{Terminals, words_of};
+use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};
 
 /// The tool that reads a file for an agent, with a result that is data.
 pub const READ_TEXT: &str = "read_text";
@@ -239,20 +240,6 @@ impl Request {
             }
         };
     }
-}
-
-/// What answers need beside what came of the calls.
-pub(super) struct AnswerContext<'a> {
-    /// The workspace.
-    pub(super) workspace: &'a Path,
-    /// The terminals of the session.
-    pub(super) terminals: &'a Terminals,
-    /// What a program is started with.
-    pub(super) ground: &'a (dyn Fn() -> Ground + Sync),
-    /// Images that came of calls.
-    pub(super) images: &'a ResultImages,
-    /// Whether the agent takes images.
-    pub(super) takes_images: bool,
 }
 
 /// The folder in which a program is to run, as the room has it; none for the workspace itself.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 
-use super::requests::AnswerContext;
+use super::answer_context::AnswerContext;
 use crate::mind::{AgentImage, CallEnd, PromptMessage, ToolCall, ToolDeclaration};
 
 /// What the server of the room's tools is called to the agent.
