@@ -244,7 +244,7 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::gateway::acp::requests::AnswerContext;
+    use crate::gateway::acp::answer_context::AnswerContext;
     use crate::mind::{AgentImage, PromptMessage, ResultImages};
 
     struct Open {
