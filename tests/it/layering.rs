@@ -12,7 +12,7 @@ use crate::cases;
 /// else about the order follows from this list, also what `src/lib.rs` says of it.
 const HOUSE: [(&str, &[&str]); 9] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
-    ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine"]),
+    ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine", "modules"]),
     ("crates/knowledge", &["knowledge"]),
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use workshop_mdx::document::{self, AgentDocument, check_arguments};
-use workshop_mdx::engine::{EngineLimits, HostAnswer, ProgramCache, ToolCall};
+use workshop_mdx::engine::{EngineLimits, HostAnswer, ProgramCache, ToolCall, ToolCode};
 
 const DOCUMENT: &str = r#"# Agent: Figures
 
@@ -56,7 +56,7 @@ fn call(document: &AgentDocument, cache: &ProgramCache) {
     let limits = EngineLimits::default();
     let arguments = check_arguments(&tool.parameters, &json!({ "city": "Zürich", "days": 2 })).expect("they fit");
     let call = ToolCall {
-        program: cache.program(&tool.code.text, limits.code_bytes).expect("it is TypeScript"),
+        code: ToolCode::Ready(cache.program(&tool.code.text, limits.code_bytes).expect("it is TypeScript")),
         file: "agent.mdx".to_owned(),
         first_line: tool.code.first_line,
         arguments,

@@ -7,5 +7,6 @@
 pub mod document;
 pub mod engine;
 pub mod heartbeat;
+pub mod modules;
 pub mod skills;
 pub mod source;

@@ -1,5 +1,6 @@
 //! What a document says.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::parameter::{Parameter, parameters_schema};
@@ -51,7 +52,7 @@ pub struct Section {
 }
 
 /// A tool that a document defines.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// The name that a model calls it by: letters, digits, `_` and `-`, at most 64.
     pub name: String,
@@ -73,7 +74,7 @@ impl ToolDefinition {
 }
 
 /// The code of a tool.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolCode {
     /// TypeScript, with `\n` between its lines.
     pub text: String,

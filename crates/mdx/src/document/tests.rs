@@ -353,7 +353,7 @@ fn reading_takes_time_in_proportion_to_the_length() {
         format!("{}\n<Tool name=\"x\nword `x <Tool {{/* <!-- \n> - 1. ```\n\n", WEATHER.replace("tool_name", "t"));
     let measure = |count: usize| {
         let text = unit.repeat(count);
-        let fastest = (0..3).map(|_| {
+        let fastest = (0..5).map(|_| {
             let begun = std::time::Instant::now();
             std::hint::black_box(parse(&text));
             begun.elapsed()
@@ -361,5 +361,5 @@ fn reading_takes_time_in_proportion_to_the_length() {
         fastest.min().unwrap()
     };
     let (small, large) = (measure(100), measure(800));
-    assert!(large < small * 8 * 4, "eight times the text took {small:?} and {large:?}");
+    assert!(large < small * 8 * 6, "eight times the text took {small:?} and {large:?}");
 }

@@ -8,6 +8,8 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use rquickjs::{CatchResultExt, Ctx, Function, Module, Promise, Value};
 use serde_json::{Map, Value as Json};
 
+use super::cache::ProgramCache;
+use super::check::unreadable;
 use super::clock::Pulse;
 use super::drive::{Beginning, Incoming, Link, Machine, Session};
 use super::failure::{self, Place};
@@ -23,11 +25,25 @@ const THREAD_STACK_BYTES: usize = 1 << 20;
 /// Stands below the code of a tool: whatever defines `execute`, the engine finds it.
 const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
 
+/// The code of a tool.
+#[derive(Clone, Debug)]
+pub enum ToolCode {
+    /// It was read already.
+    Ready(Arc<Program>),
+    /// As it was written: it is read on the thread of the call, and remembered.
+    Written {
+        /// TypeScript.
+        text: Arc<str>,
+        /// What was read before.
+        programs: Arc<ProgramCache>,
+    },
+}
+
 /// A call of a tool. The arguments fit the tool's parameters already: see `document::check_arguments`.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// What runs.
-    pub program: Arc<Program>,
+    pub code: ToolCode,
     /// What the document is called in messages, as `agents/ada/agent.mdx`.
     pub file: String,
     /// The line of the document that the first line of the code stands on, counted from 1.
@@ -91,14 +107,28 @@ impl ToolCall {
         RunningCall { requests, answers, finished, pulse, limits, is_finished: false }
     }
 
+    /// The code without its types.
+    fn program(&self) -> Result<Arc<Program>, ToolFailure> {
+        match &self.code {
+            ToolCode::Ready(program) => Ok(program.clone()),
+            ToolCode::Written { text, programs } => programs
+                .program(text, self.limits.code_bytes)
+                .map_err(|error| unreadable(&error, &self.file, self.first_line)),
+        }
+    }
+
     fn run(self, link: Link) -> ToolOutcome {
+        let program = match self.program() {
+            Ok(program) => program,
+            Err(failure) => return failed(failure),
+        };
         let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
         let machine = match Machine::new(beginning, link, Imports::default()) {
             Ok(machine) => machine,
             Err(error) => return failed(ToolFailure::new(FailureKind::Engine, error.to_string())),
         };
         machine.shared.clock.run();
-        let result = machine.context.with(|ctx| self.run_in(&ctx, &machine));
+        let result = machine.context.with(|ctx| self.run_in(&ctx, &machine, &program));
         machine.shared.clock.rest();
         ToolOutcome {
             result,
@@ -108,7 +138,7 @@ impl ToolCall {
         }
     }
 
-    fn run_in(&self, ctx: &Ctx<'_>, machine: &Machine) -> Result<String, ToolFailure> {
+    fn run_in(&self, ctx: &Ctx<'_>, machine: &Machine, program: &Program) -> Result<String, ToolFailure> {
         let place = Place { file: self.file.clone(), first_line: self.first_line };
         let session = match Session::new(ctx, machine) {
             Ok(session) => session,
@@ -121,16 +151,25 @@ impl ToolCall {
                 return Err(ToolFailure::new(FailureKind::Engine, text));
             }
         };
-        self.execute(&session, &place)
+        self.execute(&session, program, &place)
     }
 
-    fn execute<'js>(&self, session: &Session<'_, 'js>, place: &Place) -> Result<String, ToolFailure> {
+    fn execute<'js>(
+        &self,
+        session: &Session<'_, 'js>,
+        program: &Program,
+        place: &Place,
+    ) -> Result<String, ToolFailure> {
+        // What was thrown may run code when it is looked at, and be stopped there.
+        let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
         let thrown = || {
-            let stopped = session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
-            stopped.unwrap_or_else(|| failure::caught(&session.ctx, &session.world, (&self.program, place)))
+            ended().unwrap_or_else(|| {
+                let caught = failure::caught(&session.ctx, &session.world, (program, place));
+                ended().unwrap_or(caught)
+            })
         };
         let stopped = |stop| ToolFailure::stopped(stop, &self.limits);
-        let module = Module::declare(session.ctx.clone(), &*self.file, format!("{}{FOOT}", self.program.code));
+        let module = Module::declare(session.ctx.clone(), &*self.file, format!("{}{FOOT}", program.code));
         let (module, evaluated) = module.and_then(Module::eval).map_err(|_| thrown())?;
         session.settle(&evaluated).map_err(stopped)?;
         evaluated.result::<Value<'js>>().unwrap_or_else(|| Err(rquickjs::Error::Exception)).map_err(|_| thrown())?;
@@ -165,7 +204,7 @@ fn failed(failure: ToolFailure) -> ToolOutcome {
 }
 
 /// A text of at most so many bytes; what is cut is told.
-fn cut(text: String, bytes_at_most: usize) -> String {
+pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
     if text.len() <= bytes_at_most {
         return text;
     }

@@ -91,6 +91,12 @@ impl Clock {
         self.pulse.set_due(None);
     }
 
+    /// A new call of a runtime that stays: what was used is forgotten.
+    pub(super) fn begin_anew(&self) {
+        self.ran.set(Duration::ZERO);
+        self.waited.set(Duration::ZERO);
+    }
+
     pub(super) fn ran(&self) -> Duration {
         self.ran.get() + self.running_since.get().map_or(Duration::ZERO, |since| since.elapsed())
     }

@@ -10,6 +10,7 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, IntoJs, Object, Promise, Runtime, TypedArray, Value};
 
 use super::clock::{Clock, Pulse, Stop};
+use super::halt::Halt;
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
 use super::limits::EngineLimits;
@@ -70,9 +71,18 @@ impl Machine {
         runtime.set_max_stack_size(limits.stack_bytes);
         imports.install(&runtime);
         // Set before any code runs: inside of a context it cannot be.
-        let of = shared.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || of.clock.must_stop())));
+        let (of, halt) = (shared.clone(), Halt::default());
+        let at_end = halt.clone();
+        let must_stop = move || {
+            let must_stop = of.clock.must_stop();
+            if must_stop {
+                at_end.apply(of.limits.memory_bytes);
+            }
+            must_stop
+        };
+        runtime.set_interrupt_handler(Some(Box::new(must_stop)));
         let context = Context::full(&runtime).map_err(|_| NoMachine)?;
+        halt.set(&context);
         Ok(Self { shared, incoming: link.incoming, context })
     }
 }

@@ -42,4 +42,4 @@ impl Default for EngineLimits {
 pub(super) const REQUESTS_AT_ONCE: usize = 64;
 
 /// How long after its limit a call that does not stop by itself is given up.
-pub(super) const GRACE: Duration = Duration::from_millis(50);
+pub(super) const GRACE: Duration = Duration::from_millis(75);

@@ -13,7 +13,7 @@ use swc_ts_fast_strip::{Mode, Options, TransformOutput, operate};
 const STACK_BYTES: usize = 1 << 30;
 
 /// Code that an engine can run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
     /// JavaScript, as a module.
     pub(super) code: String,

@@ -17,10 +17,11 @@ use super::random::Random;
 
 const GUARDS: &str = include_str!("prelude/guards.js");
 const BASE: &str = include_str!("prelude/base.js");
-const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 4] = [
     ("url", include_str!("prelude/url.js")),
     ("text", include_str!("prelude/text.js")),
     ("fetch", include_str!("prelude/fetch.js")),
+    ("module", include_str!("prelude/module.js")),
 ];
 
 /// What the functions of a world share with the thread that drives it.

@@ -102,16 +102,16 @@
     for (let at = 0; at < bytes.length; at += 4096) parts.push(fromCharCode(...bytes.subarray(at, at + 4096)));
     return native.decode(parts.join(""));
   };
-  const world = { request, text, decode };
-  const log = async (message) => { native.log("info", shown(message)); };
-
   const rendered = (value) => {
     if (value === undefined) return "";
     if (typeof value === "string") return value.toWellFormed();
     if (typeof value === "object") return (stringify(value) ?? "").toWellFormed();
     return String(value).toWellFormed();
   };
+  const world = { request, text, decode, rendered };
+  const log = async (message) => { native.log("info", shown(message)); };
 
+  const prompt = async (message) => (await request({ kind: "prompt", message: text(message, "the message") })).text;
   const context = (given) => ({ ...given, log, readFile, writeFile });
   return {
     context,
@@ -138,7 +138,7 @@
       return [message ? `${named}: ${message}` : named, String(error.stack ?? "")];
     },
     // For modules.
-    prompt: async (message) => (await request({ kind: "prompt", message: text(message, "the message") })).text,
-    rendered,
+    module: () => part("module"),
+    moduleContext: (agentDir) => ({ agentDir, prompt, log }),
   };
 })
