@@ -135,7 +135,7 @@ pub fn files() -> Vec<Figure> {
     let opened = Times::of(1, 9, open);
     vec![
         Figure::at_most_ms(
-            format!("a memory added in an open room of 1,000: its line and its version on disk, indexed"),
+            "a memory added in an open room of 1,000: its line and its version on disk, indexed".to_owned(),
             1.0,
             &added,
         )

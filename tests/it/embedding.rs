@@ -245,7 +245,9 @@ fn a_server_that_failed_is_left_alone_for_a_while() {
         };
         let _is_heard = stream.write_all(&answer);
     });
-    let embedder = open("openai", &server.url, &EmbeddingMeter::default()).unwrap_or_else(|error| panic!("{error}"));
+    let settings = GatewaySettings { retry_first_delay_secs: 60.0, retry_longest_delay_secs: 60.0, ..hasty() };
+    let embedder = open_with("openai", &server.url, &EmbeddingMeter::default(), &settings);
+    let embedder = embedder.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(embedder.trouble(), None);
     fails.store(true, Ordering::SeqCst);
     let before = server.seen();

@@ -128,6 +128,12 @@ impl BudgetSettings {
         set.filter_map(|(name, scope, measure, limit)| Some(Cap { name, scope, measure, limit: limit? })).collect()
     }
 
+    /// Those of them that hold for the room as a whole, whoever asks.
+    pub fn caps_of_room(&self) -> Vec<Cap> {
+        let is_of_one = |scope| matches!(scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation);
+        self.caps().into_iter().filter(|cap| !is_of_one(cap.scope)).collect()
+    }
+
     fn costs(&self) -> [(&'static str, Scope, Option<f64>); 5] {
         [
             ("cost_per_activation_usd", Scope::Activation, self.cost_per_activation_usd),

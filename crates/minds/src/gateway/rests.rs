@@ -11,7 +11,7 @@ use super::provider::ErrorCause;
 use super::retry::RetryPolicy;
 
 /// A server that asks to wait longer, in seconds, is asked again after this.
-const LONGEST_REST_SECS: f64 = 86_400.0;
+pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
 
 /// What is known of every provider that asked to be left alone. Copies know the same.
 #[derive(Clone, Default, Debug)]

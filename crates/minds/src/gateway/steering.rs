@@ -57,6 +57,42 @@ impl Input for TrialUsed {
     const KIND: &'static str = "provider_trial";
 }
 
+/// A call that nobody in the room asked, and that counts for the caps of the run and of the hour all the same.
+pub(super) struct CallApart<'a> {
+    /// What for, as the log says it.
+    pub(super) kind: &'static str,
+    /// Provider and model.
+    pub(super) asked: (&'a str, &'a str),
+    /// Whose minutes count.
+    pub(super) timekeeping: Timekeeping,
+    /// Whether it was answered on this computer or its network.
+    pub(super) is_local: bool,
+    /// What it used.
+    pub(super) used: Tally,
+    /// How long it took.
+    pub(super) duration_ms: u64,
+    /// What went wrong, in words.
+    pub(super) failure: Option<&'a String>,
+}
+
+impl CallApart<'_> {
+    /// Books it, and says it in the log.
+    pub(super) fn book(&self, questions: &mut RequestQueue, log: &mut EventLog) {
+        questions.ledger.book(self.timekeeping, self.is_local, self.used);
+        let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
+        log.write(EventDraft::of(&ModelCall {
+            kind: self.kind.into(),
+            provider: self.asked.0.to_owned(),
+            model: self.asked.1.to_owned(),
+            tokens: Some(self.used.tokens),
+            duration_ms: self.duration_ms,
+            cost_usd: Some(self.used.cost().known()),
+            error: self.failure.map(failed),
+            ..ModelCall::default()
+        }));
+    }
+}
+
 /// Takes in what a person decided and tried out.
 pub(super) fn take_in(
     mut stand_ins: MessageReader<StandIn>,
@@ -69,18 +105,16 @@ pub(super) fn take_in(
         log.write(EventDraft::of(&Logged::stand_in(provider.clone())));
     }
     for trial in trials.read() {
-        questions.ledger.book(trial.timekeeping, trial.is_local, trial.used);
-        let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
-        log.write(EventDraft::of(&ModelCall {
-            kind: "trial".into(),
-            provider: trial.provider.clone(),
-            model: trial.model.clone(),
-            tokens: Some(trial.used.tokens),
+        let call = CallApart {
+            kind: "trial",
+            asked: (&trial.provider, &trial.model),
+            timekeeping: trial.timekeeping,
+            is_local: trial.is_local,
+            used: trial.used,
             duration_ms: trial.duration_ms,
-            cost_usd: Some(trial.used.cost().known()),
-            error: trial.failure.as_ref().map(failed),
-            ..ModelCall::default()
-        }));
+            failure: trial.failure.as_ref(),
+        };
+        call.book(&mut questions, &mut log);
     }
 }
 

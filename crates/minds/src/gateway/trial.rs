@@ -7,7 +7,7 @@ use bevy::ecs::world::World;
 
 use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
-use super::budget::{BudgetSettings, Scope};
+use super::budget::BudgetSettings;
 use super::dispatch::{SimulatedProviders, Surroundings};
 use super::keys::Environment;
 use super::ledger::{Reservation, Tally, Timekeeping};
@@ -69,11 +69,7 @@ impl Trial {
         let choice = settings.choose(Some(spec), None)?;
         let request = request(&choice);
         let questions = world.resource::<RequestQueue>();
-        let caps = world.resource::<BudgetSettings>().caps();
-        let of_room: Vec<_> = caps
-            .into_iter()
-            .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
-            .collect();
+        let of_room = world.resource::<BudgetSettings>().caps_of_room();
         let site = settings.site(&choice.provider, &questions.sites);
         let rate = rate(&choice, site, world.resource::<PriceSettings>());
         if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {

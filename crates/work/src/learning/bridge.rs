@@ -70,7 +70,7 @@ impl KnowledgeBridge {
 
     /// Another model is to say what texts mean, where it is another.
     pub(super) fn choose_embedder(&mut self, choice: EmbedderChoice) {
-        if self.embedder == choice {
+        if self.embedder.wanted() == choice.wanted() {
             return;
         }
         self.used.extend(self.take_used());

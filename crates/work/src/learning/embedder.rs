@@ -4,32 +4,130 @@
 
 use std::path::{Path, PathBuf};
 
+use super::settings::{BUILT_IN, KnowledgeSettings};
 use crate::base::Problem;
 use crate::gateway::embedding::{EmbeddingAccess, EmbeddingMeter, ProviderEmbedder};
 use crate::gateway::keys::Environment;
 use crate::gateway::{GatewaySettings, PriceSettings};
 use crate::knowledge::{AnyEmbedder, Db, EmbeddingError, MiniLm, WordLlama};
 
-use super::settings::{BUILT_IN, KnowledgeSettings};
-
 /// The word for MiniLM in settings: alone, or with its folder behind a colon.
 const MINILM: &str = "minilm";
 /// What MiniLM is called where others keep it.
 const NAME: &str = "all-MiniLM-L6-v2";
 
-/// The folder of MiniLM: the one that is named, or where others keep what they fetched.
-fn minilm_folder(rest: &str) -> Result<PathBuf, Problem> {
-    let wrong = |what: String, remedy: String| Problem::error("settings.yaml: knowledge.embedder", what, remedy);
-    if let Some(folder) = rest.strip_prefix(':').map(str::trim).filter(|folder| !folder.is_empty()) {
-        return Ok(PathBuf::from(folder));
+/// The model that settings name.
+#[derive(Clone, PartialEq, Default)]
+pub enum WantedEmbedder {
+    /// The one that is part of the program.
+    #[default]
+    BuiltIn,
+    /// MiniLM from this folder; from a cache where none is named.
+    MiniLm(Option<PathBuf>),
+    /// A provider's.
+    Provider(Box<EmbeddingAccess>),
+    /// None that there is; why, and what to do.
+    Unknown(Problem),
+}
+
+/// Which model is wanted, and what it uses.
+#[derive(Clone, Default)]
+pub struct EmbedderChoice {
+    wanted: WantedEmbedder,
+    meter: EmbeddingMeter,
+}
+
+impl std::fmt::Debug for EmbedderChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("EmbedderChoice").field(&self.access().map(EmbeddingAccess::model)).finish()
     }
-    if !rest.trim_matches(':').trim().is_empty() {
-        let what = format!("there is no model \"{MINILM}{rest}\"");
-        return Err(wrong(what, format!("write {MINILM}:FOLDER, or {MINILM} where it is in a cache")));
+}
+
+/// A model that is in use.
+pub(super) struct Opened {
+    /// What says what texts mean.
+    pub(super) embedder: AnyEmbedder,
+    /// Why it is not the one that the settings name, and what to do.
+    pub(super) instead: Option<String>,
+}
+
+impl EmbedderChoice {
+    /// The one that these settings name. Nothing is looked for on disk, and nobody is asked.
+    pub fn of(
+        settings: &KnowledgeSettings,
+        gateway: &GatewaySettings,
+        prices: &PriceSettings,
+        environment: &Environment,
+    ) -> Self {
+        let spec = settings.embedder.trim();
+        let wanted = if spec.is_empty() || spec == BUILT_IN {
+            WantedEmbedder::BuiltIn
+        } else if spec == MINILM {
+            WantedEmbedder::MiniLm(None)
+        } else if let Some(folder) = spec.strip_prefix(MINILM).and_then(|rest| rest.strip_prefix(':')) {
+            WantedEmbedder::MiniLm(Some(folder.trim().into()).filter(|folder: &PathBuf| !folder.as_os_str().is_empty()))
+        } else {
+            match EmbeddingAccess::of(spec, gateway, prices, environment.clone()) {
+                Ok(access) => WantedEmbedder::Provider(Box::new(access)),
+                Err(problem) => WantedEmbedder::Unknown(problem),
+            }
+        };
+        Self { wanted, ..Self::default() }
     }
-    let found = caches().into_iter().find(|folder| folder.join("model.safetensors").is_file());
+
+    /// The model that is wanted.
+    pub fn wanted(&self) -> &WantedEmbedder {
+        &self.wanted
+    }
+
+    /// The model of a provider that is wanted.
+    pub fn access(&self) -> Option<&EmbeddingAccess> {
+        match &self.wanted {
+            WantedEmbedder::Provider(access) => Some(access),
+            _ => None,
+        }
+    }
+
+    /// What it uses, and whether it may use more.
+    pub fn meter(&self) -> &EmbeddingMeter {
+        &self.meter
+    }
+
+    /// Sets up to use it. Where a provider's is asked for the first time, it is asked how many numbers its vectors have.
+    pub(super) fn open(&self, db: &Db) -> Result<Opened, EmbeddingError> {
+        let opened = match &self.wanted {
+            WantedEmbedder::BuiltIn => return Ok(Opened { embedder: built_in()?, instead: None }),
+            WantedEmbedder::MiniLm(folder) => open_minilm(folder.as_deref())
+                .map(|(model, _)| Box::new(model) as AnyEmbedder)
+                .map_err(|problem| problem.to_string()),
+            WantedEmbedder::Provider(access) => {
+                let dimensions = db.dimensions_of(access.model()).unwrap_or_default();
+                ProviderEmbedder::open((**access).clone(), dimensions, self.meter.clone())
+                    .map(|model| Box::new(model) as AnyEmbedder)
+                    .map_err(|error| error.to_string())
+            }
+            WantedEmbedder::Unknown(problem) => Err(problem.to_string()),
+        };
+        match opened {
+            Ok(embedder) => Ok(Opened { embedder, instead: None }),
+            Err(why) => Ok(Opened { embedder: built_in()?, instead: Some(why) }),
+        }
+    }
+}
+
+fn built_in() -> Result<AnyEmbedder, EmbeddingError> {
+    Ok(Box::new(WordLlama::built_in()?))
+}
+
+/// Reads MiniLM from a folder, or from where others keep what they fetched; with where that is.
+pub fn open_minilm(named: Option<&Path>) -> Result<(MiniLm, PathBuf), Problem> {
     let remedy = format!("name its folder, with config.json, vocab.txt and model.safetensors: {MINILM}:FOLDER");
-    found.ok_or_else(|| wrong(format!("{NAME} is in no cache on this computer"), remedy))
+    let wrong = |what: String| Problem::error("settings.yaml: knowledge.embedder", what, remedy.clone());
+    let in_cache = || caches().into_iter().find(|folder| folder.join("model.safetensors").is_file());
+    let folder = named.map(Path::to_owned).or_else(in_cache);
+    let folder = folder.ok_or_else(|| wrong(format!("{NAME} is in no cache on this computer")))?;
+    let model = MiniLm::open(&folder).map_err(|error| wrong(error.to_string()))?;
+    Ok((model, folder))
 }
 
 /// Where the tools of Hugging Face keep it.
@@ -45,100 +143,24 @@ fn caches() -> Vec<PathBuf> {
     found.into_iter().chain(of_torch).collect()
 }
 
-/// Which model is wanted, as the settings and the computer have it.
-#[derive(Clone, Default)]
-pub struct EmbedderChoice {
-    access: Option<EmbeddingAccess>,
-    /// Where MiniLM lies, where it is wanted.
-    folder: Option<PathBuf>,
-    /// Why what the settings name cannot be asked at all.
-    problem: Option<Problem>,
-    meter: EmbeddingMeter,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl PartialEq for EmbedderChoice {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.access, &self.folder, &self.problem) == (&other.access, &other.folder, &other.problem)
-    }
-}
-
-impl std::fmt::Debug for EmbedderChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let of_provider = self.access.as_ref().map(|access| &*access.model().0);
-        let model = of_provider.unwrap_or(if self.folder.is_some() { MINILM } else { BUILT_IN });
-        f.debug_tuple("EmbedderChoice").field(&model).finish()
-    }
-}
-
-/// A model that is in use.
-pub struct Opened {
-    /// What says what texts mean.
-    pub embedder: AnyEmbedder,
-    /// Why it is not the one that the settings name, and what to do.
-    pub instead: Option<String>,
-}
-
-impl EmbedderChoice {
-    /// The one that these settings name.
-    pub fn of(
-        settings: &KnowledgeSettings,
-        gateway: &GatewaySettings,
-        prices: &PriceSettings,
-        environment: &Environment,
-    ) -> Self {
-        let spec = settings.embedder.trim();
-        if spec.is_empty() || spec == BUILT_IN {
-            return Self::default();
-        }
-        if let Some(rest) = spec.strip_prefix(MINILM) {
-            return match minilm_folder(rest) {
-                Ok(folder) => Self { folder: Some(folder), ..Self::default() },
-                Err(problem) => Self { problem: Some(problem), ..Self::default() },
-            };
-        }
-        match EmbeddingAccess::of(spec, gateway, prices, environment.clone()) {
-            Ok(access) => Self { access: Some(access), ..Self::default() },
-            Err(problem) => Self { problem: Some(problem), ..Self::default() },
-        }
+    fn wanted(spec: &str) -> WantedEmbedder {
+        let settings = KnowledgeSettings { embedder: spec.to_owned(), ..KnowledgeSettings::default() };
+        let (gateway, prices) = (GatewaySettings::default(), PriceSettings::default());
+        EmbedderChoice::of(&settings, &gateway, &prices, &Environment::default()).wanted
     }
 
-    /// What is wrong with what the settings name.
-    pub fn problem(&self) -> Option<&Problem> {
-        self.problem.as_ref()
-    }
-
-    /// Where MiniLM lies, where it is wanted.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
-    }
-
-    /// The model of a provider that is wanted.
-    pub fn access(&self) -> Option<&EmbeddingAccess> {
-        self.access.as_ref()
-    }
-
-    /// What it uses, and whether it may use more.
-    pub fn meter(&self) -> &EmbeddingMeter {
-        &self.meter
-    }
-
-    /// Sets up to use it. Where it is asked for the first time, it is asked how many numbers its vectors have.
-    pub(super) fn open(&self, db: &Db) -> Result<Opened, EmbeddingError> {
-        let built_in = || WordLlama::built_in().map(|embedder| Box::new(embedder) as AnyEmbedder);
-        if let Some(folder) = &self.folder {
-            return match MiniLm::open(folder) {
-                Ok(model) => Ok(Opened { embedder: Box::new(model), instead: None }),
-                Err(error) => Ok(Opened { embedder: built_in()?, instead: Some(error.to_string()) }),
-            };
-        }
-        let Some(access) = &self.access else {
-            let instead = self.problem.as_ref().map(ToString::to_string);
-            return Ok(Opened { embedder: built_in()?, instead });
-        };
-        let dimensions = db.dimensions_of(access.model()).unwrap_or_default();
-        match ProviderEmbedder::open(access.clone(), dimensions, self.meter.clone()) {
-            Ok(embedder) => Ok(Opened { embedder: Box::new(embedder), instead: None }),
-            Err(error) => Ok(Opened { embedder: built_in()?, instead: Some(error.to_string()) }),
+    #[test]
+    fn settings_name_the_built_in_model_one_in_a_folder_or_a_providers() {
+        assert!(wanted("") == WantedEmbedder::BuiltIn && wanted(" built-in ") == WantedEmbedder::BuiltIn);
+        assert!(wanted("minilm") == WantedEmbedder::MiniLm(None) && wanted("minilm:") == WantedEmbedder::MiniLm(None));
+        assert!(wanted("minilm: /models/x") == WantedEmbedder::MiniLm(Some("/models/x".into())));
+        assert!(matches!(wanted("ollama:all-minilm"), WantedEmbedder::Provider(_)));
+        for unknown in ["minilms", "minilm/x", "anthropic:x", "openai"] {
+            assert!(matches!(wanted(unknown), WantedEmbedder::Unknown(_)), "{unknown}");
         }
     }
 }

@@ -18,7 +18,7 @@ pub mod settings;
 mod telling;
 
 pub use bridge::{KnowledgeBridge, has_news, must_wait, wait_for_answer};
-pub use embedder::EmbedderChoice;
+pub use embedder::{EmbedderChoice, WantedEmbedder, open_minilm};
 pub use files::{KnowledgeFiles, KnowledgeFilesError, count_memories};
 pub use lessons::{LessonAnswered, Lessons};
 pub use search::{MemoryQuery, MemorySearch};

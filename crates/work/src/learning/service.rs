@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never, select};
 use serde::{Deserialize, Serialize};
 
 use super::answering::{self, Caller};
-use super::embedder::EmbedderChoice;
+use super::embedder::{EmbedderChoice, WantedEmbedder};
 use super::files::{KnowledgeFiles, KnowledgeFilesError};
 use super::lessons::{LessonAnswer, LessonAnswered};
 use super::search::{MemorySearch, Search, searches};
@@ -307,7 +307,7 @@ impl Work {
     fn note_whether_wanted(&mut self) {
         let is_other = self.opened.as_ref().is_some_and(|opened| opened.instead().is_some());
         // What the settings name wrongly stays wrong until they are changed.
-        let may_come = is_other && self.wanted.problem().is_none();
+        let may_come = is_other && !matches!(self.wanted.wanted(), WantedEmbedder::Unknown(_));
         self.wanted_again = may_come.then(|| Instant::now() + WANTED_AGAIN_AFTER);
     }
 

@@ -83,6 +83,7 @@ fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
         put(&mut index, Memory::new(&"ada".into(), note, None));
     }
     let mut tables = [(0.0, 0), (0.0, 0), (0.0, 0)];
+    let mut firsts = [0; 3];
     for (note, question) in &pairs {
         let embedding = model().embed(question).ok();
         let blank = |text, embedding| Query {
@@ -94,16 +95,19 @@ fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
             filter: Filter::default(),
         };
         let ways = [blank(*question, embedding.as_ref()), blank("", embedding.as_ref()), blank(*question, None)];
-        for ((reciprocal, hits), query) in tables.iter_mut().zip(&ways) {
+        for (((reciprocal, hits), first), query) in tables.iter_mut().zip(&mut firsts).zip(&ways) {
             let recalled = index.recall(query);
             let rank = recalled.iter().position(|one| one.entry.memory.content == *note);
             *reciprocal += rank.map_or(0.0, |rank| 1.0 / (rank as f64 + 1.0)) / pairs.len() as f64;
             *hits += usize::from(rank.is_some_and(|rank| rank < 5));
+            *first += usize::from(rank == Some(0));
         }
     }
     let [hybrid, meaning, words] = tables;
     let told = format!("hybrid {hybrid:?}, meaning {meaning:?}, words {words:?} of {}", pairs.len());
     assert!(hybrid.0 > meaning.0 && hybrid.0 > words.0, "{told}");
+    // As `workshop doctor` and `docs/knowledge.md` say.
+    assert_eq!((pairs.len(), firsts), (64, [54, 52, 36]), "{told}");
     assert!(hybrid.1 >= meaning.1 && hybrid.1 >= words.1 && hybrid.0 > 0.88, "{told}");
 }
 

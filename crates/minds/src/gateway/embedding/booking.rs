@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::meter::Reading;
 use super::{EmbeddingAccess, EmbeddingMeter};
 use crate::gateway::address::Site;
-use crate::gateway::budget::{BudgetSettings, Scope};
+use crate::gateway::budget::BudgetSettings;
 use crate::gateway::ledger::{Reservation, Tally, Timekeeping};
 use crate::gateway::request_queue::{RequestQueue, tally};
-use crate::log::events::{CallFailure, ModelCall};
-use crate::log::{EventDraft, EventLog};
+use crate::gateway::steering::CallApart;
+use crate::log::EventLog;
 use crate::mind::{CallKind, Usage};
 use crate::schedule::Input;
 
@@ -70,28 +70,21 @@ pub(in crate::gateway) fn book(
     mut log: ResMut<EventLog>,
 ) {
     for used in used.read() {
-        questions.ledger.book(Timekeeping::Outside, used.is_local, used.used);
-        let failed = |what: &String| CallFailure { what: what.clone(), ..CallFailure::default() };
-        log.write(EventDraft::of(&ModelCall {
-            kind: "embedding".into(),
-            provider: used.provider.clone(),
-            model: used.model.clone(),
-            tokens: Some(used.used.tokens),
+        let call = CallApart {
+            kind: "embedding",
+            asked: (&used.provider, &used.model),
+            timekeeping: Timekeeping::Outside,
+            is_local: used.is_local,
+            used: used.used,
             duration_ms: used.duration_ms,
-            cost_usd: Some(used.used.cost().known()),
-            error: used.failure.as_ref().map(failed),
-            ..ModelCall::default()
-        }));
+            failure: used.failure.as_ref(),
+        };
+        call.book(&mut questions, &mut log);
     }
 }
 
 /// Why no more may be asked of a model of embeddings, where a cap of the room forbids it.
 pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budget: &BudgetSettings) -> Option<String> {
-    let of_room: Vec<_> = budget
-        .caps()
-        .into_iter()
-        .filter(|cap| !matches!(cap.scope, Scope::AgentRun | Scope::AgentHour | Scope::Activation))
-        .collect();
     let usage = Usage { input_tokens: USUAL_TOKENS, ..Usage::default() };
     let wanted = Reservation {
         agent: "user".into(),
@@ -101,6 +94,6 @@ pub fn refusal_by_caps(access: &EmbeddingAccess, questions: &RequestQueue, budge
         is_local: access.is_local(),
         most: tally(access.rate, usage, 1),
     };
-    let refusal = questions.ledger.would_refuse(&wanted, &of_room)?;
+    let refusal = questions.ledger.would_refuse(&wanted, &budget.caps_of_room())?;
     Some(format!("{} was not asked: {}. To do: {}", access.choice.provider, refusal.what(), refusal.remedy()))
 }

@@ -11,6 +11,7 @@ use crate::base::text;
 use crate::gateway::genai_client::GuardedProvider;
 use crate::gateway::keys::Keys;
 use crate::gateway::provider::{ErrorCause, ProviderError};
+use crate::gateway::rests::{LONGEST_REST_SECS, wait_asked};
 use crate::gateway::vendor_call::{in_words, vendor_client};
 use crate::knowledge::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::mind::Usage;
@@ -19,9 +20,6 @@ use crate::mind::Usage;
 const TEXTS_AT_ONCE: usize = 64;
 /// Of a longer text only the beginning counts, in bytes: no model of embeddings reads more.
 const BYTES_AT_MOST: usize = 8 * 1024;
-/// After a failure nobody is asked for so long, and twice as long after the next, up to the longest.
-const FIRST_REST: Duration = Duration::from_secs(5);
-const LONGEST_REST: Duration = Duration::from_secs(300);
 /// Texts whose meaning is kept at hand: a text is looked for first, and then remembered.
 const KEPT: usize = 256;
 /// What a model is asked in order to learn how many numbers its vectors have.
@@ -41,8 +39,8 @@ pub struct ProviderEmbedder {
 struct State {
     client: Option<GuardedProvider>,
     kept: VecDeque<(String, Embedding)>,
-    /// Since the last failure: until when nobody is asked, how long that is, and why.
-    rest: Option<(Instant, Duration, String)>,
+    /// Since the last failure: until when nobody is asked, the how-manyeth in a row it was, and why.
+    rest: Option<(Instant, u32, String)>,
 }
 
 impl ProviderEmbedder {
@@ -103,10 +101,12 @@ impl ProviderEmbedder {
                 state.rest = None;
                 Ok(vectors)
             }
-            (Err(_), failure) => {
+            (Err(error), failure) => {
                 let why = failure.unwrap_or_default();
-                let rest = state.rest.take().map_or(FIRST_REST, |(_, last, _)| (last * 2).min(LONGEST_REST));
-                state.rest = Some((Instant::now() + rest, rest, why.clone()));
+                let before = state.rest.take().map_or(0, |(_, times, _)| times);
+                let asked_secs = wait_asked(error.cause).flatten().unwrap_or(0.0).clamp(0.0, LONGEST_REST_SECS);
+                let secs = self.access.terms.retry.rest_secs(before).max(asked_secs);
+                state.rest = Some((Instant::now() + Duration::from_secs_f64(secs), before + 1, why.clone()));
                 Err(unavailable(why))
             }
         }

@@ -20,20 +20,37 @@ pub struct LaidOut {
 }
 
 /// The layout that was asked for last, and the newest that is there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LayoutJobs {
+    /// Whose layouts they are, by the word of the pane.
+    pane: &'static str,
     asked: Option<(Arc<LayoutRequest>, JobControl)>,
     newest: Arc<Mutex<Option<LaidOut>>>,
 }
 
+/// Those of the graph of agents.
+impl Default for LayoutJobs {
+    fn default() -> Self {
+        Self::of(Tab::Graph.word())
+    }
+}
+
+/// The name of such a job.
+pub const LAYING_OUT: &str = "Laying out the graph";
+
 impl LayoutJobs {
+    /// Those of a pane.
+    pub fn of(pane: &'static str) -> Self {
+        Self { pane, asked: None, newest: Arc::default() }
+    }
+
     /// A job that lays this out, in place of the one before; nothing where this was asked for last.
     pub fn ask(&mut self, request: &Arc<LayoutRequest>) -> Option<Job> {
         if self.is_asked(request) {
             return None;
         }
         let (wanted, newest) = (request.clone(), self.newest.clone());
-        let job = Job::new(Tab::Graph.word(), "Laying out the graph", move |control| {
+        let job = Job::new(self.pane, LAYING_OUT, move |control| {
             let corners = Arc::new(lay_out(&wanted));
             let mut newest = newest.lock().unwrap_or_else(PoisonError::into_inner);
             // What was superseded meanwhile must not take the place of what is newer.

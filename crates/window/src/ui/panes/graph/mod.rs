@@ -6,7 +6,7 @@ mod cards;
 mod edges;
 mod layer;
 pub mod layout;
-mod layout_jobs;
+pub mod layout_jobs;
 mod layout_request;
 mod live;
 mod minimap;

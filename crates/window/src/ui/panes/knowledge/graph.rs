@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use egui::{
     Align2, Color32, CornerRadius, FontId, Frame, Panel, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui,
-    UiBuilder, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    UiBuilder, Vec2, WidgetInfo, WidgetType, vec2,
 };
 
 use super::search::{Found, Wanted};
@@ -16,10 +16,10 @@ use crate::base::text::{one_line, truncate};
 use crate::knowledge::{Owner, Relation};
 use crate::simulation::State;
 use crate::ui::Command;
-use crate::ui::commands::job::{Job, JobResult};
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::graph::arrow::arrow;
-use crate::ui::panes::graph::layout::{LayoutRequest, lay_out};
+use crate::ui::panes::graph::layout::LayoutRequest;
+use crate::ui::panes::graph::layout_jobs::LayoutJobs;
 use crate::ui::panes::graph::view::View;
 use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets;
@@ -27,8 +27,6 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::words;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
-/// The job that lays it out.
-pub(super) const LAYING_OUT: &str = "Laying out what is known";
 /// The size of a card.
 const CARD: Vec2 = vec2(206.0, 62.0);
 /// Characters of a line on a card, and lines of a memory.
@@ -51,48 +49,39 @@ struct Drawn {
     left_out: usize,
 }
 
+/// What is to be drawn, the layout that it takes, and of what it was made: the files, what is wanted, and what was found.
+#[derive(Clone, Debug)]
+struct Due {
+    drawn: Arc<Drawn>,
+    request: Arc<LayoutRequest>,
+    of: (u64, Wanted, Vec<Found>),
+}
+
 /// What the graph keeps between frames.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct MemoryGraph {
-    /// What is to be drawn, and of what that was made: the files, what is wanted, and what was found.
-    drawn: Option<(Arc<Drawn>, (u64, Wanted, Vec<Found>))>,
-    /// What a layout was asked for last.
-    asked: Option<Arc<Drawn>>,
-    /// The layout that is there, and of what: the upper left corner of each.
-    laid_out: Option<(Arc<Drawn>, Vec<Pos2>)>,
+    due: Option<Due>,
+    layouts: LayoutJobs,
+    /// What is seen: the last that was laid out, with the upper left corner of each.
+    seen: Option<(Arc<Drawn>, Arc<Vec<Pos2>>)>,
     view: View,
     chosen: Option<Id>,
 }
 
-impl MemoryGraph {
-    /// Takes the layout that was asked for.
-    pub(super) fn finish(&mut self, result: JobResult) {
-        let corners = result.ok().and_then(|corners| serde_json::from_value::<Vec<(f32, f32)>>(corners).ok());
-        if let (Some(asked), Some(corners)) = (&self.asked, corners)
-            && corners.len() == asked.ids.len()
-        {
-            self.laid_out = Some((asked.clone(), corners.into_iter().map(|(x, y)| pos2(x, y)).collect()));
-        }
+impl Default for MemoryGraph {
+    fn default() -> Self {
+        Self { due: None, layouts: LayoutJobs::of(WORD), seen: None, view: View::default(), chosen: None }
     }
+}
 
-    /// What starts a layout, where another one is due. One at a time.
-    fn lay_out(&mut self, drawn: &Arc<Drawn>) -> Option<Command> {
-        let is_under_way = self.asked.is_some() && self.asked.as_ref() != self.laid_out.as_ref().map(|(of, _)| of);
-        if is_under_way || self.asked.as_ref() == Some(drawn) {
-            return None;
-        }
-        let request = LayoutRequest {
+impl Drawn {
+    fn request(&self) -> LayoutRequest {
+        LayoutRequest {
             beginning: 0,
-            agents: (0..drawn.ids.len()).collect(),
-            sizes: vec![CARD; drawn.ids.len()],
-            links: drawn.links.iter().map(|(from, to, _)| (*from, *to)).collect(),
-        };
-        self.asked = Some(drawn.clone());
-        let job = Job::new(WORD, LAYING_OUT, move |_| {
-            let corners: Vec<(f32, f32)> = lay_out(&request).into_iter().map(|corner| (corner.x, corner.y)).collect();
-            serde_json::to_value(corners).map_err(|error| error.to_string())
-        });
-        Some(Command::Run(job))
+            agents: (0..self.ids.len()).collect(),
+            sizes: vec![CARD; self.ids.len()],
+            links: self.links.iter().map(|(from, to, _)| (*from, *to)).collect(),
+        }
     }
 }
 
@@ -126,7 +115,7 @@ impl KnowledgePane {
             let left = words::count(drawn.left_out, "memory", "memories");
             ui.label(widgets::small(format!("{left} without a relation to these: see the list"), cx.theme));
         }
-        commands.extend(self.graph.lay_out(&drawn));
+        self.lay_out(commands);
         self.chosen_ui(ui, cx, commands);
         self.draw(ui, cx);
     }
@@ -137,10 +126,8 @@ impl KnowledgePane {
         let is_same = |(version, wanted, of): &(u64, Wanted, Vec<Found>)| {
             *version == self.known.version && *wanted == self.wanted && of.as_slice() == found
         };
-        if let Some((drawn, of)) = &self.graph.drawn
-            && is_same(of)
-        {
-            return drawn.clone();
+        if let Some(due) = self.graph.due.as_ref().filter(|due| is_same(&due.of)) {
+            return due.drawn.clone();
         }
         let is_found = |row: &MemoryRow| found.iter().any(|found| found.0.id == row.memory.id);
         let shown = self.known.memories.iter().filter(|row| match self.searched.is_some() {
@@ -148,8 +135,22 @@ impl KnowledgePane {
             false => self.is_chosen(row, cx),
         });
         let drawn = Arc::new(drawn(shown));
-        self.graph.drawn = Some((drawn.clone(), (self.known.version, self.wanted.clone(), found.to_vec())));
+        let request = Arc::new(drawn.request());
+        let of = (self.known.version, self.wanted.clone(), found.to_vec());
+        self.graph.due = Some(Due { drawn: drawn.clone(), request, of });
         drawn
+    }
+
+    /// Asks for the layout that is due, and takes it once it is there; until then the last one is seen.
+    fn lay_out(&mut self, commands: &mut Vec<Command>) {
+        let graph = &mut self.graph;
+        let Some(due) = &graph.due else { return };
+        if let Some(laid_out) = graph.layouts.newest().filter(|laid_out| *laid_out.request == *due.request) {
+            graph.seen = Some((due.drawn.clone(), laid_out.corners));
+            return;
+        }
+        graph.layouts.forget_cancelled();
+        commands.extend(graph.layouts.ask(&due.request).map(Command::Run));
     }
 
     /// The memory that was chosen, with what can be done about it.
@@ -169,7 +170,7 @@ impl KnowledgePane {
     }
 
     fn draw(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        let Some((drawn, corners)) = self.graph.laid_out.clone() else {
+        let Some((drawn, corners)) = self.graph.seen.clone() else {
             ui.label(widgets::small("Laying out the graph …", cx.theme));
             return;
         };

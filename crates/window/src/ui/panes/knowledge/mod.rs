@@ -18,6 +18,7 @@ use egui::{ScrollArea, Ui};
 pub use self::rows::memory_words;
 pub use self::search::score_words;
 
+use super::graph::layout_jobs::LAYING_OUT;
 use super::port::Pane;
 use crate::base::Id;
 use crate::ui::Command;
@@ -120,8 +121,8 @@ impl Pane for KnowledgePane {
     }
 
     fn finish(&mut self, job: &str, result: JobResult) {
-        if job == graph::LAYING_OUT {
-            self.graph.finish(result);
+        // A layout has come where it is looked for.
+        if job == LAYING_OUT {
             return;
         }
         self.is_searching = false;
