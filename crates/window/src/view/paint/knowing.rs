@@ -37,12 +37,10 @@ pub(super) fn who_knows(batch: &mut Batch, room: &RoomModel, known: &WhoKnows, s
     for agent in known.knowers.keys().filter_map(|agent| room.agent(agent)) {
         let at = camera.to_screen(agent.position);
         let middle = at - vec2(0.0, 24.0 * camera.zoom);
-        batch.fill(
-            Sprite::Glow,
-            Rect::from_center_size(middle, vec2(120.0, 132.0) * zoom),
-            theme.accent.gamma_multiply(0.55),
-        );
-        batch.fill(Sprite::Ring, Rect::from_center_size(at, vec2(54.0, 24.0) * zoom), theme.accent);
+        batch.fill(Sprite::Glow, Rect::from_center_size(middle, vec2(150.0, 164.0) * zoom), theme.accent);
+        for width in [56.0, 61.0, 66.0] {
+            batch.fill(Sprite::Ring, Rect::from_center_size(at, vec2(width, 0.45 * width) * zoom), theme.accent);
+        }
     }
     for (from, to, travel) in &known.ways {
         let (Some(from), Some(to)) = (place(room, from, *travel), place(room, to, Travel::Told)) else { continue };
@@ -87,8 +85,9 @@ pub(super) fn thoughts(painter: &Painter, room: &RoomModel, recent: &Recent, sce
     for (agent, thought) in &recent.thoughts {
         let Some(agent) = room.agent(agent) else { continue };
         let strength = strength(thought, now_secs);
-        let head = camera.to_screen(agent.position + World::new(13.0, HEIGHT - 2.0));
-        let cloud = head + vec2(13.0, -17.0) * size;
+        // Over the head: beside it stand the card and the handles.
+        let head = camera.to_screen(agent.position + World::new(0.0, HEIGHT + 1.0));
+        let cloud = head + vec2(4.0, -18.0) * size;
         let (ground, edge) = (sign_ground(theme).gamma_multiply(strength), theme.accent.gamma_multiply(strength));
         for (part, radius) in [(0.25, 1.6), (0.6, 2.4)] {
             painter.circle(head.lerp(cloud, part), radius * size, ground, Stroke::new(1.0, edge));
