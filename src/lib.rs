@@ -40,6 +40,7 @@
 //! | package | floors |
 //! |---|---|
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
+//! | `crates/mdx` | `source`, `document`, `skills`, `heartbeat`, `engine`, `modules` |
 //! | `crates/knowledge` | `knowledge` |
 //! | `crates/files` | `store`, `workspace` |
 //! | `crates/room` | `agent`, `element`, `places`, `simulation` |

@@ -10,8 +10,9 @@ use crate::cases;
 
 /// The packages of the house and the floors in each, lowest first: a floor may name only floors before it. Everything
 /// else about the order follows from this list, also what `src/lib.rs` says of it.
-const HOUSE: [(&str, &[&str]); 8] = [
+const HOUSE: [(&str, &[&str]); 9] = [
     ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
+    ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine", "modules"]),
     ("crates/knowledge", &["knowledge"]),
     ("crates/files", &["store", "workspace"]),
     ("crates/room", &["agent", "element", "places", "simulation"]),
@@ -25,7 +26,7 @@ const HOUSE: [(&str, &[&str]); 8] = [
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "knowledge", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
-const ONLY_IN: [(&str, &[&str]); 10] = [
+const ONLY_IN: [(&str, &[&str]); 13] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
     ("genai", &["gateway"]),
@@ -35,6 +36,9 @@ const ONLY_IN: [(&str, &[&str]); 10] = [
     ("rusqlite", &["store", "knowledge"]),
     ("notify", &["workspace"]),
     ("git2", &["workspace"]),
+    ("rquickjs", &["engine"]),
+    ("swc_ts_fast_strip", &["engine"]),
+    ("croner", &["heartbeat"]),
     // `app` puts the window together.
     ("egui", &["view", "ui", "app"]),
 ];

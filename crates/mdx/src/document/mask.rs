@@ -1,0 +1,157 @@
+//! Finds what looks like a tag at the beginning of a line, and hides it from the Markdown parser, which would take the
+//! lines below for part of it.
+//!
+//! A tag becomes an HTML instruction (`<?…?>`) of the same length: the parser ends such a block at its end, whatever
+//! follows, so that a fence right below a tag is a fence. Line breaks stay, and a tag never reaches over a fence, so
+//! that what a fence shows is shown all the same.
+
+use super::tag::{self, KNOWN, Tag, TagFault};
+use crate::source::ByteRange;
+
+/// What was found at the beginning of a line, or behind another tag on it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Candidate {
+    /// A tag of a document.
+    Tag(Tag),
+    /// What begins like one.
+    Fault(TagFault),
+    /// A component that documents do not have.
+    Unknown(String, usize),
+}
+
+impl Candidate {
+    pub(super) fn start(&self) -> usize {
+        match self {
+            Self::Tag(tag) => tag.range.start,
+            Self::Fault(fault) => fault.at,
+            Self::Unknown(_, at) => *at,
+        }
+    }
+}
+
+/// Everything in this part of the text that looks like a tag, in order.
+pub(super) fn candidates(text: &str, part: ByteRange) -> Vec<Candidate> {
+    let text = &text[..part.end];
+    let mut found = Vec::new();
+    let mut at = part.start;
+    while at < text.len() {
+        at += text[at..].len() - text[at..].trim_start_matches([' ', '\t', '\u{feff}']).len();
+        if let Some(name) = name_here(text, at) {
+            if KNOWN.contains(&name) {
+                match tag::scan(text, at) {
+                    Ok(tag) => {
+                        at = tag.range.end;
+                        found.push(Candidate::Tag(tag));
+                        continue;
+                    }
+                    Err(fault) => found.push(Candidate::Fault(fault)),
+                }
+            } else if is_component(name) {
+                found.push(Candidate::Unknown(name.to_owned(), at));
+            }
+        }
+        at += text[at..].find(['\n', '\r']).map_or(text[at..].len(), |end| end + 1);
+    }
+    found
+}
+
+fn name_here(text: &str, at: usize) -> Option<&str> {
+    if text[at..].starts_with('<') { tag::name_at(text, at) } else { None }
+}
+
+/// Components begin with a capital; what differs from a tag of ours in capitals alone is one that was mistyped.
+fn is_component(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase()) || KNOWN.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The text with the tags hidden, byte for byte where it was.
+pub(super) fn hide(text: &str, hidden: impl Iterator<Item = ByteRange>) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in hidden.filter(|range| range.len() >= "<??>".len()) {
+        if range.start < at {
+            continue;
+        }
+        masked.push_str(&text[at..range.start]);
+        masked.push_str("<?");
+        push_hidden(&mut masked, text, range.start + 2..range.end - 2);
+        masked.push_str("?>");
+        at = range.end;
+    }
+    masked.push_str(&text[at..]);
+    masked
+}
+
+/// Line breaks, blanks and the ends of comments stay; every other byte becomes a letter.
+fn push_hidden(masked: &mut String, text: &str, range: ByteRange) {
+    let bytes = text.as_bytes();
+    let mut at = range.start;
+    while at < range.end {
+        if bytes[at..range.end].starts_with(b"-->") {
+            masked.push_str("-->");
+            at += 3;
+            continue;
+        }
+        masked.push(match bytes[at] {
+            byte @ (b'\n' | b'\r' | b' ' | b'\t') => byte as char,
+            _ => 'x',
+        });
+        at += 1;
+    }
+}
+
+/// Comments as MDX writes them, `{/* … */}`, that begin a line.
+pub(super) fn comments(text: &str, part: ByteRange) -> Vec<ByteRange> {
+    let text = &text[..part.end];
+    let mut found = Vec::new();
+    let mut at = part.start;
+    while let Some(start) = text[at..].find("{/*").map(|start| at + start) {
+        let line = text[part.start..start].rfind(['\n', '\r']).map_or(part.start, |end| part.start + end + 1);
+        let Some(end) = text[start..].find("*/}").map(|end| start + end + 3) else { break };
+        if text[line..start].trim().is_empty() {
+            found.push(start..end);
+            at = end;
+        } else {
+            at = start + 3;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_found_at_the_beginning_of_lines_and_behind_each_other() {
+        let text = "<Tool name=\"a\"><Param name=\"b\" />\ntext <Tool>\n  </Tool>\n<tool>\n<Card x>\n<div>";
+        let told: Vec<String> = candidates(text, 0..text.len())
+            .iter()
+            .map(|candidate| match candidate {
+                Candidate::Tag(tag) => tag.name.clone(),
+                Candidate::Fault(_) => "fault".to_owned(),
+                Candidate::Unknown(name, _) => format!("unknown {name}"),
+            })
+            .collect();
+        assert_eq!(told, ["Tool", "Param", "Tool", "unknown tool", "unknown Card"]);
+    }
+
+    #[test]
+    fn hiding_moves_nothing() {
+        let text = "é <Tool\n a=\"ü > -->\">\nrest";
+        let start = text.find('<').unwrap();
+        let end = text.find("\nrest").unwrap();
+        let masked = hide(text, std::iter::once(start..end));
+        assert_eq!(masked.len(), text.len());
+        assert_eq!(masked.find("\nrest"), text.find("\nrest"));
+        assert!(masked.contains("-->"), "{masked}");
+        assert_eq!(masked.matches('\n').count(), text.matches('\n').count());
+    }
+
+    #[test]
+    fn a_comment_begins_its_line() {
+        let text = "a {/* b */}\n {/* c\nd */}\n{/* never";
+        let found: Vec<&str> = comments(text, 0..text.len()).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, ["{/* c\nd */}"]);
+    }
+}

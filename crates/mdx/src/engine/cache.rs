@@ -1,0 +1,75 @@
+//! Code whose types were taken out already.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::strip::{Program, StripError, strip};
+
+/// How many programs are kept: more than a room has tools that are called again and again.
+const PROGRAMS_KEPT: usize = 512;
+
+/// Programs by what was written, so that a tool that is called again is not read again.
+#[derive(Default, Debug)]
+pub struct ProgramCache {
+    kept: Mutex<HashMap<Arc<str>, Kept>>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    program: Result<Arc<Program>, StripError>,
+    /// When it was last used, counted in uses.
+    used: u64,
+}
+
+impl ProgramCache {
+    /// The program of this code, which is read where it is new. Reading takes milliseconds: not for a thread that draws.
+    pub fn program(&self, code: &str, bytes_at_most: usize) -> Result<Arc<Program>, StripError> {
+        if let Some(program) = self.known(code) {
+            return program;
+        }
+        let program = strip(code, bytes_at_most).map(Arc::new);
+        if code.len() <= bytes_at_most {
+            self.keep(code, program.clone());
+        }
+        program
+    }
+
+    fn known(&self, code: &str) -> Option<Result<Arc<Program>, StripError>> {
+        let mut kept = self.kept.lock().ok()?;
+        let now = kept.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
+        let found = kept.get_mut(code)?;
+        found.used = now;
+        Some(found.program.clone())
+    }
+
+    fn keep(&self, code: &str, program: Result<Arc<Program>, StripError>) {
+        let Ok(mut kept) = self.kept.lock() else { return };
+        if kept.len() >= PROGRAMS_KEPT
+            && let Some(oldest) = kept.iter().min_by_key(|(_, kept)| kept.used).map(|(code, _)| code.clone())
+        {
+            kept.remove(&oldest);
+        }
+        let used = kept.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
+        kept.insert(code.into(), Kept { program, used });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_not_read_again_and_the_oldest_goes_first() {
+        let cache = ProgramCache::default();
+        let first = cache.program("export const a = 1;", 100).unwrap();
+        assert!(Arc::ptr_eq(&first, &cache.program("export const a = 1;", 100).unwrap()));
+        let program = first.clone();
+        for number in 0..PROGRAMS_KEPT - 1 {
+            cache.keep(&number.to_string(), Ok(program.clone()));
+        }
+        assert!(cache.known("export const a = 1;").is_some());
+        cache.keep("one more", Ok(program));
+        assert!(cache.known("export const a = 1;").is_some(), "it was used last");
+        assert!(cache.known("0").is_none());
+    }
+}

@@ -1,0 +1,289 @@
+//! One call of a tool, on a thread of its own, and how whoever started it follows it.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use rquickjs::{CatchResultExt, Ctx, Function, Module, Promise, Value};
+use serde_json::{Map, Value as Json};
+
+use super::cache::ProgramCache;
+use super::check::unreadable;
+use super::clock::Pulse;
+use super::drive::{Beginning, Incoming, Link, Machine, Session};
+use super::failure::{self, Place};
+use super::host::{HostAnswer, HostCall};
+use super::imports::Imports;
+use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
+use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
+use super::strip::Program;
+
+/// What the engine's own stack does not hold: the frames of the functions that it calls, in any build.
+const THREAD_STACK_BYTES: usize = 1 << 20;
+
+/// Stands below the code of a tool: whatever defines `execute`, the engine finds it.
+const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
+
+/// The code of a tool.
+#[derive(Clone, Debug)]
+pub enum ToolCode {
+    /// It was read already.
+    Ready(Arc<Program>),
+    /// As it was written: it is read on the thread of the call, and remembered.
+    Written {
+        /// TypeScript.
+        text: Arc<str>,
+        /// What was read before.
+        programs: Arc<ProgramCache>,
+    },
+}
+
+/// A call of a tool. The arguments fit the tool's parameters already: see `document::check_arguments`.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// What runs.
+    pub code: ToolCode,
+    /// What the document is called in messages, as `agents/ada/agent.mdx`.
+    pub file: String,
+    /// The line of the document that the first line of the code stands on, counted from 1.
+    pub first_line: usize,
+    /// `params`.
+    pub arguments: Map<String, Json>,
+    /// `ctx.agentDir`.
+    pub agent_dir: String,
+    /// `ctx.cwd`.
+    pub cwd: String,
+    /// What `Math.random` and `crypto.randomUUID` begin with.
+    pub seed: u64,
+    /// What `Date.now` begins with, in milliseconds since 1970.
+    pub now_unix_ms: i64,
+    /// How much it may use.
+    pub limits: EngineLimits,
+}
+
+/// A call that goes on. Dropping it stops it.
+#[derive(Debug)]
+pub struct RunningCall {
+    requests: Receiver<HostCall>,
+    answers: Sender<Incoming>,
+    finished: Receiver<ToolOutcome>,
+    pulse: Arc<Pulse>,
+    limits: EngineLimits,
+    is_finished: bool,
+}
+
+/// What a call has to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CallNews {
+    /// It asks for something and waits for the answer.
+    Asks(HostCall),
+    /// It has ended. Nothing follows.
+    Finished(ToolOutcome),
+}
+
+impl ToolCall {
+    /// Starts the call on a thread of its own.
+    pub fn start(self) -> RunningCall {
+        let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
+        let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
+        let (finished_in, finished) = bounded(1);
+        let pulse = Arc::new(Pulse::default());
+        let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
+        let limits = self.limits;
+        let thread = thread::Builder::new().name("tool".to_owned()).stack_size(limits.stack_bytes + THREAD_STACK_BYTES);
+        let unstarted = finished_in.clone();
+        let end = pulse.clone();
+        let run = move || {
+            let outcome = self.run(link);
+            end.end();
+            // Nobody waits for it where the call was given up.
+            let _ = finished_in.send(outcome);
+        };
+        if let Err(error) = thread.spawn(run) {
+            let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
+            let _ = unstarted.send(failed(failure));
+        }
+        RunningCall { requests, answers, finished, pulse, limits, is_finished: false }
+    }
+
+    /// The code without its types.
+    fn program(&self) -> Result<Arc<Program>, ToolFailure> {
+        match &self.code {
+            ToolCode::Ready(program) => Ok(program.clone()),
+            ToolCode::Written { text, programs } => programs
+                .program(text, self.limits.code_bytes)
+                .map_err(|error| unreadable(&error, &self.file, self.first_line)),
+        }
+    }
+
+    fn run(self, link: Link) -> ToolOutcome {
+        let program = match self.program() {
+            Ok(program) => program,
+            Err(failure) => return failed(failure),
+        };
+        let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
+        let machine = match Machine::new(beginning, link, Imports::default()) {
+            Ok(machine) => machine,
+            Err(error) => return failed(ToolFailure::new(FailureKind::Engine, error.to_string())),
+        };
+        machine.shared.clock.run();
+        let result = machine.context.with(|ctx| self.run_in(&ctx, &machine, &program));
+        machine.shared.clock.rest();
+        ToolOutcome {
+            result,
+            log: machine.shared.log.borrow_mut().take(),
+            ran: machine.shared.clock.ran(),
+            waited: machine.shared.clock.waited(),
+        }
+    }
+
+    fn run_in(&self, ctx: &Ctx<'_>, machine: &Machine, program: &Program) -> Result<String, ToolFailure> {
+        let place = Place { file: self.file.clone(), first_line: self.first_line };
+        let session = match Session::new(ctx, machine) {
+            Ok(session) => session,
+            Err(_) => {
+                if let Some(stop) = machine.shared.clock.stopped() {
+                    return Err(ToolFailure::stopped(stop, &self.limits));
+                }
+                let why = Err::<(), _>(rquickjs::Error::Exception).catch(ctx).map_err(|caught| caught.to_string());
+                let text = format!("the engine for tools could not be started: {}", why.err().unwrap_or_default());
+                return Err(ToolFailure::new(FailureKind::Engine, text));
+            }
+        };
+        self.execute(&session, program, &place)
+    }
+
+    fn execute<'js>(
+        &self,
+        session: &Session<'_, 'js>,
+        program: &Program,
+        place: &Place,
+    ) -> Result<String, ToolFailure> {
+        // What was thrown may run code when it is looked at, and be stopped there.
+        let ended = || session.shared.clock.stopped().map(|stop| ToolFailure::stopped(stop, &self.limits));
+        let thrown = || {
+            ended().unwrap_or_else(|| {
+                let caught = failure::caught(&session.ctx, &session.world, (program, place));
+                ended().unwrap_or(caught)
+            })
+        };
+        let stopped = |stop| ToolFailure::stopped(stop, &self.limits);
+        let module = Module::declare(session.ctx.clone(), &*self.file, format!("{}{FOOT}", program.code));
+        let (module, evaluated) = module.and_then(Module::eval).map_err(|_| thrown())?;
+        session.settle(&evaluated).map_err(stopped)?;
+        evaluated.result::<Value<'js>>().unwrap_or_else(|| Err(rquickjs::Error::Exception)).map_err(|_| thrown())?;
+        let execute =
+            ["$execute", "execute", "default"].into_iter().find_map(|name| module.get::<_, Function<'js>>(name).ok());
+        drop(session.ctx.catch());
+        let Some(execute) = execute else {
+            let text = "the code of the tool defines no function execute(params, ctx)";
+            return Err(ToolFailure::new(FailureKind::Code, text));
+        };
+        let promise = self.begin(session, execute).map_err(|_| thrown())?;
+        session.settle(&promise).map_err(stopped)?;
+        let text: rquickjs::String<'js> =
+            promise.result().unwrap_or_else(|| Err(rquickjs::Error::Exception)).map_err(|_| thrown())?;
+        let text = text.to_string().map_err(|_| thrown())?;
+        Ok(cut(text, self.limits.output_bytes))
+    }
+
+    fn begin<'js>(&self, session: &Session<'_, 'js>, execute: Function<'js>) -> rquickjs::Result<Promise<'js>> {
+        let ctx = &session.ctx;
+        let params = ctx.json_parse(Json::Object(self.arguments.clone()).to_string())?;
+        let given = rquickjs::Object::new(ctx.clone())?;
+        given.set("agentDir", &*self.agent_dir)?;
+        given.set("cwd", &*self.cwd)?;
+        let start: Function<'js> = session.world.get("start")?;
+        start.call((execute, params, given))
+    }
+}
+
+fn failed(failure: ToolFailure) -> ToolOutcome {
+    ToolOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
+}
+
+/// A text of at most so many bytes; what is cut is told.
+pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
+    if text.len() <= bytes_at_most {
+        return text;
+    }
+    let end = (0..=bytes_at_most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}\n… (cut: the result is {} bytes long, {end} are shown)", &text[..end], text.len())
+}
+
+impl RunningCall {
+    /// What the call has to say, without waiting. A call that does not come back after its limit is given up here, and
+    /// its thread with it.
+    pub fn poll(&mut self) -> Option<CallNews> {
+        if self.is_finished {
+            return None;
+        }
+        if let Ok(asked) = self.requests.try_recv() {
+            return Some(CallNews::Asks(asked));
+        }
+        match self.finished.try_recv() {
+            Ok(outcome) => Some(self.finish(outcome)),
+            Err(TryRecvError::Disconnected) => {
+                let text = "the engine for tools stopped without an answer";
+                Some(self.finish(failed(ToolFailure::new(FailureKind::Engine, text))))
+            }
+            Err(TryRecvError::Empty) => {
+                let is_overdue = self.pulse.due().is_some_and(|due| Instant::now() > due + GRACE);
+                is_overdue.then(|| self.finish(failed(ToolFailure::given_up(&self.limits))))
+            }
+        }
+    }
+
+    /// Tells whether the thread of the call has come to its end, which it may after the call was given up.
+    pub fn end(&self) -> impl Fn() -> bool + use<> {
+        let pulse = self.pulse.clone();
+        move || pulse.has_ended()
+    }
+
+    fn finish(&mut self, outcome: ToolOutcome) -> CallNews {
+        self.is_finished = true;
+        self.pulse.cancel();
+        CallNews::Finished(outcome)
+    }
+
+    /// Answers a request. An answer to one that is not open is ignored.
+    pub fn answer(&self, id: u64, answer: HostAnswer) {
+        // There is room for every request that may be open.
+        let _ = self.answers.try_send(Incoming::Answer(id, answer));
+    }
+
+    /// Stops the call. It still tells its end.
+    pub fn cancel(&self) {
+        self.pulse.cancel();
+        let _ = self.answers.try_send(Incoming::Cancel);
+    }
+
+    /// Follows the call to its end, on a thread that may wait.
+    pub fn wait(mut self, mut host: impl FnMut(HostCall) -> HostAnswer) -> ToolOutcome {
+        loop {
+            match self.poll() {
+                Some(CallNews::Asks(asked)) => {
+                    let id = asked.id;
+                    self.answer(id, host(asked));
+                }
+                Some(CallNews::Finished(outcome)) => return outcome,
+                None => self.wait_for_news(),
+            }
+        }
+    }
+
+    fn wait_for_news(&self) {
+        let mut select = crossbeam_channel::Select::new();
+        select.recv(&self.requests);
+        select.recv(&self.finished);
+        let until = self.pulse.due().map_or(GRACE, |due| due.saturating_duration_since(Instant::now()) + GRACE);
+        let _ = select.ready_timeout(until.min(GRACE));
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}

@@ -1,0 +1,39 @@
+//! Ends code for certain, once it must stop.
+//!
+//! The engine asks between steps whether it must stop, and then throws what no `catch` of a script catches. Two things
+//! in the engine itself do: where there is no memory left, what is thrown is that, which scripts may catch; and a
+//! promise that is being made takes whatever its code throws for its refusal. So that a script cannot go on in their
+//! shelter, it gets memory for the throwing, and no stack: no function begins any more. What was begun ends at its next
+//! step, from the innermost to the outermost.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use rquickjs::{Context, qjs};
+
+/// What throwing may take, beyond what the script may use.
+const SPARE_BYTES: usize = 8 << 20;
+
+/// The runtime of a context, once there is one.
+#[derive(Clone, Default)]
+pub(super) struct Halt(Rc<Cell<Option<NonNull<qjs::JSRuntime>>>>);
+
+impl Halt {
+    /// Says which runtime it is. The runtime owns the function that holds this, so that it is never gone before.
+    pub(super) fn set(&self, context: &Context) {
+        self.0.set(NonNull::new(context.get_runtime_ptr()));
+    }
+
+    /// Takes the stack away and gives memory. Called by the engine, between two steps of a script, on its own thread.
+    #[expect(unsafe_code, reason = "rquickjs cannot change limits while a context is entered; the engine can")]
+    pub(super) fn apply(&self, memory_bytes: usize) {
+        let Some(runtime) = self.0.get() else { return };
+        // SAFETY: the pointer is that of the runtime whose interrupt handler calls this, so it is alive and on this
+        // thread, and no Rust code holds a reference into it: both functions only store a number in it.
+        unsafe {
+            qjs::JS_SetMemoryLimit(runtime.as_ptr(), (memory_bytes + SPARE_BYTES) as _);
+            qjs::JS_SetMaxStackSize(runtime.as_ptr(), 1);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What comes of a call.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::Stop;
+use super::limits::EngineLimits;
+
+/// What comes of a call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToolOutcome {
+    /// The result for the model: a text as it is, anything else as JSON, nothing as an empty text. Or why there is
+    /// none, for the model as well.
+    pub result: Result<String, ToolFailure>,
+    /// What the code logged, in order.
+    pub log: Vec<LogLine>,
+    /// How long the code ran.
+    pub ran: Duration,
+    /// How long it waited for the host and for timers.
+    pub waited: Duration,
+}
+
+/// Why there is no result.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
+#[error("{text}")]
+pub struct ToolFailure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What the model is told, with the line in the document.
+    pub text: String,
+    /// The line of the document, counted from 1, where known.
+    pub line: Option<usize>,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The code cannot be read, or it defines no `execute`.
+    Code,
+    /// The code threw something.
+    Threw,
+    /// It ran for too long.
+    RunLimit,
+    /// It waited for too long.
+    WaitLimit,
+    /// It used too much memory.
+    Memory,
+    /// It waited for a promise that nothing settles.
+    NeverSettles,
+    /// Whoever started it stopped it.
+    Cancelled,
+    /// It could not be stopped and was given up.
+    GivenUp,
+    /// The engine itself failed.
+    Engine,
+}
+
+/// A line that code logged.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LogLine {
+    /// `debug`, `info`, `warning` or `error`.
+    pub level: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl ToolFailure {
+    pub(super) fn new(kind: FailureKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), line: None }
+    }
+
+    /// What a stop means for whoever reads it.
+    pub(super) fn stopped(stop: Stop, limits: &EngineLimits) -> Self {
+        match stop {
+            Stop::Cancelled => Self::new(FailureKind::Cancelled, "the tool was stopped"),
+            Stop::RunLimit => {
+                let text = format!("the tool was stopped: it ran for more than {:?} without an end", limits.run);
+                Self::new(FailureKind::RunLimit, text)
+            }
+            Stop::WaitLimit => {
+                let text = format!("the tool was stopped: it waited for more than {:?}", limits.wait);
+                Self::new(FailureKind::WaitLimit, text)
+            }
+            Stop::NeverSettles => {
+                let text = "the tool waits for a promise that nothing will settle";
+                Self::new(FailureKind::NeverSettles, text)
+            }
+        }
+    }
+
+    pub(super) fn given_up(limits: &EngineLimits) -> Self {
+        let text = format!("the tool did not stop after {:?} and was given up", limits.run);
+        Self::new(FailureKind::GivenUp, text)
+    }
+}

@@ -1,0 +1,146 @@
+//! TypeScript without its types: JavaScript that keeps its lines, or knows where they stood.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use swc_common::errors::{DiagnosticBuilder, Emitter, HANDLER, Handler, Level};
+use swc_common::sync::Lrc;
+use swc_common::{GLOBALS, Globals, SourceMap};
+use swc_ts_fast_strip::{Mode, Options, TransformOutput, operate};
+
+/// The parser goes down once for every bracket. It runs on a thread of its own whose stack holds the deepest code of
+/// the longest length that is allowed; a page of it is only there once it is touched.
+const STACK_BYTES: usize = 1 << 30;
+
+/// Code that an engine can run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// JavaScript, as a module.
+    pub(super) code: String,
+    /// For every line of it, the line of what was written, both counted from 1; nothing where they are the same.
+    lines: Option<Vec<u32>>,
+}
+
+/// Why code cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct StripError {
+    /// What is wrong, as one sentence without a full stop.
+    pub what: String,
+    /// The line of the code, counted from 1, where known.
+    pub line: Option<usize>,
+}
+
+impl StripError {
+    fn new(what: impl Into<String>, line: Option<usize>) -> Self {
+        Self { what: what.into(), line }
+    }
+}
+
+impl Program {
+    /// The line of what was written from which a line of the program comes, both counted from 1.
+    pub(super) fn written_line(&self, line: usize) -> usize {
+        let written = self.lines.as_ref().and_then(|lines| lines.get(line.checked_sub(1)?).copied());
+        written.map_or(line, |written| written as usize)
+    }
+}
+
+/// Takes the types out. Types, interfaces and casts are blanked, so that every line stays where it is; where that is
+/// not enough (enums, properties in constructors) the code is written anew and its lines are remembered.
+pub fn strip(code: &str, bytes_at_most: usize) -> Result<Program, StripError> {
+    if code.len() > bytes_at_most {
+        let what = format!("the code is {} bytes long; at most {bytes_at_most} are allowed", code.len());
+        return Err(StripError::new(what, None));
+    }
+    let code = code.to_owned();
+    let thread = thread::Builder::new().name("typescript".to_owned()).stack_size(STACK_BYTES);
+    let running = thread
+        .spawn(move || strip_here(&code))
+        .map_err(|error| StripError::new(format!("no thread could be started for reading it: {error}"), None))?;
+    running.join().unwrap_or_else(|_| Err(StripError::new("the TypeScript could not be understood", None)))
+}
+
+fn strip_here(code: &str) -> Result<Program, StripError> {
+    match operate_on(code, Mode::StripOnly) {
+        Ok(output) => Ok(Program { code: output.code, lines: None }),
+        Err(Refused { is_syntax: true, error }) => Err(error),
+        Err(_) => {
+            let output = operate_on(code, Mode::Transform).map_err(|refused| refused.error)?;
+            let lines = output.map.as_deref().and_then(|map| written_lines(map, output.code.lines().count()));
+            Ok(Program { code: output.code, lines })
+        }
+    }
+}
+
+struct Refused {
+    is_syntax: bool,
+    error: StripError,
+}
+
+fn operate_on(code: &str, mode: Mode) -> Result<TransformOutput, Refused> {
+    let map: Lrc<SourceMap> = Lrc::default();
+    let found = Arc::new(Mutex::new(None));
+    let emitter = FirstError { map: map.clone(), found: found.clone() };
+    let handler = Handler::with_emitter(true, false, Box::new(emitter));
+    let source_map = matches!(mode, Mode::Transform);
+    let options = Options { module: Some(true), mode, source_map, ..options() };
+    let result =
+        GLOBALS.set(&Globals::new(), || HANDLER.set(&handler, || operate(&map, &handler, code.to_owned(), options)));
+    result.map_err(|error| {
+        let is_syntax = matches!(error.code, swc_ts_fast_strip::ErrorCode::InvalidSyntax);
+        let found = found.lock().ok().and_then(|mut found| found.take());
+        Refused { is_syntax, error: found.unwrap_or_else(|| StripError::new(error.message, None)) }
+    })
+}
+
+fn options() -> Options {
+    Options {
+        module: None,
+        filename: None,
+        parser: Default::default(),
+        mode: Mode::StripOnly,
+        transform: None,
+        deprecated_ts_module_as_error: None,
+        source_map: false,
+    }
+}
+
+/// Keeps the first error with its line.
+struct FirstError {
+    map: Lrc<SourceMap>,
+    found: Arc<Mutex<Option<StripError>>>,
+}
+
+impl Emitter for FirstError {
+    fn emit(&mut self, diagnostic: &mut DiagnosticBuilder<'_>) {
+        if matches!(diagnostic.level, Level::Warning | Level::Note | Level::Help) {
+            return;
+        }
+        let span = diagnostic.span.primary_span().filter(|span| !span.is_dummy());
+        let line = span.map(|span| self.map.lookup_char_pos(span.lo()).line);
+        let what = diagnostic.message().trim_end_matches('.').to_owned();
+        if let Ok(mut found) = self.found.lock() {
+            found.get_or_insert(StripError { what, line });
+        }
+    }
+}
+
+/// For every line of the generated code the line that it comes from. A line that comes from nowhere counts to the one
+/// before it.
+fn written_lines(map: &str, count: usize) -> Option<Vec<u32>> {
+    let map = swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok()?;
+    let mut lines = vec![0u32; count];
+    for token in map.tokens() {
+        if let Some(line) = lines.get_mut(token.get_dst_line() as usize)
+            && *line == 0
+        {
+            *line = token.get_src_line() + 1;
+        }
+    }
+    let mut before = 1;
+    for line in &mut lines {
+        before = if *line == 0 { before } else { *line };
+        *line = before;
+    }
+    Some(lines)
+}

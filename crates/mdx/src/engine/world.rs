@@ -1,0 +1,217 @@
+//! What stands in a tool's world: the functions that its globals are made of.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use rquickjs::function::Opt;
+use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray, Value};
+use serde_json::json;
+
+use super::clock::Clock;
+use super::host::{HostCall, HostRequest};
+use super::limits::EngineLimits;
+use super::outcome::LogLine;
+use super::random::Random;
+
+const GUARDS: &str = include_str!("prelude/guards.js");
+const BASE: &str = include_str!("prelude/base.js");
+const PARTS: [(&str, &str); 4] = [
+    ("url", include_str!("prelude/url.js")),
+    ("text", include_str!("prelude/text.js")),
+    ("fetch", include_str!("prelude/fetch.js")),
+    ("module", include_str!("prelude/module.js")),
+];
+
+/// What the functions of a world share with the thread that drives it.
+pub(super) struct Shared {
+    pub(super) clock: Clock,
+    pub(super) limits: EngineLimits,
+    pub(super) requests: Sender<HostCall>,
+    pub(super) random: RefCell<Random>,
+    pub(super) began_unix_ms: f64,
+    pub(super) log: RefCell<Log>,
+    pub(super) timers: RefCell<Vec<Timer>>,
+    pub(super) asked: Cell<u64>,
+    pub(super) unanswered: Cell<usize>,
+}
+
+/// A timer that is due.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Timer {
+    pub(super) due: Instant,
+    pub(super) id: u32,
+}
+
+/// What was logged, up to its limit.
+#[derive(Default)]
+pub(super) struct Log {
+    pub(super) lines: Vec<LogLine>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl Log {
+    fn add(&mut self, level: String, mut text: String, bytes_at_most: usize) {
+        if self.is_full {
+            return;
+        }
+        let left = bytes_at_most.saturating_sub(self.bytes);
+        if text.len() >= left {
+            self.is_full = true;
+            let end = (0..=left).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            text.truncate(end);
+            text.push_str("… (the rest of the log was dropped)");
+        }
+        // A line takes room even where it says nothing.
+        self.bytes += text.len() + 16;
+        self.lines.push(LogLine { level, text });
+    }
+
+    pub(super) fn take(&mut self) -> Vec<LogLine> {
+        std::mem::take(self).lines
+    }
+}
+
+/// Makes the world. What comes back are the functions by which it is driven.
+pub(super) fn make<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
+    let native = native(ctx, shared)?;
+    eval(ctx, GUARDS)?.call::<_, ()>((native.clone(),))?;
+    eval(ctx, BASE)?.call((native,))
+}
+
+/// Code of ours, whose lines nobody is shown.
+fn eval<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Function<'js>> {
+    let mut options = rquickjs::context::EvalOptions::default();
+    options.filename = Some("native".to_owned());
+    ctx.eval_with_options(code, options)
+}
+
+fn native<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
+    let part = |ctx: Ctx<'js>, name: String| {
+        let source = PARTS.iter().find(|(known, _)| *known == name).map(|(_, source)| *source);
+        let source = source.ok_or_else(|| Exception::throw_type(&ctx, "there is no such part"))?;
+        eval(&ctx, source)
+    };
+    native.set("part", Function::new(ctx.clone(), part)?)?;
+    let of = shared.clone();
+    let request = move |ctx: Ctx<'js>, asked: String| -> Result<f64> { of.request(&ctx, &asked) };
+    native.set("request", Function::new(ctx.clone(), request)?)?;
+    let of = shared.clone();
+    let log = move |level: String, text: LossyString| {
+        of.log.borrow_mut().add(level, text.0, of.limits.log_bytes);
+    };
+    native.set("log", Function::new(ctx.clone(), log)?)?;
+    let of = shared.clone();
+    let timer = move |id: u32, delay_ms: f64| {
+        let due = Instant::now() + Duration::from_millis(delay_ms.max(0.0) as u64);
+        of.timers.borrow_mut().push(Timer { due, id });
+    };
+    native.set("timer", Function::new(ctx.clone(), timer)?)?;
+    let of = shared.clone();
+    native.set("random", Function::new(ctx.clone(), move || of.random.borrow_mut().fraction())?)?;
+    let of = shared.clone();
+    native.set("uuid", Function::new(ctx.clone(), move || of.random.borrow_mut().uuid())?)?;
+    let of = shared.clone();
+    let now = move || of.began_unix_ms + of.clock.elapsed().as_millis() as f64;
+    native.set("now", Function::new(ctx.clone(), now)?)?;
+    let of = shared.clone();
+    native.set("begun", Function::new(ctx.clone(), move || of.began_unix_ms)?)?;
+    native.set("encode", Function::new(ctx.clone(), encode)?)?;
+    native.set("decode", Function::new(ctx.clone(), decode)?)?;
+    native.set("url", Function::new(ctx.clone(), |address: String, base: Opt<Value<'js>>| url(&address, base))?)?;
+    native.set("urlSet", Function::new(ctx.clone(), set_url)?)?;
+    native.set("isProxy", Function::new(ctx.clone(), |value: Value<'js>| value.is_proxy())?)?;
+    Ok(native)
+}
+
+/// A text in which what is no Unicode is replaced.
+struct LossyString(String);
+
+impl<'js> rquickjs::FromJs<'js> for LossyString {
+    fn from_js(_: &Ctx<'js>, value: Value<'js>) -> Result<Self> {
+        let text = value.into_string().map(|text| text.to_string());
+        Ok(Self(text.and_then(Result::ok).unwrap_or_else(|| "(a text that is not Unicode)".to_owned())))
+    }
+}
+
+impl Shared {
+    fn request(&self, ctx: &Ctx<'_>, asked: &str) -> Result<f64> {
+        let refuse = |why: &str| Exception::throw_message(ctx, why);
+        let request: HostRequest =
+            serde_json::from_str(asked).map_err(|error| refuse(&format!("this cannot be asked: {error}")))?;
+        if self.asked.get() >= self.limits.host_requests as u64 {
+            let most = self.limits.host_requests;
+            return Err(refuse(&format!("a tool may ask for at most {most} files and addresses in one call")));
+        }
+        let id = self.asked.get() + 1;
+        if self.requests.try_send(HostCall { id, request }).is_err() {
+            return Err(refuse("too many requests at once; wait for some of them first"));
+        }
+        self.asked.set(id);
+        self.unanswered.set(self.unanswered.get() + 1);
+        Ok(id as f64)
+    }
+}
+
+fn encode<'js>(ctx: Ctx<'js>, text: String) -> Result<TypedArray<'js, u8>> {
+    TypedArray::new(ctx, text.into_bytes())
+}
+
+/// UTF-8 whose bytes come as the characters of a text: what is no UTF-8 is replaced.
+fn decode(bytes: LossyString) -> String {
+    let bytes: Vec<u8> = bytes.0.chars().map(|c| c as u32 as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn url(address: &str, base: Opt<Value<'_>>) -> Option<String> {
+    let base = base.0.and_then(|base| base.into_string()).and_then(|base| base.to_string().ok());
+    let url = match base {
+        Some(base) => url::Url::parse(&base).ok()?.join(address).ok()?,
+        None => url::Url::parse(address).ok()?,
+    };
+    Some(parts_of(&url))
+}
+
+fn parts_of(url: &url::Url) -> String {
+    let marked = |mark: char, text: Option<&str>| match text {
+        Some(text) if !text.is_empty() => format!("{mark}{text}"),
+        _ => String::new(),
+    };
+    let port = url.port().map(|port| port.to_string()).unwrap_or_default();
+    let hostname = url.host_str().unwrap_or_default();
+    let host = if port.is_empty() { hostname.to_owned() } else { format!("{hostname}:{port}") };
+    json!({
+        "href": url.as_str(), "origin": url.origin().ascii_serialization(), "protocol": format!("{}:", url.scheme()),
+        "username": url.username(), "password": url.password().unwrap_or_default(), "host": host,
+        "hostname": hostname, "port": port, "pathname": url.path(),
+        "search": marked('?', url.query()), "hash": marked('#', url.fragment()),
+    })
+    .to_string()
+}
+
+/// The address with one part changed; where the part cannot be that, as it was.
+fn set_url(href: String, part: String, value: String) -> String {
+    let Ok(mut url) = url::Url::parse(&href) else { return href };
+    let plain = |mark: char| Some(value.strip_prefix(mark).unwrap_or(&value)).filter(|value| !value.is_empty());
+    match &*part {
+        "protocol" => drop(url.set_scheme(value.trim_end_matches(':'))),
+        "username" => drop(url.set_username(&value)),
+        "password" => drop(url.set_password(Some(&*value).filter(|value| !value.is_empty()))),
+        "hostname" => drop(url.set_host(Some(&value))),
+        "host" => {
+            let (host, port) = value.rsplit_once(':').map_or((&*value, None), |(host, port)| (host, port.parse().ok()));
+            if url.set_host(Some(host)).is_ok() && port.is_some() {
+                let _ = url.set_port(port);
+            }
+        }
+        "port" => drop(url.set_port(value.parse().ok())),
+        "pathname" => url.set_path(&value),
+        "search" => url.set_query(plain('?')),
+        "hash" => url.set_fragment(plain('#')),
+        _ => {}
+    }
+    parts_of(&url)
+}

@@ -1,0 +1,51 @@
+//! What is due between two moments, each thing once, however often it was missed.
+
+use jiff::{Timestamp, Zoned};
+
+use super::read::Heartbeat;
+use super::trigger::Trigger;
+
+/// How many missed moments are counted; more are told as that many.
+const COUNTED_AT_MOST: u32 = 10_000;
+
+/// Something that is due.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Due {
+    /// Which routine, counted from 0; nothing for the wake itself.
+    pub routine: Option<usize>,
+    /// When it was due last.
+    pub at: Zoned,
+    /// How often it was due before that and nobody did it. It is done once all the same.
+    pub missed: u32,
+}
+
+/// What came due after `since`, up to and with `now`, in the order of the moments; the wake comes before routines of
+/// the same moment. `began` is the moment that intervals are counted from.
+pub fn due(heartbeat: &Heartbeat, since: &Zoned, now: &Zoned, began: Timestamp) -> Vec<Due> {
+    let mut all: Vec<Due> = triggers(heartbeat)
+        .filter_map(|(routine, trigger)| {
+            let mut at = trigger.next_after(since, began).filter(|at| at <= now)?;
+            let mut missed = 0;
+            while let Some(next) = trigger.next_after(&at, began).filter(|next| next <= now) {
+                if missed == COUNTED_AT_MOST {
+                    break;
+                }
+                missed += 1;
+                at = next;
+            }
+            Some(Due { routine, at, missed })
+        })
+        .collect();
+    all.sort_by_key(|due| (due.at.timestamp(), due.routine));
+    all
+}
+
+/// The next moment at which anything is due.
+pub fn next_due(heartbeat: &Heartbeat, after: &Zoned, began: Timestamp) -> Option<Zoned> {
+    triggers(heartbeat).filter_map(|(_, trigger)| trigger.next_after(after, began)).min()
+}
+
+fn triggers(heartbeat: &Heartbeat) -> impl Iterator<Item = (Option<usize>, &Trigger)> {
+    let routines = heartbeat.routines.iter().enumerate().map(|(index, routine)| (Some(index), &routine.trigger));
+    heartbeat.wake.iter().map(|trigger| (None, trigger)).chain(routines)
+}

@@ -1,0 +1,17 @@
+//! When an agent wakes by itself: `heartbeat.md` with its schedule and its routines.
+//!
+//! Nothing here looks at a clock: the moment and the time zone are arguments, so that a simulated year wakes as a real
+//! one does. What was missed (asleep, not started, in a gap of daylight saving) is due once.
+
+mod due;
+mod read;
+mod sentence;
+mod trigger;
+
+#[cfg(test)]
+mod tests;
+
+pub use due::{Due, due, next_due};
+pub use read::{Heartbeat, Routine, read};
+pub use sentence::{EXAMPLES, NotUnderstood, parse as parse_trigger};
+pub use trigger::Trigger;

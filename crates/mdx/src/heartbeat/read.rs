@@ -1,0 +1,197 @@
+//! Reads `heartbeat.md`.
+
+use super::sentence::{self, EXAMPLES, interval};
+use super::trigger::Trigger;
+use crate::source::outline::{self, Heading, Outline};
+use crate::source::{ByteRange, LineIndex, SourceProblem, split_front_matter};
+
+/// When an agent wakes, and for what.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Heartbeat {
+    /// How often it wakes: `@every: 15m`. Nothing where the file does not say.
+    pub wake: Option<Trigger>,
+    /// What it looks at on every wake.
+    pub on_wake: Vec<String>,
+    /// What it does at certain times.
+    pub routines: Vec<Routine>,
+    /// What it reads first, to know where it was.
+    pub context: Vec<String>,
+    /// What cannot be understood, in the order of the text.
+    pub problems: Vec<SourceProblem>,
+}
+
+/// Something to do at certain times.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Routine {
+    /// When, as it was written.
+    pub written: String,
+    /// When.
+    pub trigger: Trigger,
+    /// What to do.
+    pub task: String,
+    /// The line of the file, counted from 1.
+    pub line: usize,
+}
+
+/// What stands before an interval in the section Schedule.
+const EVERY: &str = "@every";
+
+/// Reads the file. It is never an error: see [`Heartbeat::problems`].
+pub fn read(text: &str) -> Heartbeat {
+    let body = split_front_matter(text).map_or_else(|error| error.body, |front| front.body);
+    let outline = outline::read(text, text, body.clone(), Vec::new());
+    let mut reader =
+        Reader { text, lines: LineIndex::new(text), outline: &outline, heartbeat: Heartbeat::default(), schedules: 0 };
+    let headings: Vec<&Heading> = outline.headings.iter().collect();
+    let first = headings.first().map_or(body.end, |heading| heading.range.start);
+    reader.schedule(body.start..first, false);
+    for (index, heading) in headings.iter().enumerate() {
+        let end = headings.get(index + 1).map_or(body.end, |next| next.range.start);
+        reader.section(heading, heading.range.end..end);
+    }
+    if reader.heartbeat.wake.is_none() && reader.heartbeat.routines.is_empty() && reader.heartbeat.problems.is_empty() {
+        let what = "the file does not say when the agent wakes";
+        reader.warning(body.start, what, "add a section ## Schedule with a line @every: 15m");
+    }
+    let mut heartbeat = reader.heartbeat;
+    heartbeat.problems.sort_by_key(|problem| problem.at);
+    heartbeat
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lines: LineIndex,
+    outline: &'a Outline,
+    heartbeat: Heartbeat,
+    schedules: usize,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, at: usize, what: impl Into<String>, remedy: impl Into<String>) {
+        let at = self.lines.position(self.text, at);
+        self.heartbeat.problems.push(SourceProblem::error(at, what, remedy));
+    }
+
+    fn warning(&mut self, at: usize, what: impl Into<String>, remedy: impl Into<String>) {
+        let at = self.lines.position(self.text, at);
+        self.heartbeat.problems.push(SourceProblem::warning(at, what, remedy));
+    }
+
+    fn section(&mut self, heading: &Heading, body: ByteRange) {
+        match heading.text.trim().trim_end_matches(':').to_lowercase().as_str() {
+            "schedule" => self.schedule(body, true),
+            "on wake" | "on wake-up" | "on wakeup" => {
+                let items = self.items(&body);
+                self.heartbeat.on_wake.extend(items.into_iter().map(|(item, _)| item));
+            }
+            "routine tasks" | "routines" => self.routines(&body),
+            "context reconstruction" => {
+                let items = self.items(&body);
+                self.heartbeat.context.extend(items.into_iter().map(|(item, _)| item));
+            }
+            _ if heading.level == 1 => self.schedule(body, false),
+            _ => {
+                let what = format!("there is no section \"{}\" in a heartbeat; it is ignored", heading.text.trim());
+                let remedy = "the sections are Schedule, On Wake, Routine Tasks and Context Reconstruction";
+                self.warning(heading.range.start, what, remedy);
+            }
+        }
+    }
+
+    /// Lines that say how often the agent wakes. Where they are meant to (`is_own`), a line that says no time is a
+    /// problem.
+    fn schedule(&mut self, body: ByteRange, is_own: bool) {
+        let mut at = body.start;
+        let end = body.end;
+        while at < end {
+            let line = self.text[at..end].split(['\n', '\r']).next().unwrap_or_default();
+            let start = at;
+            at += line.len() + 1;
+            let said = line.trim().trim_start_matches(['-', '*', '+']).trim();
+            if said.is_empty() || outline::is_in(&self.outline.shown, start) || (!is_own && !said.starts_with('@')) {
+                continue;
+            }
+            let trigger = match said.strip_prefix(EVERY) {
+                Some(rest) => interval(rest.trim_start_matches(':')).map(Trigger::Every),
+                None => sentence::parse(said).ok(),
+            };
+            match trigger {
+                Some(trigger) => self.wake(start, trigger),
+                None => {
+                    let what = format!("\"{said}\" says no time");
+                    self.error(start, what, "write @every: 15m, with s, m, h or d behind the number");
+                }
+            }
+        }
+    }
+
+    fn wake(&mut self, at: usize, trigger: Trigger) {
+        self.schedules += 1;
+        if self.schedules == 1 {
+            self.heartbeat.wake = Some(trigger);
+        } else {
+            self.warning(at, "the schedule says twice when the agent wakes; the first one counts", "keep one");
+        }
+    }
+
+    fn routines(&mut self, body: &ByteRange) {
+        for (item, at) in self.items(body) {
+            match routine(&item) {
+                Some((written, trigger, task)) => {
+                    let line = self.lines.line(at);
+                    self.heartbeat.routines.push(Routine { written, trigger, task, line });
+                }
+                None => {
+                    let what = format!("\"{}\" does not say when it is due", shown(&item));
+                    self.error(at, what, format!("write a time, a colon and what to do; times are: {EXAMPLES}"));
+                }
+            }
+        }
+    }
+
+    /// The entries of the lists in a section, each with its place; where there is no list, its lines.
+    fn items(&self, body: &ByteRange) -> Vec<(String, usize)> {
+        let first = self.outline.items.partition_point(|item| item.start < body.start);
+        let inside: Vec<&ByteRange> =
+            self.outline.items[first..].iter().take_while(|item| item.start < body.end).collect();
+        let entry = |range: &ByteRange| {
+            let text = self.text[range.clone()].trim_start();
+            let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let text = text[digits..].strip_prefix(['-', '*', '+', '.', ')']).unwrap_or(text);
+            (text.split_whitespace().collect::<Vec<_>>().join(" "), range.start)
+        };
+        if !inside.is_empty() {
+            return inside.into_iter().map(entry).filter(|(text, _)| !text.is_empty()).collect();
+        }
+        let mut lines = Vec::new();
+        let mut at = body.start;
+        for line in self.text[body.clone()].split_inclusive(['\n', '\r']) {
+            if !line.trim().is_empty() && !outline::is_in(&self.outline.shown, at) {
+                lines.push((line.trim().to_owned(), at));
+            }
+            at += line.len();
+        }
+        lines
+    }
+}
+
+/// When, the trigger, and what to do: the first colon counts whose front says a time. A colon inside a time of the day
+/// has no blank behind it.
+fn routine(item: &str) -> Option<(String, Trigger, String)> {
+    let colons = item.match_indices(':').map(|(at, _)| at).filter(|at| item[at + 1..].starts_with([' ', '*', '`']));
+    colons.into_iter().find_map(|at| {
+        let (written, task) = (item[..at].trim(), item[at + 1..].trim_start_matches(['*', '`']).trim());
+        let trigger = sentence::parse(written).ok()?;
+        let written = sentence::unmarked(written).to_owned();
+        (!task.is_empty()).then(|| (written, trigger, task.to_owned()))
+    })
+}
+
+fn shown(item: &str) -> String {
+    const MAX_CHARS: usize = 80;
+    if item.chars().count() <= MAX_CHARS {
+        item.to_owned()
+    } else {
+        item.chars().take(MAX_CHARS).chain(['…']).collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! When something is due: after an interval, or by a pattern of the calendar.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use croner::Cron;
+use jiff::{SignedDuration, Timestamp, Zoned};
+
+/// When something is due.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Trigger {
+    /// Again and again after so much time, counted from the moment that the agent began.
+    Every(Duration),
+    /// By the calendar of a time zone; a pattern of cron.
+    Calendar(Box<Cron>),
+}
+
+impl Trigger {
+    /// The trigger of a pattern of cron: five fields, or six with seconds first, or `@daily` and the like.
+    pub fn cron(pattern: &str) -> Option<Self> {
+        Cron::from_str(pattern).ok().map(|cron| Self::Calendar(Box::new(cron)))
+    }
+
+    /// The first moment after this one. `began` is the moment that intervals are counted from. Nothing where there is
+    /// none, as for the 30th of February.
+    pub fn next_after(&self, after: &Zoned, began: Timestamp) -> Option<Zoned> {
+        match self {
+            Self::Every(interval) => {
+                let interval = SignedDuration::try_from(*interval).ok().filter(|interval| interval.is_positive())?;
+                let since = after.timestamp().duration_since(began);
+                let passed = since.as_nanos().div_euclid(interval.as_nanos()) + 1;
+                let nanos = interval.as_nanos().checked_mul(passed)?;
+                let moment = Timestamp::from_nanosecond(began.as_nanosecond().checked_add(nanos)?).ok()?;
+                Some(moment.to_zoned(after.time_zone().clone()))
+            }
+            Self::Calendar(cron) => {
+                let mut at = cron.find_next_occurrence(after, false).ok()?;
+                // Where clocks are set back, an hour comes twice: what names its hour is due in the first of the two.
+                while self.names_its_hour() && comes_again(&at) {
+                    at = cron.find_next_occurrence(&at, false).ok()?;
+                }
+                (at > *after).then_some(at)
+            }
+        }
+    }
+
+    /// Whether the pattern is meant for certain hours, and not for every one.
+    fn names_its_hour(&self) -> bool {
+        let Self::Calendar(cron) = self else { return false };
+        let pattern = cron.as_str();
+        let fields: Vec<&str> = pattern.split_whitespace().collect();
+        let hour = match fields.len() {
+            5 => fields[1],
+            6 | 7 => fields[2],
+            _ => return !pattern.eq_ignore_ascii_case("@hourly"),
+        };
+        !hour.starts_with('*')
+    }
+}
+
+/// Whether this is the second time that the clock shows this time.
+fn comes_again(at: &Zoned) -> bool {
+    let first = at.time_zone().to_ambiguous_zoned(at.datetime()).earlier();
+    first.is_ok_and(|first| first < *at)
+}

@@ -1,0 +1,157 @@
+//! The modules of an agent, loaded one beside the other, and ended in reverse order.
+
+use super::folder::ModuleFolder;
+use crate::engine::{
+    EngineLimits, HostAnswer, HostCall, LogLine, ModuleDescription, ModuleFiles, ModuleNews, ModuleOrder,
+    RunningModule, ToolFailure,
+};
+
+/// What modules run with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModuleOptions {
+    /// `ctx.agentDir`.
+    pub agent_dir: String,
+    /// What `Math.random` begins with.
+    pub seed: u64,
+    /// What `Date.now` begins with, in milliseconds since 1970.
+    pub now_unix_ms: i64,
+    /// What each order of each module may use.
+    pub limits: EngineLimits,
+}
+
+/// How a module is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ModuleState {
+    /// It is being loaded and initialized.
+    Loading,
+    /// It is there.
+    Ready(ModuleDescription),
+    /// It is left out, and why.
+    LeftOut(ToolFailure),
+}
+
+/// Something that a module has to say.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModuleEvent {
+    /// The file of the module.
+    pub module: String,
+    /// What.
+    pub news: ModuleNews,
+}
+
+struct Member {
+    file: String,
+    running: RunningModule,
+    state: ModuleState,
+}
+
+/// The modules of an agent. Dropping them ends them.
+#[derive(Default)]
+pub struct ModuleSet {
+    members: Vec<Member>,
+    /// Whether they are being ended, and the number of the order that the last one carries out.
+    ending: Option<(usize, Option<u64>)>,
+}
+
+impl ModuleSet {
+    /// Loads every module of the folder.
+    pub fn load(folder: &ModuleFolder, options: &ModuleOptions) -> Self {
+        let member = |(number, file): (usize, &String)| {
+            let files = ModuleFiles {
+                programs: folder.programs.clone(),
+                entry: file.clone(),
+                agent_dir: options.agent_dir.clone(),
+                seed: options.seed.wrapping_add(number as u64),
+                now_unix_ms: options.now_unix_ms,
+                limits: options.limits,
+            };
+            Member { file: file.clone(), running: files.start(), state: ModuleState::Loading }
+        };
+        Self { members: folder.entries.iter().enumerate().map(member).collect(), ending: None }
+    }
+
+    /// How each module is, by its file, in their order.
+    pub fn states(&self) -> impl Iterator<Item = (&str, &ModuleState)> {
+        self.members.iter().map(|member| (&*member.file, &member.state))
+    }
+
+    /// Orders something of a module that is there. Nothing where it is not, or has too much to do.
+    pub fn order(&mut self, module: &str, order: ModuleOrder) -> Option<u64> {
+        let member = self.members.iter_mut().find(|member| member.file == module)?;
+        if !matches!(member.state, ModuleState::Ready(_)) {
+            return None;
+        }
+        member.running.order(order)
+    }
+
+    /// Answers a request of a module.
+    pub fn answer(&self, module: &str, asked: &HostCall, answer: HostAnswer) {
+        if let Some(member) = self.members.iter().find(|member| member.file == module) {
+            member.running.answer(asked.id, answer);
+        }
+    }
+
+    /// Ends them, the last one first; [`Self::has_ended`] tells when all have.
+    pub fn end(&mut self) {
+        if self.ending.is_none() {
+            self.ending = Some((self.members.len(), None));
+        }
+    }
+
+    /// Whether all of them have ended.
+    pub fn has_ended(&self) -> bool {
+        self.ending.is_some_and(|(left, waits_for)| left == 0 && waits_for.is_none())
+    }
+
+    /// What is new, without waiting.
+    pub fn poll(&mut self) -> Vec<ModuleEvent> {
+        let mut events = Vec::new();
+        for member in &mut self.members {
+            while let Some(news) = member.running.poll() {
+                match &news {
+                    ModuleNews::Loaded(Ok(description)) => member.state = ModuleState::Ready(description.clone()),
+                    ModuleNews::Loaded(Err(failure)) => member.state = ModuleState::LeftOut(failure.clone()),
+                    ModuleNews::Done { result: Err(failure), .. } if member.running.is_gone() => {
+                        member.state = ModuleState::LeftOut(failure.clone());
+                    }
+                    _ => {}
+                }
+                events.push(ModuleEvent { module: member.file.clone(), news });
+            }
+        }
+        self.go_on_ending(&events);
+        events
+    }
+
+    /// Has the next module end once the one before it has.
+    fn go_on_ending(&mut self, events: &[ModuleEvent]) {
+        let Some((mut left, mut waits_for)) = self.ending else { return };
+        let is_done = |order: u64, file: &str| {
+            let is_it =
+                |event: &ModuleEvent| matches!(event.news, ModuleNews::Done { order: done, .. } if done == order);
+            events.iter().any(|event| event.module == file && is_it(event))
+        };
+        if let Some(order) = waits_for
+            && is_done(order, &self.members[left].file)
+        {
+            waits_for = None;
+        }
+        while waits_for.is_none() && left > 0 {
+            left -= 1;
+            let file = self.members[left].file.clone();
+            waits_for = self.order(&file, ModuleOrder::Stop);
+        }
+        self.ending = Some((left, waits_for));
+    }
+}
+
+/// What modules log, as one line each.
+impl ModuleEvent {
+    /// The line, if it is one.
+    pub fn logged(&self) -> Option<&LogLine> {
+        match &self.news {
+            ModuleNews::Logged(line) => Some(line),
+            _ => None,
+        }
+    }
+}

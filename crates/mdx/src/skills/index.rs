@@ -1,0 +1,300 @@
+//! The skills of a folder, from the paths and texts of its files.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::front;
+use crate::source::{LineIndex, Position, SourceProblem};
+
+/// What a skill is called at most, as the format says.
+const MAX_NAME_CHARS: usize = 64;
+
+/// What a description says at most, as the format says; every agent's prompt holds it.
+const MAX_DESCRIPTION_CHARS: usize = 1024;
+
+/// A file of the folder that holds skills.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SkillFile<'a> {
+    /// Its path with `/` between its parts.
+    pub path: &'a str,
+    /// Its text; needed of the files called `SKILL.md` alone.
+    pub text: Option<&'a str>,
+}
+
+/// A document that teaches an agent something.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Skill {
+    /// What it is called; no two skills of an index have the same name.
+    pub name: String,
+    /// When to use it, in one line.
+    pub description: String,
+    /// The path of its `SKILL.md`.
+    pub path: String,
+    /// The folder that it lies in.
+    pub base_dir: String,
+    /// What it teaches, with `{baseDir}` as it was written.
+    pub body: String,
+    /// `license:`.
+    pub license: Option<String>,
+    /// `compatibility:`.
+    pub compatibility: Option<String>,
+    /// `allowed-tools:`; nothing where the skill does not say.
+    pub allowed_tools: Option<Vec<String>>,
+    /// `metadata:`.
+    pub metadata: Map<String, Value>,
+    /// Whether a model may choose it by itself; otherwise it is listed in no prompt and a person calls it by name.
+    pub is_for_models: bool,
+    /// The other files of its folder: scripts, references, assets.
+    pub files: Vec<String>,
+}
+
+/// A problem of a skill, and the file that it is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SkillProblem {
+    /// The path of the file.
+    pub path: String,
+    /// What is wrong.
+    pub problem: SourceProblem,
+}
+
+/// The skills of a folder.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SkillIndex {
+    /// Every skill that can be used, by path.
+    pub skills: Vec<Skill>,
+    /// What is wrong with the others.
+    pub problems: Vec<SkillProblem>,
+}
+
+impl SkillIndex {
+    /// The skill of this name.
+    pub fn find(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name)
+    }
+}
+
+/// Makes the index. Files may come in any order.
+pub fn index<'a>(files: impl IntoIterator<Item = SkillFile<'a>>) -> SkillIndex {
+    let files: BTreeMap<&str, Option<&str>> = files.into_iter().map(|file| (file.path, file.text)).collect();
+    let mut index = SkillIndex::default();
+    let folders: Vec<&str> = files.keys().filter(|path| is_skill(path)).map(|path| folder(path)).collect();
+    for (path, text) in files.iter().filter(|(path, _)| is_skill(path)) {
+        let mut reader = Reader { path, lines: LineIndex::new(text.unwrap_or_default()), index: &mut index };
+        let skill = reader.read(text.unwrap_or_default());
+        let Some(mut skill) = skill else { continue };
+        if let Some(first) = index.find(&skill.name) {
+            let what = format!("there is a skill \"{}\" already ({}); this one is left out", skill.name, first.path);
+            index.problem(path, SourceProblem::error(Position { line: 1, column: 1 }, what, "rename one of them"));
+            continue;
+        }
+        let prefix = format!("{}/", skill.base_dir);
+        // A skill in a skill has its files to itself.
+        let belongs = |other: &&&str| {
+            let owner = folders.iter().filter(|folder| is_below(other, folder)).max_by_key(|folder| folder.len());
+            other.starts_with(&prefix) && **other != *path && owner.is_some_and(|owner| *owner == skill.base_dir)
+        };
+        skill.files = files.keys().filter(belongs).map(|path| (*path).to_owned()).collect();
+        index.skills.push(skill);
+    }
+    index
+}
+
+fn is_skill(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.eq_ignore_ascii_case("skill.md") && path.contains('/')
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl SkillIndex {
+    fn problem(&mut self, path: &str, problem: SourceProblem) {
+        self.problems.push(SkillProblem { path: path.to_owned(), problem });
+    }
+}
+
+struct Reader<'a> {
+    path: &'a str,
+    lines: LineIndex,
+    index: &'a mut SkillIndex,
+}
+
+impl Reader<'_> {
+    fn warning(&mut self, line: usize, what: impl Into<String>, remedy: &str) {
+        let problem = SourceProblem::warning(Position { line, column: 1 }, what, remedy);
+        self.index.problem(self.path, problem);
+    }
+
+    fn read(&mut self, text: &str) -> Option<Skill> {
+        let (keys, body, error) = front::read(text);
+        if let Some(error) = error {
+            let remedy = "it is read line by line; put a text that holds a colon in quotes to be sure of what it says";
+            self.warning(error.line, error.what, remedy);
+        }
+        let text_of = |key: &str| match keys.get(key)? {
+            Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let base_dir = folder(self.path).to_owned();
+        let folder_name = base_dir.rsplit('/').next().unwrap_or_default().to_owned();
+        let name = self.name(text_of("name"), &folder_name)?;
+        let Some(description) = text_of("description").map(|text| one_line(&text)) else {
+            let what =
+                format!("the skill \"{name}\" has no description, so nobody can tell when to use it; it is left out");
+            let at = Position { line: self.lines.line(0), column: 1 };
+            let remedy = "add description: to its front matter, and say there when to use it";
+            self.index.problem(self.path, SourceProblem::error(at, what, remedy));
+            return None;
+        };
+        if description.chars().count() > MAX_DESCRIPTION_CHARS {
+            let what = format!("the description is longer than {MAX_DESCRIPTION_CHARS} characters");
+            self.warning(1, what, "move details into the body: every prompt holds the description");
+        }
+        let no_models = matches!(keys.get("disable-model-invocation"), Some(Value::Bool(true)));
+        Some(Skill {
+            name,
+            description,
+            path: self.path.to_owned(),
+            base_dir,
+            body: text[body].trim().replace("\r\n", "\n"),
+            license: text_of("license"),
+            compatibility: text_of("compatibility"),
+            allowed_tools: keys.get("allowed-tools").or_else(|| keys.get("allowed_tools")).map(tools),
+            metadata: keys.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default(),
+            is_for_models: !no_models,
+            files: Vec::new(),
+        })
+    }
+
+    /// What the skill is called: as it says, or else as its folder.
+    fn name(&mut self, said: Option<String>, folder: &str) -> Option<String> {
+        let Some(name) = said else {
+            let what = "the skill does not say its name; it is called like its folder";
+            self.warning(1, what, "add name: to its front matter");
+            return Some(folder.to_owned());
+        };
+        let is_plain = !name.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\'));
+        if !is_plain || name.chars().count() > MAX_NAME_CHARS {
+            let what = format!("\"{name}\" cannot be the name of a skill; it is called like its folder");
+            self.warning(1, what, "use small letters, digits and -, at most 64");
+            return Some(folder.to_owned());
+        }
+        if name != folder {
+            let what = format!("the skill \"{name}\" lies in a folder called \"{folder}\"");
+            self.warning(1, what, "call both the same, as other products expect");
+        }
+        Some(name)
+    }
+}
+
+/// A list, or a text with blanks or commas between its entries. What stands in brackets belongs to its entry, as in
+/// `Bash(git add:*)`.
+fn tools(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).map(|tool| tool.trim().to_owned()).collect(),
+        Value::String(text) => {
+            let mut tools = vec![String::new()];
+            let mut depth = 0usize;
+            for c in text.chars() {
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                match tools.last_mut() {
+                    Some(last) if depth > 0 || !(c == ',' || c.is_whitespace()) => last.push(c),
+                    _ => tools.push(String::new()),
+                }
+            }
+            tools.retain(|tool| !tool.is_empty());
+            tools
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<'a>(files: &[(&'a str, &'a str)]) -> SkillIndex {
+        index(files.iter().map(|(path, text)| SkillFile { path, text: Some(text) }))
+    }
+
+    fn told(index: &SkillIndex) -> Vec<String> {
+        index.problems.iter().map(|problem| problem.problem.what.clone()).collect()
+    }
+
+    #[test]
+    fn a_skill_of_the_reference_is_read() {
+        let index = of(&[
+            (
+                "skills/my-skill/SKILL.md",
+                "---\nname: my-skill\ndescription: What this skill provides\n---\n\nDo {baseDir}/x.\n",
+            ),
+            ("skills/my-skill/scripts/run.py", ""),
+            ("skills/other.md", "not a skill"),
+        ]);
+        assert_eq!(told(&index), [] as [&str; 0]);
+        let skill = index.find("my-skill").unwrap();
+        assert_eq!((&*skill.description, &*skill.base_dir), ("What this skill provides", "skills/my-skill"));
+        assert_eq!(skill.body, "Do {baseDir}/x.");
+        assert_eq!(skill.files, ["skills/my-skill/scripts/run.py"]);
+        assert!(skill.is_for_models && skill.allowed_tools.is_none());
+    }
+
+    #[test]
+    fn skills_of_other_products_are_read_as_they_are() {
+        let text = "---\r\nname: pdf\r\ndescription: >\r\n  Work with PDF files.\r\n  Use it for forms.\r\nlicense: Proprietary. See LICENSE.txt\r\nallowed-tools: Read, Bash(git add:*) Write\r\nmetadata:\r\n  author: someone\r\n  version: \"1.0\"\r\ndisable-model-invocation: true\r\n---\r\nBody\r\n";
+        let index = of(&[("x/pdf/SKILL.md", text), ("x/pdf/LICENSE.txt", ""), ("x/pdf/references/forms.md", "")]);
+        assert_eq!(told(&index), [] as [&str; 0]);
+        let skill = &index.skills[0];
+        assert_eq!(skill.description, "Work with PDF files. Use it for forms.");
+        assert_eq!(skill.license.as_deref(), Some("Proprietary. See LICENSE.txt"));
+        assert_eq!(skill.allowed_tools.as_ref().unwrap(), &["Read", "Bash(git add:*)", "Write"]);
+        assert_eq!(skill.metadata["author"], "someone");
+        assert!(!skill.is_for_models);
+        assert_eq!(skill.files, ["x/pdf/LICENSE.txt", "x/pdf/references/forms.md"]);
+    }
+
+    #[test]
+    fn a_colon_in_a_description_does_not_spoil_it() {
+        let index = of(&[("s/a/SKILL.md", "---\nname: a\ndescription: Use when: the user asks\n  for more\n---\nB")]);
+        assert_eq!(index.skills[0].description, "Use when: the user asks for more");
+        assert_eq!(index.skills[0].body, "B");
+        assert_eq!(index.problems.len(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_the_others_work() {
+        let index = of(&[
+            ("s/a/SKILL.md", "---\nname: a\ndescription: First\n---\nB"),
+            ("s/b/SKILL.md", "---\nname: a\ndescription: Second\n---\nB"),
+            ("s/c/SKILL.md", "---\nname: c\n---\nB"),
+            ("s/d/SKILL.md", "---\ndescription: D\n---\nB"),
+            ("s/e/SKILL.md", "---\nname: E e\ndescription: E\n---\nB"),
+        ]);
+        let names: Vec<&str> = index.skills.iter().map(|skill| &*skill.name).collect();
+        assert_eq!(names, ["a", "d", "e"]);
+        for what in [
+            "lies in a folder",
+            "there is a skill \"a\" already",
+            "has no description",
+            "does not say its name",
+            "cannot be the name",
+        ] {
+            assert!(told(&index).iter().any(|told| told.contains(what)), "{what}: {:?}", told(&index));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a model reads of skills: the listing in its prompt, and the text that a person's `/skill:name` stands for.
+
+use super::index::{Skill, SkillIndex};
+
+/// What a person writes before the name of a skill.
+const COMMAND: &str = "/skill:";
+
+/// What skills write where their folder is meant.
+const BASE_DIR: &str = "{baseDir}";
+
+/// What skills of other products write where the words behind the command are meant.
+const ARGUMENTS: &str = "$ARGUMENTS";
+
+/// The listing of the skills that a model may choose from, as XML; empty where there are none. `tool` is what files are
+/// read with.
+pub fn listing(index: &SkillIndex, tool: &str) -> String {
+    let skills: Vec<&Skill> = index.skills.iter().filter(|skill| skill.is_for_models).collect();
+    if skills.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "When a task fits the description of a skill, read its file with {tool} and follow it. Paths in it start at the \
+         folder that the file lies in.\n\n<available_skills>\n"
+    );
+    for skill in skills {
+        let (name, description, path) = (escape(&skill.name), escape(&skill.description), escape(&skill.path));
+        text += &format!(
+            "  <skill>\n    <name>{name}</name>\n    <description>{description}</description>\n    \
+             <location>{path}</location>\n  </skill>\n"
+        );
+    }
+    text + "</available_skills>"
+}
+
+/// A text that is no markup, whatever it says.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Why a command for a skill means nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ExpandError {
+    /// No skill has this name.
+    #[error("there is no skill \"{name}\"; there are: {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of all skills.
+        known: String,
+    },
+}
+
+/// What a person's words mean: for `/skill:name words` the skill followed by the words, for anything else nothing. A
+/// skill that says where the words go (`$ARGUMENTS`) has them there.
+pub fn expand(index: &SkillIndex, said: &str) -> Option<Result<String, ExpandError>> {
+    let rest = said.trim_start().strip_prefix(COMMAND)?;
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let words = words.trim();
+    let Some(skill) = index.find(name) else {
+        let known: Vec<&str> = index.skills.iter().map(|skill| &*skill.name).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Some(Err(ExpandError::Unknown { name: name.to_owned(), known }));
+    };
+    let body = skill.body.replace(BASE_DIR, &skill.base_dir);
+    let takes_words = body.contains(ARGUMENTS);
+    let body = body.replace(ARGUMENTS, words);
+    let (name, path, folder) = (escape(&skill.name), escape(&skill.path), &skill.base_dir);
+    let block =
+        format!("<skill name=\"{name}\" location=\"{path}\">\nPaths in it start at {folder}.\n\n{body}\n</skill>");
+    Some(Ok(if words.is_empty() || takes_words { block } else { format!("{block}\n\n{words}") }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::index::{SkillFile, index};
+    use super::*;
+
+    fn skills(text: &str) -> SkillIndex {
+        index([SkillFile { path: "skills/cook/SKILL.md", text: Some(text) }])
+    }
+
+    #[test]
+    fn the_listing_is_xml_whatever_a_skill_says() {
+        let index = skills("---\nname: cook\ndescription: 'A < B & \"C\" </skill>'\n---\nBody");
+        let text = listing(&index, "read_file");
+        assert!(text.contains("<description>A &lt; B &amp; &quot;C&quot; &lt;/skill&gt;</description>"), "{text}");
+        assert!(text.contains("<location>skills/cook/SKILL.md</location>"));
+        assert_eq!(text.matches("</skill>").count(), 1);
+        assert_eq!(listing(&SkillIndex::default(), "read_file"), "");
+    }
+
+    #[test]
+    fn a_command_becomes_the_skill_with_its_folder_and_the_words() {
+        let index = skills("---\nname: cook\ndescription: d\n---\nRun {baseDir}/run.sh.");
+        let text = expand(&index, "/skill:cook  two eggs ").unwrap().unwrap();
+        assert!(text.contains("Run skills/cook/run.sh."), "{text}");
+        assert!(text.ends_with("</skill>\n\ntwo eggs"));
+        assert!(expand(&index, "/skill:cook").unwrap().unwrap().ends_with("</skill>"));
+        assert_eq!(expand(&index, "cook /skill:cook"), None);
+        let error = expand(&index, "/skill:bake").unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "there is no skill \"bake\"; there are: cook");
+    }
+
+    #[test]
+    fn a_skill_may_say_where_the_words_go() {
+        let index = skills("---\nname: cook\ndescription: d\n---\nCook $ARGUMENTS now.");
+        let text = expand(&index, "/skill:cook eggs").unwrap().unwrap();
+        assert!(text.contains("Cook eggs now.") && text.ends_with("</skill>"), "{text}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Splits a text into its YAML front matter and what stands below, without changing a byte of either.
+
+use serde_json::{Map, Value};
+
+use super::ByteRange;
+
+/// No honest front matter is longer; a longer one is refused before it is parsed, since the parser is slow on nonsense.
+pub const MAX_FRONT_MATTER_BYTES: usize = 64 * 1024;
+
+/// Front matter as it stands.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FrontMatter {
+    /// The keys in their order; empty where there is none.
+    pub keys: Map<String, Value>,
+    /// The text between the fences.
+    pub yaml: ByteRange,
+    /// What stands below the closing fence, to the end of the text.
+    pub body: ByteRange,
+}
+
+/// Why front matter cannot be used. The text below it still can.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct FrontMatterError {
+    /// What is wrong, as one sentence without a full stop.
+    pub what: String,
+    /// The line of the text, counted from 1.
+    pub line: usize,
+    /// What stands below the front matter; the whole text where the front matter never ends.
+    pub body: ByteRange,
+}
+
+impl FrontMatter {
+    /// The text of a key, where it stands there and is a text or a number.
+    pub fn text(&self, key: &str) -> Option<String> {
+        match self.keys.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// Takes a text apart. A text that does not begin with a line `---` has no front matter. A byte order mark and any end
+/// of line are accepted.
+pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let whole = start..text.len();
+    let Some((yaml, body)) = fences(text, start) else {
+        if starts_with_fence(&text[start..]) {
+            let what = "the front matter that begins with --- never ends".to_owned();
+            return Err(FrontMatterError { what, line: 1, body: whole });
+        }
+        return Ok(FrontMatter { body: whole, ..FrontMatter::default() });
+    };
+    let refused = |what: String, line: usize| FrontMatterError { what, line, body: body.clone() };
+    if yaml.len() > MAX_FRONT_MATTER_BYTES {
+        let what = format!("the front matter is longer than {} KiB", MAX_FRONT_MATTER_BYTES / 1024);
+        return Err(refused(what, 1));
+    }
+    let plain = text[yaml.clone()].replace("\r\n", "\n").replace('\r', "\n");
+    match serde_yaml::from_str::<Value>(&plain) {
+        Ok(Value::Object(keys)) => Ok(FrontMatter { keys, yaml, body }),
+        Ok(Value::Null) => Ok(FrontMatter { keys: Map::new(), yaml, body }),
+        Ok(_) => Err(refused("the front matter is not a list of keys".to_owned(), 2)),
+        Err(error) => {
+            let line = error.location().map_or(1, |location| location.line()) + 1;
+            Err(refused(format!("the front matter is not valid YAML: {error}"), line))
+        }
+    }
+}
+
+fn starts_with_fence(text: &str) -> bool {
+    lines_with_ends(text).next().is_some_and(is_fence)
+}
+
+fn is_fence(line: &str) -> bool {
+    line.trim_end() == "---"
+}
+
+/// The ranges between the fences and below them.
+fn fences(text: &str, start: usize) -> Option<(ByteRange, ByteRange)> {
+    let mut lines = lines_with_ends(&text[start..]);
+    let first = lines.next().filter(|line| is_fence(line))?;
+    let yaml_start = start + first.len();
+    let mut at = yaml_start;
+    for line in lines {
+        if is_fence(line) {
+            return Some((yaml_start..at, at + line.len()..text.len()));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The lines of a text with what ends them, which may be `\r` alone.
+fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.find(['\n', '\r']).map(|at| if rest[at..].starts_with("\r\n") { at + 2 } else { at + 1 });
+        let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_body_are_told_apart_whatever_ends_the_lines() {
+        for text in [
+            "---\nname: Ada\nage: 3\n---\n# Hi\n",
+            "---\r\nname: Ada\r\nage: 3\r\n---\r\n# Hi\n",
+            "---\rname: Ada\rage: 3\r---\r# Hi\n",
+            "\u{feff}---  \nname: Ada\nage: 3\n---\n# Hi\n",
+        ] {
+            let front = split_front_matter(text).unwrap();
+            assert_eq!(front.text("name").as_deref(), Some("Ada"), "{text:?}");
+            assert_eq!(front.text("age").as_deref(), Some("3"));
+            assert_eq!(&text[front.body], "# Hi\n");
+        }
+    }
+
+    #[test]
+    fn a_text_without_front_matter_is_all_body() {
+        for text in ["", "# Hi\n---\n", "----\nname: x\n----\n", "text"] {
+            let front = split_front_matter(text).unwrap();
+            assert_eq!((&text[front.body], front.keys.len()), (text, 0));
+        }
+        assert_eq!(split_front_matter("---\n---\nbody").unwrap().keys.len(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_used_says_where_and_leaves_the_body() {
+        let refused = |text: &str| {
+            let error = split_front_matter(text).unwrap_err();
+            (error.line, text[error.body].to_owned())
+        };
+        assert_eq!(refused("---\nname: Ada\n"), (1, "---\nname: Ada\n".to_owned()));
+        assert_eq!(refused("---\njust words\n---\nB"), (2, "B".to_owned()));
+        assert_eq!(refused("---\nname: Ada\ntools: [a\n---\nB").1, "B");
+        let long = format!("---\nx: {}\n---\nB", "y".repeat(MAX_FRONT_MATTER_BYTES));
+        assert_eq!(refused(&long), (1, "B".to_owned()));
+    }
+}

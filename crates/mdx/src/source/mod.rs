@@ -1,0 +1,13 @@
+//! A text that a person wrote: where things stand in it, what is wrong with it, and its front matter.
+
+mod front_matter;
+mod lines;
+pub(crate) mod outline;
+mod problem;
+
+pub use front_matter::{FrontMatter, FrontMatterError, MAX_FRONT_MATTER_BYTES, split_front_matter};
+pub use lines::{LineIndex, Position};
+pub use problem::{SourceProblem, SourceSeverity};
+
+/// A stretch of the text in bytes, the end excluded.
+pub type ByteRange = std::ops::Range<usize>;

@@ -1,0 +1,162 @@
+//! What the Markdown parser says of a text: its headings, entries of lists and code, each with its place.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::ByteRange;
+
+/// The blocks of a text that matter to a document, each in the order of the text.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Outline {
+    pub(crate) headings: Vec<Heading>,
+    /// The entries of lists that stand in no other entry.
+    pub(crate) items: Vec<ByteRange>,
+    pub(crate) code_blocks: Vec<CodeBlock>,
+    /// Where nothing counts as a tag: code in text, comments, quotations, code blocks.
+    pub(crate) shown: Vec<ByteRange>,
+    /// Comments, which no model reads.
+    pub(crate) comments: Vec<ByteRange>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Heading {
+    /// From 1 to 6.
+    pub(crate) level: usize,
+    pub(crate) text: String,
+    pub(crate) range: ByteRange,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct CodeBlock {
+    /// What stands behind the opening fence; nothing for a block that is only indented.
+    pub(crate) language: Option<String>,
+    pub(crate) text: String,
+    pub(crate) range: ByteRange,
+    /// The code without its fences.
+    pub(crate) content: ByteRange,
+    /// Whether a closing fence ends it.
+    pub(crate) is_closed: bool,
+}
+
+/// Reads a part of the text in which tags are hidden, and comments as MDX writes them, which are handed in as well.
+pub(crate) fn read(text: &str, masked: &str, part: ByteRange, mdx_comments: Vec<ByteRange>) -> Outline {
+    let mut reader =
+        Reader { text, masked, outline: Outline::default(), quotes: 0, items: 0, heading: None, code: None };
+    for (event, range) in Parser::new_ext(&masked[part.clone()], Options::empty()).into_offset_iter() {
+        reader.event(event, range.start + part.start..range.end + part.start);
+    }
+    let mut outline = reader.outline;
+    outline.shown.extend(mdx_comments.iter().cloned());
+    outline.comments.extend(mdx_comments);
+    outline.shown.sort_by_key(|range| range.start);
+    outline.comments.sort_by_key(|range| range.start);
+    outline
+}
+
+/// Whether a byte lies in one of these ranges, which are in order of their starts. Ranges may lie in each other, but
+/// those that do are few: a quotation and what it shows.
+pub(crate) fn is_in(ranges: &[ByteRange], at: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= at);
+    ranges[..before].iter().rev().take(64).any(|range| range.contains(&at))
+}
+
+struct Reader<'a> {
+    /// As it was written: code that shows tags is read from here.
+    text: &'a str,
+    masked: &'a str,
+    outline: Outline,
+    quotes: usize,
+    items: usize,
+    heading: Option<Heading>,
+    code: Option<CodeBlock>,
+}
+
+impl Reader<'_> {
+    fn event(&mut self, event: Event<'_>, range: ByteRange) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) if self.quotes == 0 && self.items == 0 => {
+                self.heading = Some(Heading { level: level as usize, text: String::new(), range });
+            }
+            Event::End(TagEnd::Heading(_)) => self.outline.headings.extend(self.heading.take()),
+            Event::Start(Tag::BlockQuote(_)) => {
+                if self.quotes == 0 {
+                    self.outline.shown.push(range);
+                }
+                self.quotes += 1;
+            }
+            Event::End(TagEnd::BlockQuote(_)) => self.quotes = self.quotes.saturating_sub(1),
+            Event::Start(Tag::Item) => {
+                if self.items == 0 && self.quotes == 0 {
+                    self.outline.items.push(range);
+                }
+                self.items += 1;
+            }
+            Event::End(TagEnd::Item) => self.items = self.items.saturating_sub(1),
+            Event::Start(Tag::CodeBlock(kind)) => self.begin_code(kind, range),
+            Event::End(TagEnd::CodeBlock) => self.end_code(),
+            Event::Start(Tag::HtmlBlock) => self.comment(range),
+            Event::InlineHtml(_) => self.comment(range),
+            Event::Code(code) => {
+                if let Some(heading) = &mut self.heading {
+                    heading.text.push_str(&code);
+                }
+                self.outline.shown.push(range);
+            }
+            Event::Text(text) => self.text(&text, range),
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(heading) = &mut self.heading {
+                    heading.text.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, range: ByteRange) {
+        if let Some(code) = &mut self.code {
+            if code.text.is_empty() {
+                code.content = range.clone();
+            }
+            code.content.end = range.end;
+            let is_as_written = self.masked[range.clone()] == *text;
+            code.text.push_str(if is_as_written { &self.text[range] } else { text });
+        } else if let Some(heading) = &mut self.heading {
+            heading.text.push_str(text);
+        }
+    }
+
+    fn comment(&mut self, range: ByteRange) {
+        if self.masked[range.clone()].trim_start().starts_with("<!--") {
+            let end = self.masked[range.clone()].rfind("-->").map_or(range.end, |end| range.start + end + 3);
+            self.outline.comments.push(range.start..end);
+            self.outline.shown.push(range.start..end);
+        }
+    }
+
+    fn begin_code(&mut self, kind: CodeBlockKind<'_>, range: ByteRange) {
+        let language = match kind {
+            CodeBlockKind::Fenced(info) => Some(info.trim().to_owned()),
+            CodeBlockKind::Indented => None,
+        };
+        self.outline.shown.push(range.clone());
+        let is_closed = language.is_none() || self.has_closing_fence(&range);
+        self.code = Some(CodeBlock { language, text: String::new(), content: range.end..range.end, range, is_closed });
+    }
+
+    /// Whether the last line of a block is a fence like its first.
+    fn has_closing_fence(&self, range: &ByteRange) -> bool {
+        let block = self.masked[range.clone()].trim_end();
+        let Some(mark @ ('`' | '~')) = block.chars().next() else { return false };
+        let length = block.len() - block.trim_start_matches(mark).len();
+        let Some((_, last)) = block.rsplit_once(['\n', '\r']) else { return false };
+        let last = last.trim_start_matches([' ', '\t', '>']);
+        last.len() >= length && last.chars().all(|c| c == mark)
+    }
+
+    /// Code in a quotation is shown there; it is the code of nothing.
+    fn end_code(&mut self) {
+        if let Some(mut code) = self.code.take().filter(|_| self.quotes == 0) {
+            code.text = code.text.replace("\r\n", "\n");
+            self.outline.code_blocks.push(code);
+        }
+    }
+}
