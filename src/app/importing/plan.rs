@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::found::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
-use crate::agent::agent_file::{AgentFile, stem};
+use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
 use crate::agent::markdown::{Said, says_who_it_is};
 use crate::agent::yaml_file;
@@ -66,9 +66,10 @@ impl Planning<'_> {
             return;
         }
         let skills = skills(&place.files, &top);
+        let documents = documents(&place.files);
         let (mut known, mut others) = (Vec::new(), Vec::new());
         for file in place.files {
-            match self.kind_of(&file, &top, &skills) {
+            match self.kind_of(&file, &top, &documents, &skills) {
                 Some(what) => known.push((file, what)),
                 None => others.push(file),
             }
@@ -117,17 +118,14 @@ impl Planning<'_> {
         let lower = name.to_lowercase();
         let place = || file.path.display().to_string();
         let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
-        let to = format!("agents/{name}");
+        let to = place_of_one(file, name);
         let format = format_of(&to);
-        if !is_chosen && (lower == "readme.md" || (format.is_none() && !is_yaml && !is_of_another_format(&lower))) {
+        if !is_chosen && (lower == "readme.md" || (format.is_none() && !is_yaml)) {
             self.plan.beside += 1;
             return;
         }
-        if is_of_another_format(&lower) {
-            return self.other_format(file);
-        }
         if format.is_none() && !is_yaml {
-            let remedy = "drop Markdown files (.md) or NAME.agent.yaml, one agent in each";
+            let remedy = "drop Markdown files (.md, .mdx) or NAME.agent.yaml, one agent in each";
             return self.plan.left_out.push(Problem::warning(place(), "it is no agent file", remedy));
         }
         let most = if is_yaml { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
@@ -155,12 +153,6 @@ impl Planning<'_> {
         self.add(&file.path, what);
     }
 
-    fn other_format(&mut self, file: &Found) {
-        let what = "this kind of agent file cannot be read yet";
-        let remedy = "save what it says as a Markdown file (.md) and import that";
-        self.plan.left_out.push(Problem::warning(file.path.display().to_string(), what, remedy));
-    }
-
     /// A file that was chosen by itself, or with a folder of files that are nothing special.
     fn chosen(&mut self, file: &Found, top: &str) {
         if self.destination == Destination::Room {
@@ -174,11 +166,10 @@ impl Planning<'_> {
         let what = match self.destination {
             Destination::Folder("") => plain(below),
             Destination::Folder(folder) => plain(format!("{folder}/{below}")),
-            _ if is_of_another_format(&lower) => return self.other_format(file),
             _ => {
                 let text = || safe_fs::read_text(&file.path, BYTES_AT_MOST).ok().flatten().unwrap_or_default();
                 let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
-                match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &format!("agents/{name}"), false)) {
+                match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_one(file, name), false)) {
                     Some(what) => what,
                     None if is_yaml && is_scene(&text()) => scene(name),
                     None => plain(format!("artifacts/{below}")),
@@ -189,8 +180,21 @@ impl Planning<'_> {
     }
 
     /// What a file of a folder is that holds agents, skills or rules; nothing where it is none of them.
-    fn kind_of(&self, file: &Found, top: &str, skills: &BTreeMap<Vec<String>, String>) -> Option<What> {
+    fn kind_of(
+        &self,
+        file: &Found,
+        top: &str,
+        documents: &BTreeSet<Vec<String>>,
+        skills: &BTreeMap<Vec<String>, String>,
+    ) -> Option<What> {
         let (name, folders) = file.below.split_last()?;
+        for length in (0..=folders.len()).rev().filter(|length| documents.contains(&folders[..*length])) {
+            let inside = &file.below[length..];
+            if belongs_to_document(inside) {
+                let to = place_of_agent(top, &folders[..length], &inside.join("/"));
+                return Some(What { kind: Kind::File, to, agent: None, text: None });
+            }
+        }
         for length in (0..=folders.len()).rev() {
             if let Some(skill) = skills.get(&folders[..length]) {
                 let to = format!("skills/{skill}/{}", file.below[length..].join("/"));
@@ -283,11 +287,6 @@ struct What {
     text: Option<String>,
 }
 
-/// Agents of a format that cannot be read yet.
-fn is_of_another_format(lower: &str) -> bool {
-    lower.ends_with(".mdx")
-}
-
 /// A scene goes by a plain name.
 fn scene(name: &str) -> What {
     let stem = slug(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
@@ -306,10 +305,11 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<What> {
     let format = format_of(to)?;
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
-    let is_yaml = yaml_file::ENDINGS.iter().any(|ending| to.to_ascii_lowercase().ends_with(ending));
+    let lower = to.to_ascii_lowercase();
+    let is_told = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
     // The name of such a file says what it is.
     let said =
-        if is_yaml { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
+        if is_told { Said { has_keys: true, has_name: true, has_description: true } } else { says_who_it_is(&text) };
     let is_one = if strictly { said.has_name && said.has_description } else { said.has_keys };
     (is_one && !agent.malformed).then(|| What { kind: Kind::Agent, to: to.to_owned(), agent: Some(agent), text: None })
 }
@@ -322,6 +322,34 @@ fn place_of_agent(top: &str, folders: &[String], name: &str) -> String {
     let rest = &parts[first..];
     let kept = parts[..first].iter().chain(&rest[rest.len().saturating_sub(FOLDERS_KEPT)..]).copied();
     ["agents"].into_iter().chain(kept).chain([name]).collect::<Vec<_>>().join("/")
+}
+
+/// Where an agent goes whose file was chosen by itself: one that is a folder keeps its name, which is the agent's.
+fn place_of_one(file: &Found, name: &str) -> String {
+    let folder = file.path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str());
+    match folder.filter(|folder| name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && *folder != "agents") {
+        Some(folder) => format!("agents/{folder}/{DOCUMENT_OF_FOLDER}"),
+        None => format!("agents/{name}"),
+    }
+}
+
+/// The folders that are agents: those with a document in them.
+fn documents(files: &[Found]) -> BTreeSet<Vec<String>> {
+    let document = |file: &Found| {
+        let (name, folders) = file.below.split_last()?;
+        name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER).then(|| folders.to_vec())
+    };
+    files.iter().filter_map(document).collect()
+}
+
+/// Whether a file in the folder of an agent is part of the agent: when it wakes, its skills and its modules. What it
+/// said and remembered elsewhere stays there.
+fn belongs_to_document(inside: &[String]) -> bool {
+    match inside {
+        [name] => name == "heartbeat.md",
+        [folder, .., name] => folder == "skills" || (folder == "modules" && name.ends_with(".ts")),
+        [] => false,
+    }
 }
 
 /// The folders that are skills, each with its name: those with a SKILL.md in them.

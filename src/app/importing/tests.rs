@@ -1,5 +1,6 @@
 //! What comes in from the shapes in which people have agents, and what does not.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 
@@ -76,9 +77,9 @@ fn what_may_hold_a_secret_stays_outside() {
 
 #[test]
 fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
-    let from = outside(&[("x.md", "x"), ("one.mdx", "# One")]);
+    let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
-    for name in ["gone.md", "one.mdx"] {
+    for name in ["gone.md"] {
         let imported = import(to.path(), &[from.path().join(name)], None);
         assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{name}");
     }
@@ -221,15 +222,9 @@ fn into_a_room_a_collection_keeps_its_folders_so_that_agents_of_one_name_both_co
 
 #[test]
 fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
-    let from = outside(&[
-        ("one.mdx", "# One"),
-        ("three.yaml", "colour: red"),
-        ("four.png", "x"),
-        ("many/a.yaml", "colour: red"),
-    ]);
+    let from = outside(&[("three.yaml", "colour: red"), ("four.png", "x"), ("many/a.yaml", "colour: red")]);
     let to = outside(&[]);
     for (name, what) in [
-        ("one.mdx", "cannot be read yet"),
         ("three.yaml", "neither an agent nor a scene"),
         ("four.png", "no agent file"),
         ("many", "neither an agent nor a scene"),
@@ -242,6 +237,45 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     let many: Vec<PathBuf> = (0..9).map(|number| from.path().join(format!("{number}.png"))).collect();
     many.iter().for_each(|path| fs::write(path, "x").expect("files can be written"));
     assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
+}
+
+/// An agent that is a folder, with what belongs to it and what does not.
+const FOLDER: [(&str, &str); 8] = [
+    ("weather/agent.mdx", "# Agent: Weather\n\n## Purpose\n\nTells it.\n"),
+    ("weather/heartbeat.md", "@every: 15m\n"),
+    ("weather/skills/maps/SKILL.md", "---\nname: maps\ndescription: d\n---\nRead them."),
+    ("weather/skills/maps/scripts/draw.py", "x"),
+    ("weather/modules/custom.ts", "export default {};"),
+    ("weather/sessions/main/history.json", "[]"),
+    ("weather/logs/2026-02-08.md", "x"),
+    ("weather/README.md", "# Weather"),
+];
+
+#[test]
+fn an_agent_that_is_a_folder_comes_with_what_belongs_to_it() {
+    let from = outside(&FOLDER);
+    let whole = [
+        "agents/weather/agent.mdx",
+        "agents/weather/heartbeat.md",
+        "agents/weather/modules/custom.ts",
+        "agents/weather/skills/maps/SKILL.md",
+        "agents/weather/skills/maps/scripts/draw.py",
+    ];
+    let sorted = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+    let to = outside(&[]);
+    let dropped = drop_into_room(to.path(), &[from.path().join("weather")]);
+    assert_eq!(files_of(&dropped, Kind::Agent), ["agents/weather/agent.mdx"]);
+    assert_eq!(sorted(dropped.paths()), sorted(whole.to_vec()));
+    assert_eq!(dropped.problems, []);
+    let to = outside(&[]);
+    let imported = import(to.path(), &[from.path().join("weather")], None);
+    assert_eq!(sorted(imported.paths()), sorted(whole.to_vec()));
+    // Its document alone is the agent of that folder, too.
+    let to = outside(&[]);
+    let dropped = drop_into_room(to.path(), &[from.path().join("weather/agent.mdx")]);
+    assert_eq!(dropped.paths(), ["agents/weather/agent.mdx"]);
+    let one = outside(&[("one.mdx", "# Agent: One")]);
+    assert_eq!(drop_into_room(to.path(), &[one.path().join("one.mdx")]).paths(), ["agents/one.mdx"]);
 }
 
 #[test]

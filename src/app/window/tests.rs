@@ -583,13 +583,13 @@ impl House {
 fn dropped_files_become_agents_at_once_and_a_scene_is_opened() {
     let mut house = House::new();
     let zoe = house.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
-    let mdx = house.desktop("odd.mdx", "# Odd");
-    house.perform(Command::Import { paths: vec![zoe, mdx], place: at(0.0, 900.0) });
+    let odd = house.desktop("odd.png", "# Odd");
+    house.perform(Command::Import { paths: vec![zoe, odd], place: at(0.0, 900.0) });
     house.frames();
     let model = house.model();
     let zoe = model.agents.last().expect("there are agents");
     assert_eq!((&*zoe.profile, &*zoe.name), ("zoe-the-brave", "Zoe"));
-    assert!(house.room.notices.iter().any(|notice| notice.place.ends_with("odd.mdx")));
+    assert!(house.room.notices.iter().any(|notice| notice.place.ends_with("odd.png")));
     house.act(Command::Undo);
     assert_eq!(house.model().agents.len(), 3);
     house.frames();

@@ -59,7 +59,13 @@ const DOCUMENTS_IN_CAPITALS: &[&str] = &[
 
 /// Folders whose files belong to something else: the skills, commands and records of agents.
 const OTHER_FOLDERS: &[&str] =
-    &["commands", "hooks", "modules", "references", "scripts", "sessions", "skills", "state"];
+    &["commands", "hooks", "logs", "modules", "references", "scripts", "sessions", "skills", "state"];
+
+/// What the document of an agent that is a folder is called: the folder says who it is.
+pub const DOCUMENT_OF_FOLDER: &str = "agent.mdx";
+
+/// What lies beside such a document and says when its agent wakes.
+const HEARTBEAT: &str = "heartbeat.md";
 
 /// Whether a file of this stem only tells of others, such as `README` or `LICENSE`.
 pub fn is_document(stem: &str) -> bool {
@@ -78,16 +84,26 @@ pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
 pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
-    let is_elsewhere = below.contains('/') && folders.split('/').any(is_odd);
+    let is_elsewhere = below.contains('/') && (folders.split('/').any(is_odd) || name.eq_ignore_ascii_case(HEARTBEAT));
     (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
 }
 
-/// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`.
+/// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`; of an
+/// agent that is a folder the folder's name: `ada` for `agents/ada/agent.mdx`.
 pub fn stem(path: &str) -> &str {
+    if let Some(folder) = folder_of_agent(path) {
+        return folder.rsplit('/').next().unwrap_or(folder);
+    }
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let stem = [".agent", ".task", ".session"].iter().find_map(|kind| stem.strip_suffix(kind)).unwrap_or(stem);
     if stem.is_empty() { name } else { stem }
+}
+
+/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`.
+pub fn folder_of_agent(path: &str) -> Option<&str> {
+    let (folder, name) = path.rsplit_once('/')?;
+    (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)
 }
 
 /// A stem as a name: `data-analyst` becomes `Data Analyst`.
@@ -112,7 +128,8 @@ pub fn id_of_path(path: &str) -> String {
 /// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
 /// `agents/team/two.md`, then `all-team-two`.
 pub fn longer_ids_of_path(path: &str) -> Vec<String> {
-    let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/"));
+    let path_of_agent = folder_of_agent(path).unwrap_or(path);
+    let below = path_of_agent.strip_prefix("agents/").or_else(|| path_of_agent.strip_prefix("templates/"));
     let folders = below.and_then(|below| below.rsplit_once('/')).map_or("", |(folders, _)| folders);
     let mut ids: Vec<String> = Vec::new();
     for folder in folders.rsplit('/').map(id_of_name).filter(|folder| !folder.is_empty()) {
@@ -165,12 +182,15 @@ mod tests {
         assert_eq!(id_of_path("agents/ada.agent.yaml"), "ada");
         assert_eq!(longer_ids_of_path("agents/all/My Team/two.md"), ["my-team-two", "all-my-team-two"]);
         assert_eq!(longer_ids_of_path("agents/two.md"), [] as [&str; 0]);
+        assert_eq!(longer_ids_of_path("agents/team/two/agent.mdx"), ["team-two"]);
     }
 
     #[test]
     fn stems_become_ids_and_names() {
         assert_eq!(id_of_path("agents/Data Analyst.md"), "data-analyst");
         assert_eq!(id_of_path("agents/***.md"), "agent");
+        assert_eq!(id_of_path("agents/team/ada/agent.mdx"), "ada");
+        assert_eq!(id_of_path("agents/ada.mdx"), "ada");
         assert_eq!(title(stem("agents/data-analyst.md")), "Data Analyst");
     }
 }

@@ -1,10 +1,10 @@
 //! The file formats that define agents: the list that a new format adds one line to.
 
 use super::agent_file::AgentFormat;
-use super::{markdown, yaml_file};
+use super::{markdown, mdx_file, yaml_file};
 
 /// Every format.
-pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT, &yaml_file::FORMAT];
+pub static FORMATS: &[&AgentFormat] = &[&markdown::FORMAT, &yaml_file::FORMAT, &mdx_file::FORMAT];
 
 /// The format of the file at this path, if it defines an agent at all.
 pub fn format_of(path: &str) -> Option<&'static AgentFormat> {
@@ -40,6 +40,9 @@ mod tests {
             "agents/claude.md",
             "agents/readmes.md",
             "agents/licensed.md",
+            "agents/heartbeat.md",
+            "agents/ada/agent.mdx",
+            "agents/ada.MDX",
         ] {
             assert!(format_of(path).is_some(), "{path}");
         }
@@ -61,6 +64,9 @@ mod tests {
             "agents/x.txt",
             "agents/LICENSE.txt",
             "agents/x",
+            "agents/x/heartbeat.md",
+            "agents/x/logs/2026-02-08.md",
+            "agents/x/modules/custom.mdx",
         ] {
             assert!(format_of(path).is_none(), "{path}");
         }

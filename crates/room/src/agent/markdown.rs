@@ -118,7 +118,7 @@ pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy
     AgentFile { profile, has_explicit_id: false, reserved_id, malformed: true, problems }
 }
 
-fn name_of_path(path: &str) -> String {
+pub(super) fn name_of_path(path: &str) -> String {
     let name = title(stem(path));
     if name.is_empty() { "Agent".to_owned() } else { name }
 }
@@ -204,6 +204,7 @@ pub(super) fn read_entries(
         writes: keys.list("writes"),
         has_worktree: keys.worktree(),
         limits: Vec::new(),
+        own_tools: Vec::new(),
         lines,
         extra,
     };

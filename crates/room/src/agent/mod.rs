@@ -14,6 +14,7 @@ pub mod limits;
 mod loose_front;
 pub mod markdown;
 pub mod mcp_server;
+pub mod mdx_file;
 pub mod placing;
 pub mod profile;
 pub mod registry;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::limits::Limit;
 use super::mcp_server::McpEntry;
 use crate::base::{Behaviour, Id};
+use crate::document::ToolDefinition;
 
 /// The line of each key in a file, counted from 1. An agent is the same wherever they stand.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
@@ -68,6 +69,9 @@ pub struct AgentProfile {
     pub has_worktree: bool,
     /// What it may not do beyond that, by keys of other products and by mistyped ones.
     pub limits: Vec<Limit>,
+    /// Tools that its document defines, which no other agent has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own_tools: Vec<ToolDefinition>,
     /// Where its keys stand in its file.
     pub lines: KeyLines,
     /// Keys that this program does not know, kept as they stand.
@@ -95,6 +99,7 @@ impl Default for AgentProfile {
             writes: None,
             has_worktree: false,
             limits: Vec::new(),
+            own_tools: Vec::new(),
             lines: KeyLines::default(),
             extra: serde_json::Map::new(),
         }

@@ -312,6 +312,7 @@ impl Profiles {
             description: String::new(),
             instructions: String::new(),
             skills: Vec::new(),
+            own_tools: Vec::new(),
             avatar: None,
             // Without them it could do less: that errs on the safe side.
             extra: if has_room { profile.extra.clone() } else { serde_json::Map::new() },

@@ -122,6 +122,7 @@ impl AskRule {
             "message.post" => return format!("send messages to {}", shown(&self.target)),
             "process.run" => return format!("run {}", shown(&self.target)),
             "net.fetch" => return format!("fetch from {}", shown(&self.target)),
+            "tool.run" => return format!("use its tool {}", shown(&self.target)),
             "mcp.call" => return format!("call {}", shown(&self.target)),
             other => return format!("do the same ({other} {})", shown(&self.target)),
         };

@@ -76,6 +76,7 @@ fn of_rule(rule: &AskRule) -> impl Iterator<Item = (RiskLevel, String)> {
         "file.delete" => (RiskLevel::Medium, "a file is taken away; its versions are kept"),
         "profile.write" => (RiskLevel::Medium, "it changes what an agent is"),
         "agent.spawn" | "agent.start" => (RiskLevel::Medium, "another agent works, and costs what it costs"),
+        "tool.run" => (RiskLevel::Low, "code of the agent's own file runs, kept apart from everything else"),
         "net.fetch" => (RiskLevel::Medium, "what is sent leaves this computer"),
         "process.run" => (RiskLevel::High, "a program runs on this computer"),
         "mcp.call" => (RiskLevel::High, "a program outside the workshop acts, and what it does cannot be undone here"),

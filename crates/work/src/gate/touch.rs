@@ -65,13 +65,16 @@ impl TouchKind {
     /// A tool of an MCP server is called.
     pub const MCP_CALL: Self = Self(Cow::Borrowed("mcp.call"));
 
+    /// A tool of the agent's own document works something out; what it wants of the outside is another touch.
+    pub const TOOL_RUN: Self = Self(Cow::Borrowed("tool.run"));
+
     /// A file of the agent's own copy is changed, deleted or renamed.
     pub const COPY_WRITE: Self = Self(Cow::Borrowed("copy.write"));
     /// What an agent did in its own copy comes into the workspace.
     pub const COPY_MERGE: Self = Self(Cow::Borrowed("copy.merge"));
 
     /// The kinds that are known, each once.
-    pub const KNOWN: [Self; 18] = [
+    pub const KNOWN: [Self; 19] = [
         Self::COPY_WRITE,
         Self::COPY_MERGE,
         Self::FILE_READ,
@@ -90,6 +93,7 @@ impl TouchKind {
         Self::PROCESS_RUN,
         Self::NET_FETCH,
         Self::MCP_CALL,
+        Self::TOOL_RUN,
     ];
 
     /// The kind of this name, whether it is known or not.
@@ -112,7 +116,7 @@ impl TouchKind {
             why: "it reaches outside the workspace",
         };
         match self.as_str() {
-            "file.read" | "file.find" | "agent.signal" | "message.read" => inside(None, false),
+            "file.read" | "file.find" | "agent.signal" | "message.read" | "tool.run" => inside(None, false),
             "copy.write" => inside(None, true),
             "copy.merge" => TouchDefaults { why: "it changes the workspace itself", ..outside(SafetyMode::Balanced) },
             "file.write" | "message.send" => inside(Some(SafetyMode::Safe), true),
@@ -150,6 +154,7 @@ impl TouchKind {
             "process.run" => "running",
             "net.fetch" => "fetching",
             "mcp.call" => "calling",
+            "tool.run" => "using its tool",
             "message.send" => "sending a message to",
             "message.post" => "sending a message out to",
             "message.read" => "listening to",

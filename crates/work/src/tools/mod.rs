@@ -8,6 +8,7 @@
 mod agents;
 mod commands;
 pub mod desk;
+mod document_tools;
 mod file_executor;
 pub mod files;
 pub mod hand_over;
@@ -29,6 +30,7 @@ pub mod words;
 
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
+pub use document_tools::DOCUMENT_TOOLS;
 pub use hand_over::{Expected, Terms};
 pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
@@ -96,6 +98,7 @@ pub fn plugin(app: &mut App) {
                 own_tools::answer,
                 commands::keep_copies,
                 order::close.in_set(CloseOrders),
+                document_tools::register,
                 report_profiles,
             )
                 .chain()
@@ -108,7 +111,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (mcp::carry_out, commands::carry_out)
+        (mcp::carry_out, commands::carry_out, document_tools::carry_out)
             .chain()
             .in_set(CarriedOutOutside)
             .in_set(CollectInputs)

@@ -235,6 +235,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
             "net.fetch" => format!("fetch {target}"),
             "copy.merge" => format!("bring its changes into the workspace: {target}"),
             "mcp.call" => format!("call {target}"),
+            "tool.run" => format!("use its own tool {target}"),
             "message.send" => format!("send a message to {target}"),
             "message.read" => format!("listen to {target}"),
             "agent.spawn" | "agent.start" => format!("start the agent {target}"),

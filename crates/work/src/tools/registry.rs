@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, files, knowledge, own_tools, slack, together};
+use super::{agents, commands, desk, document_tools, files, knowledge, own_tools, slack, together};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -68,7 +68,7 @@ fn house() -> Vec<Tool> {
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
         let mut tools = Tools {
-            executors: [FILES, AGENTS, commands::COMMANDS, own_tools::OWN_TOOLS].map(Id::from).into(),
+            executors: [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, own_tools::OWN_TOOLS].map(Id::from).into(),
             ..Tools::default()
         };
         for tool in house() {

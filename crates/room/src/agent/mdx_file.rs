@@ -1,0 +1,123 @@
+//! Reads an agent from a document with tools of its own: `agents/NAME/agent.mdx`, and `agents/NAME.mdx` by itself.
+
+use super::agent_file::{AgentFile, AgentFormat, place_of_agent};
+use super::markdown;
+use crate::base::{Problem, text};
+use crate::document::{self, AgentDocument};
+use crate::source::{SourceProblem, SourceSeverity};
+
+/// `agents/**/*.mdx`; see [`place_of_agent`] for what is left out.
+pub static FORMAT: AgentFormat = AgentFormat {
+    matches: |path| {
+        let ending = place_of_agent(path).and_then(|(_, name)| name.rsplit_once('.')).map(|(_, ending)| ending);
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case("mdx"))
+    },
+    read,
+};
+
+/// Of its purpose so many characters describe an agent that says no more.
+const DESCRIPTION_CHARS: usize = 300;
+
+/// Reads the file; see [`AgentFile`]. Its front matter has the keys of every agent's; its sections are its instructions
+/// in the order of the format. Front matter that cannot be read leaves it no tools, its own neither.
+pub fn read(path: &str, text: &str) -> AgentFile {
+    let mut document = document::parse(text);
+    let mut file = markdown::read(path, text);
+    let profile = &mut file.profile;
+    if document.is_named {
+        profile.name.clone_from(&document.name);
+    } else {
+        profile.name = markdown::name_of_path(path);
+        document.name.clone_from(&profile.name);
+    }
+    profile.instructions = document::identity(&document);
+    if profile.description.is_empty() {
+        profile.description = purpose(&document);
+    }
+    if !file.malformed {
+        // Whoever lists tools has its own besides.
+        if let Some(listed) = &mut profile.tools {
+            listed.extend(document.tools.iter().map(|tool| tool.name.clone()));
+        }
+        profile.own_tools = document.tools;
+    }
+    // Of front matter everything was told already, with the keys of this program.
+    let of_front_matter = |problem: &SourceProblem| problem.what.starts_with("the front matter");
+    let told = document.problems.iter().filter(|problem| !of_front_matter(problem));
+    file.problems.extend(told.map(|problem| problem_of(path, problem)));
+    file.problems.sort_by_key(|problem| problem.line);
+    file
+}
+
+fn purpose(document: &AgentDocument) -> String {
+    let purpose = document.purpose.as_ref().map(|purpose| text::first_paragraph(&purpose.text));
+    text::truncate(&purpose.unwrap_or_default(), DESCRIPTION_CHARS)
+}
+
+/// A problem of a text as a problem of its file.
+fn problem_of(path: &str, problem: &SourceProblem) -> Problem {
+    let (what, remedy) = (problem.what.clone(), problem.remedy.clone());
+    let told = match problem.severity {
+        SourceSeverity::Warning => Problem::warning(path, what, remedy),
+        SourceSeverity::Error => Problem::error(path, what, remedy),
+    };
+    told.at_line(problem.line())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Severity;
+
+    const DOCUMENT: &str = "---\nmodel: sonnet\nreads: [artifacts/**]\n---\n# Agent: Weather Man\n\n## Personality\n\nDry.\n\n<Tool name=\"forecast\" description=\"What comes\">\n  <Param name=\"city\" />\n\n```ts\nasync function execute(params) { return params.city; }\n```\n</Tool>\n\n## Purpose\n\nTells the weather.\nIn one line.\n\nAnd more.\n";
+
+    #[test]
+    fn a_document_is_an_agent_like_any_other() {
+        let file = read("agents/weather/agent.mdx", DOCUMENT);
+        assert_eq!(file.problems, []);
+        let profile = file.profile;
+        assert_eq!((&*profile.id, &*profile.name), ("weather", "Weather Man"));
+        assert_eq!(profile.description, "Tells the weather. In one line.");
+        assert_eq!(profile.model.as_deref(), Some("sonnet"));
+        assert_eq!(profile.reads.as_deref(), Some(&["artifacts/**".to_owned()][..]));
+        assert_eq!(
+            profile.instructions,
+            "# Agent: Weather Man\n\n## Purpose\n\nTells the weather.\nIn one line.\n\nAnd more.\n\n## Personality\n\nDry."
+        );
+        assert_eq!((profile.tools, profile.own_tools.len()), (None, 1));
+        assert_eq!(profile.own_tools[0].code.first_line, 15);
+    }
+
+    #[test]
+    fn whoever_lists_tools_has_its_own_besides() {
+        let text = DOCUMENT.replace("model: sonnet", "tools: [vfs_read]");
+        let profile = read("agents/weather.mdx", &text).profile;
+        assert_eq!(profile.tools.unwrap(), ["vfs_read", "forecast"]);
+    }
+
+    #[test]
+    fn a_document_without_a_name_is_called_like_its_folder() {
+        let file = read("agents/data-analyst/agent.mdx", "# Something\n\n## Purpose\n\nP\n");
+        assert_eq!(file.profile.name, "Data Analyst");
+        assert!(file.profile.instructions.starts_with("# Agent: Data Analyst\n"), "{}", file.profile.instructions);
+        assert!(file.problems[0].what.contains("does not say what the agent is called"), "{:?}", file.problems);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_document_is_told_with_its_line_and_the_rest_works() {
+        let text = DOCUMENT.replace("</Tool>", "</Tool>\n\n<Tool name=\"bad\" description=\"d\">\n</Tool>");
+        let file = read("agents/weather/agent.mdx", &text);
+        let [problem] = &file.problems[..] else { panic!("{:?}", file.problems) };
+        assert_eq!((problem.line, problem.severity), (Some(19), Severity::Error));
+        assert_eq!(file.profile.own_tools.len(), 1);
+    }
+
+    #[test]
+    fn front_matter_that_cannot_be_read_leaves_no_tools_and_is_told_once() {
+        let file = read("agents/weather/agent.mdx", &DOCUMENT.replace("reads: [artifacts/**]", "? x\n: ["));
+        assert!(file.malformed && file.profile.own_tools.is_empty());
+        assert_eq!(file.profile.tools.as_deref(), Some(&[][..]));
+        assert_eq!(file.problems.len(), 1, "{:?}", file.problems);
+        assert!(file.profile.instructions.contains("Tells the weather."));
+    }
+}

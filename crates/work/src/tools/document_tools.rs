@@ -1,0 +1,220 @@
+//! Tools that agents' documents define: each is there for its own agent alone, and runs in an engine of its own, on a
+//! thread of its own. What it comes to comes in through the door, so that a replay needs no engine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Tools;
+use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::plan::{Planned, Work};
+use super::tool::{Arguments, Tool};
+use crate::agent::agent_file::folder_of_agent;
+use crate::agent::{AgentProfile, ProfileChanged, Profiles};
+use crate::base::hash::content_hash;
+use crate::base::{Id, Problem};
+use crate::document::{ToolDefinition, check_arguments};
+use crate::engine::{
+    CallNews, EngineLimits, FailureKind, HostAnswer, HostCall, HostRequest, ProgramCache, RunningCall, ToolCall,
+    ToolCode,
+};
+use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
+use crate::workspace::ProblemReport;
+
+/// Who runs them.
+pub const DOCUMENT_TOOLS: &str = "document_tools";
+
+/// So many run at once; the others wait.
+const CALLS_AT_ONCE: usize = 8;
+
+/// A call, as its order says it: everything that the engine needs, whatever becomes of the document meanwhile.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct CallOrder {
+    /// The document.
+    file: String,
+    tool: String,
+    code: String,
+    /// The line of the document that the first line of the code stands on, counted from 1.
+    first_line: usize,
+    arguments: Map<String, Value>,
+}
+
+/// What is registered of a document.
+#[derive(PartialEq)]
+pub(super) struct Registered {
+    file: String,
+    tools: Vec<ToolDefinition>,
+}
+
+/// Keeps the registry as the documents are.
+pub(super) fn register(
+    profiles: Res<Profiles>,
+    mut registry: ResMut<Tools>,
+    mut changed: MessageReader<ProfileChanged>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut known: Local<Option<BTreeMap<Id, Registered>>>,
+) {
+    let is_first = known.is_none();
+    if changed.is_empty() && !is_first {
+        return;
+    }
+    let known = known.get_or_insert_default();
+    let mut ids: Vec<Id> = changed.read().map(|change| change.profile.clone()).collect();
+    if is_first {
+        ids.extend(profiles.iter().map(|(id, _)| id.clone()));
+    }
+    ids.sort();
+    ids.dedup();
+    for id in ids {
+        let of = |profile: &AgentProfile| {
+            let file = profiles.path(&id).unwrap_or_default().to_owned();
+            Registered { file, tools: profile.own_tools.clone() }
+        };
+        let now = profiles.get(&id).map(of).filter(|now| !now.tools.is_empty());
+        if known.get(&id) == now.as_ref() {
+            continue;
+        }
+        let scope = ToolScope::Profile(id.clone());
+        for tool in known.remove(&id).into_iter().flat_map(|before| before.tools) {
+            registry.remove(&scope, &tool.name);
+        }
+        let problems = now.as_ref().map(|now| add(&mut registry, &scope, now)).unwrap_or_default();
+        reports.write(ProblemReport { source: format!("tools of {id}"), problems });
+        known.extend(now.map(|now| (id, now)));
+    }
+}
+
+/// Adds the tools of a document; what cannot be added is told.
+fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Problem> {
+    let added = document.tools.iter().filter_map(|definition| {
+        let refusal = registry.register(tool(&document.file, definition, scope)).err()?;
+        let remedy = format!("call the tool {:?} something else", definition.name);
+        let line = definition.code.first_line.checked_sub(1);
+        Some(Problem::error(&document.file, refusal.to_string(), remedy).at_line(line))
+    });
+    added.collect()
+}
+
+/// A tool of a document.
+fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
+    let (file, own) = (file.to_owned(), definition.clone());
+    let plan = move |arguments: &Arguments, _: &super::tool::Planning<'_>| {
+        let arguments = check_arguments(&own.parameters, &arguments.to_value()).map_err(|error| error.to_string())?;
+        let order = CallOrder {
+            file: file.clone(),
+            tool: own.name.clone(),
+            code: own.code.text.clone(),
+            first_line: own.code.first_line,
+            arguments,
+        };
+        let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*own.name)];
+        Ok(Planned::order(DOCUMENT_TOOLS, order, touches, ("using its tool", &own.name)))
+    };
+    Tool::new(&definition.name, &definition.description, definition.schema(), plan)
+        .within(scope.clone())
+        .by_default(Power::Reach)
+}
+
+/// What runs, and what was read of code already. Nobody's to save: an order that is still there after a restart begins
+/// anew, since a tool changes nothing outside.
+#[derive(Default)]
+pub(super) struct Running {
+    calls: BTreeMap<OrderKey, RunningCall>,
+    programs: Arc<ProgramCache>,
+}
+
+/// Brings in what calls came to, begins what was ordered, and stops what nobody waits for.
+pub(super) fn carry_out(
+    mut outcomes: ResMut<Door<ToolOutcome>>,
+    (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
+    (clock, date): (Res<SimClock>, Res<RoomDate>),
+    mut running: Local<Running>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    let Running { calls, programs } = &mut *running;
+    calls.retain(|key, call| {
+        if under_way.get(*key).is_none() {
+            // Dropping it stops it.
+            return false;
+        }
+        let Some(news) = hear(call) else { return true };
+        outcomes.push(ToolOutcome { key: *key, news });
+        false
+    });
+    for order in under_way.of(DOCUMENT_TOOLS) {
+        if calls.len() >= CALLS_AT_ONCE {
+            return;
+        }
+        if calls.contains_key(&order.key) || outcomes.waiting().any(|outcome| outcome.key == order.key) {
+            continue;
+        }
+        let now_secs = date.secs(&clock).unwrap_or(0);
+        match call_of(order, now_secs, programs) {
+            Some(call) => drop(calls.insert(order.key, call.start())),
+            None => {
+                let news = ToolNews::Failed { why: "the call cannot be read any more".to_owned() };
+                outcomes.push(ToolOutcome { key: order.key, news });
+            }
+        }
+    }
+}
+
+/// The call that an order stands for. What it takes for random depends on the order alone.
+fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Option<ToolCall> {
+    let Work::Order { order: wanted } = &order.plan.work else { return None };
+    let wanted: CallOrder = serde_json::from_value(wanted.clone()).ok()?;
+    let folder = folder_of_agent(&wanted.file).unwrap_or("agents").to_owned();
+    Some(ToolCall {
+        code: ToolCode::Written { text: wanted.code.into(), programs: programs.clone() },
+        file: wanted.file,
+        first_line: wanted.first_line,
+        arguments: wanted.arguments,
+        agent_dir: folder.clone(),
+        cwd: folder,
+        seed: content_hash(order.key.to_string().as_bytes()),
+        now_unix_ms: now_secs.saturating_mul(1000),
+        limits: EngineLimits::default(),
+    })
+}
+
+/// What a call came to; nothing while it goes on.
+fn hear(call: &mut RunningCall) -> Option<ToolNews> {
+    while let Some(news) = call.poll() {
+        match news {
+            CallNews::Asks(asked) => {
+                let answer = refused(&asked);
+                call.answer(asked.id, answer);
+            }
+            CallNews::Finished(outcome) => {
+                return Some(match outcome.result {
+                    Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+                    Err(failure) if failure.kind == FailureKind::Cancelled => ToolNews::Aborted { why: failure.text },
+                    Err(failure) => ToolNews::Failed { why: failure.text },
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Tools of documents reach nothing outside: what they would is a call of a tool that the gate judges.
+fn refused(asked: &HostCall) -> HostAnswer {
+    let (what, instead) = match &asked.request {
+        HostRequest::Fetch { .. } => ("fetch anything", "use a tool of the room for the web"),
+        HostRequest::ReadFile { .. } => ("read files", "read it first, and give its text as a parameter"),
+        HostRequest::WriteFile { .. } => ("write files", "return the text, and write it with another tool"),
+        HostRequest::Prompt { .. } => ("prompt the agent", "return what it should know"),
+    };
+    HostAnswer::Refused { reason: format!("tools of a document may not {what} here; {instead}") }
+}
+
+#[cfg(test)]
+#[path = "document_tools_tests.rs"]
+mod tests;

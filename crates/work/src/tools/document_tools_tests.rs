@@ -1,0 +1,174 @@
+//! Tools of documents: whose they are, and what a call of one comes to.
+
+use std::time::{Duration, Instant};
+
+use bevy::ecs::message::Messages;
+use bevy::ecs::system::SystemId;
+use serde_json::json;
+
+use super::super::{Caller, builtin};
+use super::*;
+use crate::base::{ActivationKey, RunTag, Seq};
+use crate::gate::{Authority, Bounds};
+use crate::mind::ToolCall as ModelCall;
+use crate::workspace::files::FileContent;
+use crate::workspace::vfs::FileRights;
+
+const DOCUMENT: &str = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"add\" description=\"Adds\">\n  <Param name=\"a\" type=\"number\" />\n  <Param name=\"b\" type=\"number\" required=\"false\" />\n\n```ts\nasync function execute(params: { a: number; b?: number }, ctx: any) {\n  if (params.a < 0) throw new RangeError('too small');\n  if (params.a > 100) return await ctx.readFile('x');\n  return params.a + (params.b ?? 1);\n}\n```\n</Tool>\n";
+
+struct Room {
+    world: World,
+    register: SystemId,
+    carry_out: SystemId,
+}
+
+impl Room {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let mut world = World::new();
+        world.init_resource::<Messages<ProfileChanged>>();
+        world.init_resource::<Messages<ProblemReport>>();
+        world.init_resource::<Door<ToolOutcome>>();
+        world.init_resource::<InputJournal>();
+        world.init_resource::<OrdersUnderWay>();
+        world.init_resource::<SimClock>();
+        world.init_resource::<RoomDate>();
+        world.insert_resource(builtin().clone());
+        let (register, carry_out) = (world.register_system(register), world.register_system(carry_out));
+        let mut room = Self { world, register, carry_out };
+        room.files(files);
+        room
+    }
+
+    /// These files are there now.
+    fn files(&mut self, files: &[(&str, &str)]) {
+        let texts: Vec<(&str, FileContent)> =
+            files.iter().map(|(path, text)| (*path, FileContent::Text((*text).to_owned()))).collect();
+        self.world.insert_resource(Profiles::of_files(texts.iter().map(|(path, text)| (*path, text))));
+        self.world.write_message(ProfileChanged { profile: "ada".into() });
+        self.world.run_system(self.register).unwrap();
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let reports = self.world.resource::<Messages<ProblemReport>>();
+        let mut cursor = reports.get_cursor();
+        cursor.read(reports).flat_map(|report| report.problems.iter().map(|problem| problem.what.clone())).collect()
+    }
+
+    fn bounds(&self, profile: &str) -> Bounds {
+        let (profiles, tools) = (self.world.resource::<Profiles>(), self.world.resource::<Tools>());
+        let profile = profiles.get(profile).unwrap();
+        Authority::chain(tools.authority("x", profile).0, [])
+    }
+
+    fn plan(&self, profile: &str, arguments: Value) -> Result<super::super::ToolPlan, String> {
+        let caller = Caller { profile, session: ActivationKey::numbered(1) };
+        let call = ModelCall::new("1", "add", arguments);
+        self.world.resource::<Tools>().parse(&call, caller, &self.bounds(profile))
+    }
+
+    /// Carries out a call of Ada's to its end.
+    fn call(&mut self, arguments: Value) -> ToolNews {
+        let plan = self.plan("ada", arguments.clone()).unwrap();
+        let call = ModelCall::new("1", "add", arguments);
+        let key = OrderKey::new(RunTag::default(), (ActivationKey::numbered(1), 1, 0), &call);
+        let order = ToolOrder {
+            key,
+            agent: "ada".into(),
+            profile: "ada".into(),
+            plan,
+            rights: FileRights::default(),
+            cause: Seq(1),
+            worktree: None,
+        };
+        let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
+        self.world.insert_resource::<OrdersUnderWay>(orders);
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(20) {
+            self.world.run_system(self.carry_out).unwrap();
+            if let Some(outcome) = self.world.resource::<Door<ToolOutcome>>().waiting().next() {
+                let news = outcome.news.clone();
+                self.world.insert_resource(Door::<ToolOutcome>::default());
+                self.world.insert_resource(OrdersUnderWay::default());
+                return news;
+            }
+            std::thread::yield_now();
+        }
+        panic!("the call never ended");
+    }
+}
+
+#[test]
+fn a_tool_is_there_for_the_agent_of_its_document_alone() {
+    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
+    let plan = room.plan("ada", json!({ "a": 1 })).unwrap();
+    assert_eq!((&*plan.executor, plan.touches[0].kind.as_str()), (DOCUMENT_TOOLS, "tool.run"));
+    let refused = room.plan("bram", json!({ "a": 1 })).unwrap_err();
+    assert!(refused.contains("there is no tool 'add'"), "{refused}");
+    let caller = Caller { profile: "ada", session: ActivationKey::numbered(1) };
+    let told = room.world.resource::<Tools>().declarations(caller, &room.bounds("ada"));
+    let add = told.iter().find(|tool| tool.name == "add").expect("it is offered");
+    assert_eq!((&*add.description, &add.parameters["required"]), ("Adds", &json!(["a"])));
+}
+
+#[test]
+fn arguments_that_do_not_fit_never_run() {
+    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    for arguments in [json!({}), json!({ "a": "1" }), json!({ "a": 1, "c": 2 })] {
+        assert!(room.plan("ada", arguments.clone()).is_err(), "{arguments}");
+    }
+    assert!(room.plan("ada", json!({ "a": 1, "b": null })).is_ok(), "what need not be given may be null");
+}
+
+#[test]
+fn tools_come_change_and_go_with_their_document() {
+    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    assert_eq!(room.problems(), [] as [&str; 0]);
+    room.files(&[("agents/ada/agent.mdx", &DOCUMENT.replace("Adds", "Sums"))]);
+    let tools = room.world.resource::<Tools>();
+    assert_eq!(
+        tools.iter().filter(|tool| tool.name == "add").map(|tool| &*tool.description).collect::<Vec<_>>(),
+        ["Sums"]
+    );
+    room.files(&[("agents/ada/agent.mdx", "# Agent: Ada\n")]);
+    assert!(room.world.resource::<Tools>().iter().all(|tool| tool.name != "add"));
+}
+
+#[test]
+fn a_tool_whose_name_is_taken_is_told_and_the_others_are_there() {
+    let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
+    let room =
+        Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);
+    assert_eq!(room.problems(), ["there is a tool \"vfs_read\" already"]);
+    assert!(room.plan("ada", json!({ "a": 1 })).is_ok());
+}
+
+#[test]
+fn a_call_runs_and_what_it_comes_to_comes_through_the_door() {
+    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    for (arguments, text) in [(json!({ "a": 1 }), "2"), (json!({ "a": 1, "b": 5 }), "6")] {
+        let ToolNews::Done { output } = room.call(arguments) else { panic!("it was not done") };
+        assert_eq!(output.text, text);
+    }
+    let ToolNews::Failed { why } = room.call(json!({ "a": -1 })) else { panic!("it was done") };
+    assert!(why.starts_with("RangeError: too small\n    at execute (agents/ada/agent.mdx:13:"), "{why}");
+    let ToolNews::Failed { why } = room.call(json!({ "a": 101 })) else { panic!("it was done") };
+    assert!(why.contains("tools of a document may not read files here"), "{why}");
+}
+
+#[test]
+fn a_replay_runs_nothing() {
+    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    room.world.resource_mut::<InputJournal>().replay([]);
+    let plan = room.plan("ada", json!({ "a": 1 })).unwrap();
+    let key =
+        OrderKey::new(RunTag::default(), (ActivationKey::numbered(1), 1, 0), &ModelCall::new("1", "add", json!({})));
+    let (agent, profile, rights) = ("ada".into(), "ada".into(), FileRights::default());
+    let order = ToolOrder { key, agent, profile, plan, rights, cause: Seq(1), worktree: None };
+    let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
+    room.world.insert_resource::<OrdersUnderWay>(orders);
+    for _ in 0..20 {
+        room.world.run_system(room.carry_out).unwrap();
+        std::thread::yield_now();
+    }
+    assert!(room.world.resource::<Door<ToolOutcome>>().is_empty());
+}
