@@ -1,6 +1,7 @@
 //! Coding agents that nobody here wrote, each over a mock of its vendor's wire: what they do by the room, under its gate.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::{Environment, Surroundings};
@@ -233,11 +234,21 @@ fn is_stopped_and_takes_the_next_task(agent: Agent, tool: &str) {
     assert!(!real.place.join("artifacts/first.md").exists());
 }
 
+fn any_file_below(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| entry.path().is_file() || any_file_below(&entry.path()))
+}
+
 /// What a person was warned of, when the room was closed while it asked and opened again.
-fn goes_on_in_a_room_that_was_opened_again(agent: Agent, tool: &str) -> String {
+fn goes_on_in_a_room_that_was_opened_again(agent: Agent, tool: &str, kept: &str) -> String {
     let real = with_commands(agent, tool);
     let mut room = real.room("Run the first command.");
     asked(&mut room);
+    // It writes down what it would go on with when it finds the time.
+    let until = Instant::now() + Duration::from_secs(30);
+    while !any_file_below(&real.place.join("home").join(kept)) && Instant::now() < until {
+        room.tick();
+    }
     let mut again = room.reopened();
     drop(room);
     again.world().insert_resource(real.surroundings());
@@ -266,12 +277,12 @@ fn gemini_is_stopped_and_takes_the_next_task() {
 }
 
 fn claude_goes_on_in_a_room_that_was_opened_again() {
-    let warned = goes_on_in_a_room_that_was_opened_again(claude, BASH);
+    let warned = goes_on_in_a_room_that_was_opened_again(claude, BASH, ".claude/projects");
     assert!(!warned.contains("is lost"), "{warned}");
 }
 
 fn gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so() {
     // It finds no session that it had not finished a turn of.
-    let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL);
+    let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL, ".gemini/tmp");
     assert!(warned.contains("it begins a new one") && warned.contains("is lost"), "{warned}");
 }
