@@ -1,5 +1,6 @@
 //! What is due between two moments, each thing once, however often it was missed.
 
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::read::Heartbeat;
@@ -38,6 +39,19 @@ pub fn due(heartbeat: &Heartbeat, since: &Zoned, now: &Zoned, began: Timestamp) 
         .collect();
     all.sort_by_key(|due| (due.at.timestamp(), due.routine));
     all
+}
+
+/// The same by a clock that shows seconds since 1970 of the place where it stands. Where such a clock is set forward, what
+/// it skips is due at once; where it is set back, nothing is due again until it shows a new time.
+pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began_secs: i64) -> Vec<Due> {
+    let moment = |secs| Timestamp::from_second(secs).ok();
+    match (moment(since_secs), moment(now_secs), moment(began_secs)) {
+        (Some(since), Some(now), Some(began)) if since < now => {
+            let shown = |moment: Timestamp| moment.to_zoned(TimeZone::UTC);
+            due(heartbeat, &shown(since), &shown(now), began)
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The next moment at which anything is due.

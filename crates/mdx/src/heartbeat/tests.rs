@@ -221,3 +221,19 @@ proptest! {
         let _ = read(&format!("## Routine Tasks\n- {words}: x\n## Schedule\n@every: {words}\n"));
     }
 }
+
+#[test]
+fn a_clock_that_is_set_forward_or_back_makes_nothing_due_twice() {
+    let heartbeat = read("## Schedule\n\n@every: 15m\n\n## Routine Tasks\n\n- Every morning at 09:00: sum up\n");
+    let (day, hour) = (86_400, 3_600);
+    let began = 20_000 * day;
+    let due = |since: i64, now: i64| {
+        let all = due_by_clock(&heartbeat, began + since, began + now, began);
+        all.iter().map(|due| (due.routine, due.missed)).collect::<Vec<_>>()
+    };
+    assert_eq!(due(0, 15 * 60), [(None, 0)]);
+    assert_eq!(due(8 * hour, 10 * hour), [(Some(0), 0), (None, 7)], "asleep for two hours, or set forward");
+    assert_eq!(due(10 * hour, 9 * hour), [], "set back");
+    assert_eq!(due(9 * hour, 9 * hour + 60), []);
+    assert_eq!(due(0, 3 * day).iter().find(|one| one.0.is_some()), Some(&(Some(0), 2)), "days away are done once");
+}

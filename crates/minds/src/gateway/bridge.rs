@@ -10,12 +10,14 @@ use super::keys::Environment;
 use super::live::LiveText;
 use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
-use super::programs::{ProgramCommand, ProgramTraffic};
+use super::outside_traffic::OutsideTraffic;
+use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::slack::{SlackCommand, SlackTraffic};
+use super::web::{WebAnswered, WebCommand};
 use super::worker::{SendError, SimulatedFactories, Worker};
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;
@@ -59,7 +61,9 @@ pub struct WorkerBridge {
     /// What was sent to MCP servers and what they said.
     servers: ServerTraffic,
     /// Programs that agents run.
-    programs: ProgramTraffic,
+    programs: OutsideTraffic<ProgramEnded>,
+    /// Questions of agents to servers of the web.
+    web: OutsideTraffic<WebAnswered>,
     /// What was sent towards Slack and what came back.
     slack: SlackTraffic,
     /// Pieces of work that are over and of which the worker does not know that yet.
@@ -99,6 +103,7 @@ impl WorkerBridge {
             }
             self.servers.lost();
             self.programs.lost();
+            self.web.lost();
             self.slack.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
@@ -207,6 +212,7 @@ impl WorkerBridge {
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.hear(event),
             GatewayEvent::Program(ended) => self.programs.hear(ended),
+            GatewayEvent::Web(answered) => self.web.hear(answered),
             GatewayEvent::Slack(event) => self.slack.hear(event),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
@@ -264,12 +270,14 @@ impl WorkerBridge {
             self.is_up()
                 && (self.servers.owes()
                     || self.programs.owes()
+                    || self.web.owes()
                     || self.slack.owes()
                     || self.at_worker.values().any(|sent| !sent.is_simulated))
         };
         self.arrived.is_empty()
             && self.servers.is_quiet()
             && self.programs.is_quiet()
+            && self.web.is_quiet()
             && self.slack.is_quiet()
             && !self.until_next_tick().is_zero()
             && (rests || owes())
@@ -286,7 +294,7 @@ impl WorkerBridge {
     }
 
     /// What was sent of programs and what became of them.
-    pub(super) fn programs(&mut self) -> &mut ProgramTraffic {
+    pub(super) fn programs(&mut self) -> &mut OutsideTraffic<ProgramEnded> {
         &mut self.programs
     }
 
@@ -295,7 +303,28 @@ impl WorkerBridge {
         let Some(worker) = &self.worker else { return Err(command) };
         match worker.send(GatewayCommand::Program(command.clone())) {
             Ok(()) => {
-                self.programs.sent(&command);
+                if let ProgramCommand::Run(order) = &command {
+                    self.programs.sent(&order.id);
+                }
+                Ok(())
+            }
+            Err(SendError::Full | SendError::Dead) => Err(command),
+        }
+    }
+
+    /// What servers of the web were asked and what they answered.
+    pub(super) fn web(&mut self) -> &mut OutsideTraffic<WebAnswered> {
+        &mut self.web
+    }
+
+    /// Sends something towards a server of the web; gives it back if there is no room for it now.
+    pub(super) fn send_to_web(&mut self, command: WebCommand) -> Result<(), WebCommand> {
+        let Some(worker) = &self.worker else { return Err(command) };
+        match worker.send(GatewayCommand::Web(command.clone())) {
+            Ok(()) => {
+                if let WebCommand::Ask(question) = &command {
+                    self.web.sent(&question.id);
+                }
                 Ok(())
             }
             Err(SendError::Full | SendError::Dead) => Err(command),

@@ -9,6 +9,7 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent};
+use super::web::{WebAnswered, WebCommand};
 use crate::base::{Id, RequestId};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 
@@ -38,6 +39,8 @@ pub enum GatewayCommand {
     Mcp(McpCommand),
     /// Something about a program that an agent runs.
     Program(ProgramCommand),
+    /// Something about a question to a server of the web.
+    Web(WebCommand),
     /// Something about Slack.
     Slack(SlackCommand),
     /// A piece of work is over: a coding agent that was at it is stopped, and its session is closed.
@@ -89,6 +92,8 @@ pub enum GatewayEvent {
     Mcp(McpEvent),
     /// A program that an agent ran has ended.
     Program(ProgramEnded),
+    /// A server of the web answered, or did not.
+    Web(WebAnswered),
     /// Something of Slack.
     Slack(SlackEvent),
     /// A question has its answer.

@@ -35,6 +35,7 @@ pub mod messages;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
+mod outside_traffic;
 pub mod own_changes;
 pub mod peers;
 mod personal_files;
@@ -71,6 +72,8 @@ mod vendor_call;
 pub mod vendors;
 pub mod watch_over;
 mod watching;
+pub mod web;
+mod web_calls;
 mod windows;
 pub mod worker;
 
@@ -98,6 +101,8 @@ pub use slack_calls::{SlackCalls, SlackNews};
 pub use steering::{StandIn, TrialUsed};
 pub use trial::Trial;
 pub use watching::AccessChanged;
+pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
+pub use web_calls::WebCalls;
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
@@ -119,6 +124,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
+    app.init_resource::<WebCalls>();
     app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
@@ -162,7 +168,9 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             dispatch::collect,
-            (servers::collect, program_calls::collect, slack_calls::collect).chain().in_set(ServersHeard),
+            (servers::collect, program_calls::collect, web_calls::collect, slack_calls::collect)
+                .chain()
+                .in_set(ServersHeard),
         )
             .chain()
             .in_set(CollectInputs),
@@ -192,6 +200,7 @@ pub fn plugin(app: &mut App) {
             dispatch::send,
             servers::dispatch,
             program_calls::dispatch,
+            web_calls::dispatch,
             slack_calls::dispatch,
             steering::check_budget,
         )

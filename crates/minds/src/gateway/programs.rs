@@ -1,7 +1,7 @@
 //! Programs that agents run: a list of words, never a line that a shell would read; kept in where the computer can; with
 //! an end to their time, memory, processes and words; and ended with everything that they started.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::confine::{Confinement, Limits, Rights};
 use super::keys::Environment;
+use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, found};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
@@ -171,28 +172,6 @@ impl ProgramPlace {
             workspace: environment.workspace().map(Path::to_owned),
             hidden: environment.config_folder().map(Path::to_owned),
         }
-    }
-}
-
-/// Programs that run, by name, each with what stops it.
-#[derive(Clone, Default)]
-pub(super) struct RunningPrograms(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
-
-impl RunningPrograms {
-    pub(super) fn begin(&self, id: &Id, all: &CancellationToken) -> CancellationToken {
-        let cancel = all.child_token();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
-        cancel
-    }
-
-    pub(super) fn stop(&self, id: &Id) {
-        if let Some(cancel) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
-            cancel.cancel();
-        }
-    }
-
-    pub(super) fn end(&self, id: &Id) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 }
 
@@ -369,45 +348,13 @@ impl Kept {
     }
 }
 
-/// What the world sent of programs and has not heard of yet, and what became of them and was not let in yet.
-#[derive(Default, Debug)]
-pub(super) struct ProgramTraffic {
-    under_way: BTreeSet<Id>,
-    heard: VecDeque<ProgramEnded>,
-}
-
-impl ProgramTraffic {
-    /// What ended since the last call.
-    pub(super) fn take(&mut self) -> VecDeque<ProgramEnded> {
-        std::mem::take(&mut self.heard)
+impl Reported for ProgramEnded {
+    fn id(&self) -> &Id {
+        &self.id
     }
 
-    pub(super) fn sent(&mut self, command: &ProgramCommand) {
-        if let ProgramCommand::Run(order) = command {
-            self.under_way.insert(order.id.clone());
-        }
-    }
-
-    pub(super) fn hear(&mut self, ended: ProgramEnded) {
-        if self.under_way.remove(&ended.id) {
-            self.heard.push_back(ended);
-        }
-    }
-
-    /// The worker is gone with all that ran.
-    pub(super) fn lost(&mut self) {
-        for id in std::mem::take(&mut self.under_way) {
-            let ended = ProgramEnded::not_started(id, String::new());
-            self.heard.push_back(ProgramEnded { how: HowEnded::Stopped, ..ended });
-        }
-    }
-
-    pub(super) fn owes(&self) -> bool {
-        !self.under_way.is_empty()
-    }
-
-    pub(super) fn is_quiet(&self) -> bool {
-        self.heard.is_empty()
+    fn lost(id: Id) -> Self {
+        Self { how: HowEnded::Stopped, ..Self::not_started(id, String::new()) }
     }
 }
 

@@ -17,13 +17,15 @@ use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
-use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, RunningPrograms, run};
+use super::outside_traffic::Stoppable;
+use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use super::rests::Rests;
 use super::retry::Tries;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent, SlackLook, SlackPost, SlackWork};
 use super::vendor_call::{Call, answer};
+use super::web::{WebAnswered, WebCommand};
 use crate::base::{Problem, RequestId};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
@@ -82,7 +84,8 @@ impl Worker {
             factories,
             simulated: HashMap::new(),
             servers: None,
-            programs: RunningPrograms::default(),
+            programs: Stoppable::default(),
+            web: Stoppable::default(),
             slack: SlackWork::default(),
             agents: AgentPool::default(),
         };
@@ -154,7 +157,9 @@ struct Desk {
     /// MCP servers, once one was needed.
     servers: Option<Pool>,
     /// Programs that run.
-    programs: RunningPrograms,
+    programs: Stoppable,
+    /// Servers of the web that are asked.
+    web: Stoppable,
     /// What is known of Slack.
     slack: SlackWork,
     /// Coding agents that run.
@@ -191,6 +196,7 @@ impl Desk {
                 }
                 GatewayCommand::Mcp(command) => self.tell_servers(command),
                 GatewayCommand::Program(command) => self.take_program(command),
+                GatewayCommand::Web(command) => self.ask_web(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
                 GatewayCommand::WorkOver { work } => {
                     if let Some(runtime) = &self.runtime {
@@ -309,6 +315,34 @@ impl Desk {
                     id,
                     format!("nothing can be started: {error}"),
                 )));
+            }
+        }
+    }
+
+    /// Asks a server of the web, or stops that.
+    fn ask_web(&mut self, command: WebCommand) {
+        let question = match command {
+            WebCommand::Ask(question) => question,
+            WebCommand::Stop { id } => return self.web.stop(&id),
+        };
+        let id = question.id.clone();
+        let keys = self.keys();
+        let cancel = self.web.begin(&id, &self.cancel_all);
+        let (events, asking) = (self.events.clone(), self.web.clone());
+        match self.runtime() {
+            Ok(runtime) => {
+                runtime.spawn(async move {
+                    let mut answered = question.ask(cancel).await;
+                    answered.redact(|text| keys.redact(text));
+                    asking.end(&answered.id);
+                    // Nobody listens any more when the world is gone already.
+                    let _ = events.send(GatewayEvent::Web(answered));
+                });
+            }
+            Err(error) => {
+                self.web.end(&id);
+                let why = format!("the network cannot be used: {error}");
+                self.finish(GatewayEvent::Web(WebAnswered { id, result: Err(why) }));
             }
         }
     }

@@ -139,6 +139,9 @@ pub struct Desk {
     pub people: Vec<Colleague>,
     /// What it was asked last.
     pub asked: String,
+    /// The skills that it may choose from, as they are listed; empty where it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub skills: String,
 }
 
 /// Somebody else in the room, as one at work sees it.

@@ -18,7 +18,7 @@ use super::session::Session;
 use super::settings::MindSettings;
 use super::wording::PERSON;
 use super::wording::name;
-use crate::agent::{Agent, AgentProfile, Profiles, Roster};
+use crate::agent::{Agent, AgentProfile, KnownSkills, Profiles, Roster};
 use crate::base::text::one_line;
 use crate::base::{AgentKey, Author, ElementKey, Id};
 use crate::element::kinds::kind;
@@ -30,12 +30,16 @@ use crate::simulation::{AgentState, Conversation, Conversations, Interest, Posit
 /// Where others are is known as of the beginning of a tick; they do not walk farther than this in one.
 const A_STEP_UNITS: f32 = 30.0;
 
+/// The tools that skills are read with, by the names under which agents are told of them.
+const READS_FILES: [&str; 3] = ["vfs_read", "read_file", "Read"];
+
 /// Everything in the room that minds look at.
 #[derive(SystemParam)]
 pub(super) struct Room<'w, 's> {
     pub(super) roster: Res<'w, Roster>,
     pub(super) elements: Res<'w, Elements>,
     profiles: Option<Res<'w, Profiles>>,
+    skills: Option<Res<'w, KnownSkills>>,
     pub(super) conversations: Res<'w, Conversations>,
     pub(super) clock: Res<'w, SimClock>,
     date: Res<'w, RoomDate>,
@@ -200,7 +204,19 @@ impl Room<'_, '_> {
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
             Some(Colleague { name: called(other), profile: other.profile.clone(), description })
         };
-        Desk { tools, has_own_tools: false, people: others.filter_map(colleague).collect(), ..Desk::default() }
+        let skills = self.skills_of(agent, &tools);
+        Desk { tools, people: others.filter_map(colleague).collect(), skills, ..Desk::default() }
+    }
+
+    /// The skills that an agent with these tools may choose from, as its prompt lists them: whoever reads no files has none.
+    fn skills_of(&self, agent: &Agent, tools: &[String]) -> String {
+        let read = tools.iter().find(|tool| READS_FILES.contains(&tool.as_str()));
+        let found = self.skills.as_deref().zip(read).zip(self.profiles.as_deref());
+        let listed = found.and_then(|((skills, read), profiles)| {
+            let path = profiles.path(&agent.profile)?;
+            Some(skills.listing(path, profiles.get(&agent.profile)?, read))
+        });
+        listed.unwrap_or_default()
     }
 
     fn who(&self, agent: &Agent) -> Who {

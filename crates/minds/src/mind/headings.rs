@@ -34,6 +34,8 @@ pub const MAIL: &str = "## Your mail";
 pub const FEEDBACK: &str = "## About your last reply";
 /// What one at work has at hand.
 pub const HERE: &str = "## What is here";
+/// The skills that one at work may choose from.
+pub const SKILLS: &str = "## Your skills";
 /// What is asked: the last part of a prompt.
 pub const NOW: &str = "## What is asked of you now";
 
@@ -62,10 +64,11 @@ pub const OUTPUTS: &str = "Outputs of this step:";
 pub const SIGNAL: &str = "Signal from ";
 
 /// The headings of the parts, in the order of the prompt.
-pub const ALL: [&str; 15] = [
+pub const ALL: [&str; 16] = [
     GUIDE,
     ABILITIES,
     WHO,
+    SKILLS,
     HERE,
     BOARD,
     SUMMARY,

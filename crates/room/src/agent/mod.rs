@@ -20,6 +20,7 @@ pub mod profile;
 pub mod registry;
 pub mod roster;
 mod saved;
+pub mod skills;
 #[cfg(test)]
 mod tests;
 pub mod yaml_file;
@@ -31,6 +32,7 @@ pub use mcp_server::{McpEntry, McpServer, McpTransport};
 pub use profile::AgentProfile;
 pub use registry::{Former, Profiles};
 pub use roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
+pub use skills::KnownSkills;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,11 +107,19 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileChanged>();
     app.init_resource::<Profiles>()
         .init_resource::<Roster>()
+        .init_resource::<KnownSkills>()
         .init_resource::<lifecycle::Waiting>()
         .init_resource::<TopmostElement>();
     app.add_systems(
         Tick,
-        (register_profiles, lifecycle::follow_profiles, lifecycle::follow_scene, lifecycle::obey, tell_withdrawn)
+        (
+            skills::follow,
+            register_profiles,
+            lifecycle::follow_profiles,
+            lifecycle::follow_scene,
+            lifecycle::obey,
+            tell_withdrawn,
+        )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
     );

@@ -4,7 +4,8 @@
 //! changed ([`edits`], and `writes` in the order in which that is asked for), tasks that become work by themselves
 //! ([`duties`], and `beginning` in the room), what agents write to each other and see of each other's sessions
 //! (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked to check in
-//! ([`checkins`], and `checking_in` in the room), and the calls of tools (`answering`). Messages from outside come in and
+//! ([`checkins`], and `checking_in` in the room), when agents wake by themselves
+//! ([`heartbeats`], and `waking` in the room), and the calls of tools (`answering`). Messages from outside come in and
 //! go out as files, too ([`streams`]). What agents ask a person is a file, too ([`approvals`]).
 
 mod answering;
@@ -14,6 +15,7 @@ mod checking_in;
 pub mod checkins;
 pub mod duties;
 pub mod edits;
+pub mod heartbeats;
 mod known_tasks;
 mod saved;
 mod session_edits;
@@ -21,10 +23,12 @@ pub mod session_files;
 mod sessions;
 pub mod settings;
 pub mod streams;
+mod waking;
 mod writes;
 
 pub use checking_in::CheckIns;
 pub use duties::{Duties, Duty, DutyStage};
+pub use heartbeats::Heartbeats;
 pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::settings::InboxSettings;
@@ -53,6 +57,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<sessions::Hops>()
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
+        .init_resource::<Heartbeats>()
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
@@ -92,10 +97,17 @@ pub fn plugin(app: &mut App) {
                 streams::taking::take,
                 session_files::take,
                 checking_in::check_in,
+                waking::wake,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
-            (beginning::take_begun, beginning::take_answers, streams::taking::take_answers, checking_in::take_begun)
+            (
+                beginning::take_begun,
+                beginning::take_answers,
+                streams::taking::take_answers,
+                checking_in::take_begun,
+                waking::take_answers,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))
                 .before(approvals::KeepFile),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checking_in::CheckIns;
 use super::duties::Duties;
+use super::heartbeats::Heartbeats;
 use super::session_files::SessionEdits;
 use super::sessions::Hops;
 use super::streams::slack_arrivals::SlackChannels;
@@ -24,8 +25,14 @@ pub(super) struct DeskSaved {
     streams: Streams,
     sessions: SessionEdits,
     checkins: CheckIns,
+    #[serde(skip_serializing_if = "has_no_heartbeats")]
+    heartbeats: Heartbeats,
     slack_sending: SlackSending,
     slack_channels: SlackChannels,
+}
+
+fn has_no_heartbeats(heartbeats: &Heartbeats) -> bool {
+    *heartbeats == Heartbeats::default()
 }
 
 impl Section for DeskSaved {
@@ -39,6 +46,7 @@ impl Section for DeskSaved {
             streams: world.resource::<Streams>().clone(),
             sessions: world.resource::<SessionEdits>().clone(),
             checkins: world.resource::<CheckIns>().clone(),
+            heartbeats: world.resource::<Heartbeats>().clone(),
             slack_sending: world.resource::<SlackSending>().clone(),
             slack_channels: world.resource::<SlackChannels>().clone(),
         }
@@ -51,6 +59,7 @@ impl Section for DeskSaved {
         world.insert_resource(self.streams);
         world.insert_resource(self.sessions);
         world.insert_resource(self.checkins);
+        world.insert_resource(self.heartbeats);
         world.insert_resource(self.slack_sending);
         world.insert_resource(self.slack_channels);
     }

@@ -30,6 +30,8 @@ const COMMAND_KEYS: [&str; 11] = [
 
 /// The tool with which an agent proposes what it did in its own copy: a person is asked each time.
 pub const PROPOSE_CHANGES: &str = "propose_changes";
+/// The tool by which an agent asks a server of the web.
+pub const WEB_FETCH: &str = "web_fetch";
 
 /// What a tool lets an agent do, as far as limits tell tools apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::allowing::AllowRule;
-use super::authority::{Authority, Excess, PROPOSE_CHANGES};
+use super::authority::{Authority, Excess, PROPOSE_CHANGES, WEB_FETCH};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;
 use crate::base::globs;
@@ -45,6 +45,18 @@ impl Bounds {
     /// The same, with the rules of what a person allowed this agent for good. Whom it starts has rules of its own.
     pub fn allowing(self, allowed: Vec<String>) -> Self {
         Self { allowed, ..self }
+    }
+
+    /// The same for what the code of a tool of the agent's own does: it reads files where its agent does, and asks
+    /// servers, each of which is judged.
+    pub fn of_own_code(mut self) -> Self {
+        for authority in &mut self.authorities {
+            authority.tools.insert(WEB_FETCH.to_owned());
+            if authority.tools.contains("vfs_read") {
+                authority.tools.insert(READ_TEXT.to_owned());
+            }
+        }
+        self
     }
 
     /// Whether a person allowed this agent for good to touch this by this tool.

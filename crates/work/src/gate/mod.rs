@@ -35,7 +35,7 @@ pub mod verdict;
 pub use act::{Act, ProfileChange, Room, Surroundings, Touch, file_touches};
 pub use allowing::AllowRule;
 pub use asking::{AskRule, AskSource};
-pub use authority::{Authority, Excess, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope};
+pub use authority::{Authority, Excess, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope, WEB_FETCH};
 pub use bounds::Bounds;
 pub use commands::CommandRules;
 pub use decide::{Decision, decide};

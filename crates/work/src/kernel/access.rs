@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::activation::{Activation, Thread};
+use super::activation::{Activation, Call, Thread};
 use super::core::Kernel;
 use super::ordered::WorkAnswer;
 use super::settings::KernelSettings;
-use crate::agent::{Agent, Profiles, Roster};
+use crate::agent::{Agent, KnownSkills, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
@@ -19,7 +19,7 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
-use crate::tools::{Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
@@ -43,6 +43,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) policy: Res<'w, GatePolicy>,
     pub(super) roster: Res<'w, Roster>,
     pub(super) profiles: Res<'w, Profiles>,
+    skills: Option<Res<'w, KnownSkills>>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
@@ -55,6 +56,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) orders: MessageWriter<'w, ToolOrder>,
     pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
     pub(super) order_answers: MessageWriter<'w, OrderAnswered>,
+    pub(super) call_answers: MessageWriter<'w, CallAnswered>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
     pub(super) summons: MessageWriter<'w, Summons>,
     pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,
@@ -79,6 +81,14 @@ impl RoomAccess<'_, '_> {
     /// The file of a profile, as results speak of it.
     pub(super) fn file_name(&self, profile: &str) -> String {
         self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
+    }
+
+    /// What a person's words to whoever runs this profile mean: a command for a skill stands for the skill. The error says
+    /// what is wrong with the command.
+    pub(super) fn meant(&self, profile: &str, said: &str) -> Result<String, String> {
+        let found = self.skills.as_deref().zip(self.profiles.path(profile)).zip(self.profiles.get(profile));
+        let expanded = found.and_then(|((skills, path), profile)| skills.expand(path, profile, said));
+        expanded.map_or_else(|| Ok(said.to_owned()), |meant| meant.map_err(|error| error.to_string()))
     }
 
     /// What is made now is made in this run.
@@ -142,6 +152,12 @@ impl RoomAccess<'_, '_> {
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
         self.bounds(activation, kernel.thread(activation.thread))
+    }
+
+    /// What a call may do: that of its work, and for what code wants made what such code does.
+    pub(super) fn bounds_for(&self, kernel: &Kernel, activation: &Activation, call: &Call) -> Bounds {
+        let bounds = self.bounds_of(kernel, activation);
+        if call.within.is_some() { bounds.of_own_code() } else { bounds }
     }
 
     /// Who calls tools in a piece of work.

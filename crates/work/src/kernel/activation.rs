@@ -9,6 +9,7 @@ use super::notes::{Attached, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::Question;
 use super::thread_file::ThreadFile;
+use super::within::Within;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
@@ -65,6 +66,9 @@ pub struct Call {
     /// What became of it, once it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<CallEnd>,
+    /// For the code of which call it is made, where no model asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<Within>>,
 }
 
 impl Call {
@@ -96,7 +100,12 @@ impl Call {
             question: None,
             attached: None,
             end: None,
+            within: None,
         }
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.progress, CallProgress::Answered(_))
     }
 }
 
@@ -131,6 +140,13 @@ pub enum Phase {
         /// In the order of the reply.
         calls: Vec<Call>,
     },
+}
+
+/// Which of these calls is next or under way.
+pub(super) fn current(calls: &[Call]) -> Option<usize> {
+    let is_open = |call: &&Call| !call.is_answered();
+    let within = calls.iter().position(|call| call.within.is_some() && is_open(&call));
+    within.or_else(|| calls.iter().position(|call| is_open(&call)))
 }
 
 /// So often one call may come to the same in a session and still be news, in turn with other results: a file that goes
@@ -281,25 +297,33 @@ impl Activation {
         times <= SAME_RESULTS_AT_MOST && (is_another || was_left_out())
     }
 
-    /// The tool call that is next or under way.
+    /// The tool call that is next or under way; what the code of one wants made comes before that one goes on.
     pub fn current_call(&self) -> Option<(usize, &Call)> {
         let Phase::Calling { calls } = &self.phase else { return None };
-        calls.iter().enumerate().find(|(_, call)| !matches!(call.progress, CallProgress::Answered(_)))
+        let index = current(calls)?;
+        Some((index, &calls[index]))
+    }
+
+    /// The tool calls of the turn that goes on which its model asked for.
+    fn asked_calls(&self) -> impl Iterator<Item = &Call> {
+        let calls = match &self.phase {
+            Phase::Calling { calls } => calls.as_slice(),
+            _ => &[],
+        };
+        calls.iter().filter(|call| call.within.is_none())
     }
 
     /// The session as it stands when the work is stopped here: every call has an answer, and no mail is lost.
     pub(super) fn closed_messages(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
-        if let Phase::Calling { calls } = &self.phase {
-            messages.extend(calls.iter().map(|call| {
-                let text = match &call.progress {
-                    CallProgress::Answered(text) => text.clone(),
-                    CallProgress::Running => "The work was stopped while this was being carried out.".to_owned(),
-                    _ => "Not carried out: the work was stopped.".to_owned(),
-                };
-                PromptMessage::result(&call.call, text).ended(call.end)
-            }));
-        }
+        messages.extend(self.asked_calls().map(|call| {
+            let text = match &call.progress {
+                CallProgress::Answered(text) => text.clone(),
+                CallProgress::Running => "The work was stopped while this was being carried out.".to_owned(),
+                _ => "Not carried out: the work was stopped.".to_owned(),
+            };
+            PromptMessage::result(&call.call, text).ended(call.end)
+        }));
         messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
         messages
     }
@@ -307,12 +331,10 @@ impl Activation {
     /// The session as it stands now: with what tools have answered in the turn that goes on, and with what came in.
     pub fn messages_so_far(&self) -> Vec<PromptMessage> {
         let mut messages = self.messages.clone();
-        if let Phase::Calling { calls } = &self.phase {
-            messages.extend(calls.iter().filter_map(|call| match &call.progress {
-                CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone()).ended(call.end)),
-                _ => None,
-            }));
-        }
+        messages.extend(self.asked_calls().filter_map(|call| match &call.progress {
+            CallProgress::Answered(text) => Some(PromptMessage::result(&call.call, text.clone()).ended(call.end)),
+            _ => None,
+        }));
         messages.extend(self.mail.iter().map(|text| PromptMessage::words(Role::User, text.clone())));
         messages
     }

@@ -21,8 +21,8 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
-    FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome, ToolPlan, Work,
-    wants, words,
+    CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
+    ToolPlan, Work, wants, words,
 };
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
@@ -105,7 +105,7 @@ impl RoomAccess<'_, '_> {
         let (key, turn, index) = at;
         let Some(call) = kernel.running_call(key, turn, index).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
-        let bounds = self.bounds_of(kernel, &one);
+        let bounds = self.bounds_for(kernel, &one, &call);
         let plan = match call.plan.clone() {
             Some(plan) => Ok(*plan),
             None => self.plan(&one, &call.call, &bounds),
@@ -125,7 +125,7 @@ impl RoomAccess<'_, '_> {
                 touches: plan.as_ref().map(ToolPlan::logged_touches).unwrap_or_default(),
                 path: None,
             };
-            self.record(&one, one.cause, &called)
+            self.record(&one, one.cause_of(&call), &called)
         });
         kernel.note_record(key, index, record);
         let plan = match plan {
@@ -296,6 +296,9 @@ impl RoomAccess<'_, '_> {
         if let Some(one) = kernel.activation(key).cloned() {
             self.record(&one, cause, &tool_result(call, end != CallEnd::NotDone, truncate(&text, LOGGED_CHARS)));
         }
+        if end != CallEnd::Done {
+            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+        }
         kernel.answered((key, turn, index), (text, end), &self.settings);
     }
 
@@ -306,7 +309,7 @@ impl RoomAccess<'_, '_> {
         // The work was stopped meanwhile: what was done is done and recorded, and nobody waits for it.
         let Some(call) = kernel.waits_for(outcome.key).cloned() else { return };
         let Some(one) = kernel.activation(key).cloned() else { return };
-        let bounds = self.bounds_of(kernel, &one);
+        let bounds = self.bounds_for(kernel, &one, &call);
         let cause = call.record.unwrap_or(one.cause);
         // A room that was saved before plans were kept has none.
         let plan = match call.plan.clone() {
@@ -326,7 +329,13 @@ impl RoomAccess<'_, '_> {
             ToolNews::Asks { question } => {
                 return self.ask_for_server(kernel, at, &one, &plan, question, cause);
             }
+            ToolNews::Calls { number, call } => {
+                return self.call_for_code(kernel, at, outcome.key, *number, call);
+            }
             ToolNews::Done { output } => {
+                if !output.is_otherwise {
+                    self.tell_code(kernel, at, CallAnswer::Done(output.text.clone()));
+                }
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 kernel.attach(at, Attached::of(output, kernel.room_for_attached(key)));
                 let end = if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done };
@@ -425,6 +434,9 @@ impl RoomAccess<'_, '_> {
             Err(_) => AllowScope::Once,
         };
         let refusal = (!allow).then(|| words::refused(because.as_deref()));
+        if let (Some(text), Some(_)) = (&refusal, &asked) {
+            self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
+        }
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
             let what = "nobody waits for this decision any more";
             self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));

@@ -1,7 +1,7 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
 //! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`question`], [`approval`]), all of it
-//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]),
+//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]), calls that the code of a tool wants made (`within`),
 //! agents that start and wake agents ([`guards`]) and hand tasks over to each other ([`handed`], [`hand_over`]), words
 //! from floors above ([`news`]) and work that they order ([`ordered`]), what a person or a cap does to work (`control`), the session as it is
 //! sent and kept ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what happened in the room and carry out
@@ -48,6 +48,7 @@ mod thread_file;
 #[cfg(test)]
 mod transition_tests;
 pub mod transitions;
+mod within;
 
 pub use crate::mind::Ending;
 pub(crate) use access::LOGGED_CHARS;
@@ -77,7 +78,7 @@ use crate::mind::{WorkDue, WorkOver, WorkReplied};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
-use crate::tools::{OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
+use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -112,6 +113,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
         .add_tick_message::<OrderAnswered>()
+        .add_tick_message::<CallAnswered>()
         .add_tick_message::<SettingsEdit>()
         .add_tick_message::<WorkNews>()
         .add_tick_message::<WorkOrder>()

@@ -262,7 +262,10 @@ impl Kernel {
         } else {
             // Behind the session come the results of the turn that goes on, then what waits to be read.
             let results: Vec<&mut String> = match &mut one.phase {
-                Phase::Calling { calls } => calls.iter_mut().filter_map(|call| result_of(&mut call.progress)).collect(),
+                Phase::Calling { calls } => {
+                    let asked = calls.iter_mut().filter(|call| call.within.is_none());
+                    asked.filter_map(|call| result_of(&mut call.progress)).collect()
+                }
                 _ => Vec::new(),
             };
             let own = one.messages.iter_mut().map(|message| &mut message.text);

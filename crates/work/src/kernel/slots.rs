@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::activation::{Activation, CallProgress, Phase};
+use super::activation::{Activation, CallProgress, Phase, current};
 use super::core::{Effect, Kernel};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id};
@@ -146,9 +146,8 @@ impl Kernel {
                 }
             }
             Phase::Calling { calls } => {
-                let next =
-                    calls.iter_mut().enumerate().find(|(_, one)| !matches!(one.progress, CallProgress::Answered(_)));
-                if let Some((index, call)) = next
+                if let Some(index) = current(calls)
+                    && let Some(call) = calls.get_mut(index)
                     && call.progress == CallProgress::Pending
                 {
                     call.progress = CallProgress::Running;

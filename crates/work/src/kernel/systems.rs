@@ -128,6 +128,14 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
     };
+    let input = match room.meant(&profile, &task.text) {
+        Ok(input) => input,
+        Err(why) => {
+            let what = format!("the task for {} was not taken: {why}", task.agent);
+            room.log.write(EventDraft::of(&Warning::new(what).remedy("correct the name behind /skill:")));
+            return;
+        }
+    };
     if kernel.activations().count() >= room.settings.activations_at_most as usize {
         let most = room.settings.activations_at_most;
         let what = format!("the task for {} was not taken: {most} pieces of work wait already", task.agent);
@@ -168,7 +176,7 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
         agent: task.agent.clone(),
         file_name: room.file_name(&profile),
         profile,
-        input: task.text.clone(),
+        input,
         priority: 0,
         now: room.clock.tick(),
         cause,

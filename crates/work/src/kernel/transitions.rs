@@ -213,6 +213,12 @@ impl Kernel {
     pub(super) fn note_change(&mut self, (key, turn, index): (ActivationKey, u32, usize), path: &str) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         call.has_changed = true;
+        // So did the call whose code wanted it made.
+        if let Some(whole) = call.within.as_ref().map(|within| within.call)
+            && let Some(call) = self.running_call_mut(key, turn, whole)
+        {
+            call.has_changed = true;
+        }
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.note_output(path);
         }
@@ -284,6 +290,7 @@ impl Kernel {
         call.end = Some(end);
         call.progress = CallProgress::Answered(text);
         (call.plan, call.question) = (None, None);
+        self.close_within(key, index);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };
         activation.is_unwritten = true;
@@ -314,7 +321,7 @@ impl Kernel {
         };
         let mut is_progress = false;
         let mut results = Vec::with_capacity(calls.len());
-        for call in &calls {
+        for call in calls.iter().filter(|call| call.within.is_none()) {
             let Some(text) = answered(call) else { continue };
             is_progress |= activation.note_outcome(call, &text, most);
             if let (Some(attached), Some(thread)) = (&call.attached, self.threads.get_mut(&activation.thread)) {

@@ -114,7 +114,7 @@ pub(super) fn keep_copies(
     under_way: Res<OrdersUnderWay>,
     mut files: MessageWriter<FileOrder>,
 ) {
-    for outcome in outcomes.read().filter(|outcome| !matches!(outcome.news, ToolNews::Progress { .. })) {
+    for outcome in outcomes.read().filter(|outcome| outcome.news.is_last()) {
         if let Some(order) = under_way.get(outcome.key).filter(|order| *order.plan.executor == *COMMANDS) {
             files.write_batch(file_order(order, KEEP, format!("run {}", order.plan.doing.target)));
         }

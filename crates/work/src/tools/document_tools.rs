@@ -1,15 +1,20 @@
 //! Tools that agents' documents define: each is there for its own agent alone, and runs in an engine of its own, on a
 //! thread of its own. What it comes to comes in through the door, so that a replay needs no engine.
+//!
+//! Files and servers it reaches by calls of its agent's alone, each of which is judged, recorded and carried out like a
+//! call of the model: the code waits, a person may be asked, and a replay has the same calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Tools;
-use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::document_calls::OpenCall;
+use super::order::{CallAnswered, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use crate::agent::agent_file::folder_of_agent;
@@ -17,10 +22,7 @@ use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};
 use crate::document::{ToolDefinition, check_arguments};
-use crate::engine::{
-    CallNews, EngineLimits, FailureKind, HostAnswer, HostCall, HostRequest, ProgramCache, RunningCall, ToolCall,
-    ToolCode,
-};
+use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
 use crate::workspace::ProblemReport;
@@ -30,6 +32,9 @@ pub const DOCUMENT_TOOLS: &str = "document_tools";
 
 /// So many run at once; the others wait.
 const CALLS_AT_ONCE: usize = 8;
+
+/// So long code waits in all, of which a person may take most.
+const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// A call, as its order says it: everything that the engine needs, whatever becomes of the document meanwhile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -121,16 +126,16 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
 }
 
 /// What runs, and what was read of code already. Nobody's to save: an order that is still there after a restart begins
-/// anew, since a tool changes nothing outside.
+/// anew with the same chances and wants the same, and none of that is done twice.
 #[derive(Default)]
 pub(super) struct Running {
-    calls: BTreeMap<OrderKey, RunningCall>,
+    calls: BTreeMap<OrderKey, OpenCall>,
     programs: Arc<ProgramCache>,
 }
 
-/// Brings in what calls came to, begins what was ordered, and stops what nobody waits for.
+/// Brings in what calls came to and what they want done, tells them what came of that, begins what was ordered, and stops what nobody waits for.
 pub(super) fn carry_out(
-    mut outcomes: ResMut<Door<ToolOutcome>>,
+    (mut outcomes, mut answered): (ResMut<Door<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
     (clock, date): (Res<SimClock>, Res<RoomDate>),
     mut running: Local<Running>,
@@ -139,14 +144,14 @@ pub(super) fn carry_out(
         return;
     }
     let Running { calls, programs } = &mut *running;
-    calls.retain(|key, call| {
-        if under_way.get(*key).is_none() {
-            // Dropping it stops it.
-            return false;
+    for CallAnswered { key, number, answer } in answered.read() {
+        if let Some(call) = calls.get_mut(key) {
+            call.tell(*number, answer);
         }
-        let Some(news) = hear(call) else { return true };
-        outcomes.push(ToolOutcome { key: *key, news });
-        false
+    }
+    calls.retain(|key, call| {
+        // Dropping it stops it.
+        under_way.get(*key).is_some() && call.hear(|news| outcomes.push(ToolOutcome { key: *key, news }))
     });
     for order in under_way.of(DOCUMENT_TOOLS) {
         if calls.len() >= CALLS_AT_ONCE {
@@ -157,7 +162,10 @@ pub(super) fn carry_out(
         }
         let now_secs = date.secs(&clock).unwrap_or(0);
         match call_of(order, now_secs, programs) {
-            Some(call) => drop(calls.insert(order.key, call.start())),
+            Some(call) => {
+                let folder = call.agent_dir.clone();
+                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine: call.start() });
+            }
             None => {
                 let news = ToolNews::Failed { why: "the call cannot be read any more".to_owned() };
                 outcomes.push(ToolOutcome { key: order.key, news });
@@ -180,39 +188,8 @@ fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Op
         cwd: folder,
         seed: content_hash(order.key.to_string().as_bytes()),
         now_unix_ms: now_secs.saturating_mul(1000),
-        limits: EngineLimits::default(),
+        limits: EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() },
     })
-}
-
-/// What a call came to; nothing while it goes on.
-fn hear(call: &mut RunningCall) -> Option<ToolNews> {
-    while let Some(news) = call.poll() {
-        match news {
-            CallNews::Asks(asked) => {
-                let answer = refused(&asked);
-                call.answer(asked.id, answer);
-            }
-            CallNews::Finished(outcome) => {
-                return Some(match outcome.result {
-                    Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-                    Err(failure) if failure.kind == FailureKind::Cancelled => ToolNews::Aborted { why: failure.text },
-                    Err(failure) => ToolNews::Failed { why: failure.text },
-                });
-            }
-        }
-    }
-    None
-}
-
-/// Tools of documents reach nothing outside: what they would is a call of a tool that the gate judges.
-fn refused(asked: &HostCall) -> HostAnswer {
-    let (what, instead) = match &asked.request {
-        HostRequest::Fetch { .. } => ("fetch anything", "use a tool of the room for the web"),
-        HostRequest::ReadFile { .. } => ("read files", "read it first, and give its text as a parameter"),
-        HostRequest::WriteFile { .. } => ("write files", "return the text, and write it with another tool"),
-        HostRequest::Prompt { .. } => ("prompt the agent", "return what it should know"),
-    };
-    HostAnswer::Refused { reason: format!("tools of a document may not {what} here; {instead}") }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 mod agents;
 mod commands;
 pub mod desk;
+mod document_calls;
 mod document_tools;
 mod file_executor;
 pub mod files;
@@ -26,6 +27,7 @@ mod slack;
 mod tests;
 pub mod together;
 pub mod tool;
+mod web;
 pub mod words;
 
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
@@ -35,8 +37,8 @@ pub use hand_over::{Expected, Terms};
 pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
-    OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
-    ToolOutput, call_hash,
+    CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder,
+    ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
 pub use own_tools::OWN_TOOLS;
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
@@ -45,6 +47,7 @@ pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use together::{Condition, TOGETHER, TogetherOrder};
 pub use tool::{Arguments, Planner, Planning, Tool};
+pub use web::WEB;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +57,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard};
+use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard, WebCalls};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::ProblemReport;
@@ -81,10 +84,10 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementRefused>();
-    app.add_tick_message::<OrderAnswered>();
+    app.add_tick_message::<OrderAnswered>().add_tick_message::<CallAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
+    app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);
@@ -111,7 +114,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (mcp::carry_out, commands::carry_out, document_tools::carry_out)
+        (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out)
             .chain()
             .in_set(CarriedOutOutside)
             .in_set(CollectInputs)

@@ -155,6 +155,14 @@ pub enum ToolNews {
         /// What.
         question: Box<McpQuestion>,
     },
+    /// It is carried out by code that wants something done: a call of its agent's, which is judged like any other and
+    /// answered with [`CallAnswered`].
+    Calls {
+        /// Tells it from the other calls of the same order.
+        number: u64,
+        /// What is called.
+        call: Box<ToolCall>,
+    },
     /// It was carried out.
     Done {
         /// What it came to.
@@ -170,6 +178,16 @@ pub enum ToolNews {
         /// By what.
         why: String,
     },
+}
+
+impl ToolNews {
+    /// Whether nothing follows.
+    pub fn is_last(&self) -> bool {
+        match self {
+            Self::Progress { .. } | Self::Asks { .. } | Self::Calls { .. } => false,
+            Self::Done { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
+        }
+    }
 }
 
 /// What an order came to.
@@ -207,6 +225,27 @@ pub struct OrderAnswered {
     pub number: u64,
     /// What.
     pub reply: McpReply,
+}
+
+/// A call is over that the code of an order wanted made.
+#[derive(Message, Clone, PartialEq, Debug)]
+pub struct CallAnswered {
+    /// Which order.
+    pub key: OrderKey,
+    /// Which of its calls.
+    pub number: u64,
+    /// What it came to.
+    pub answer: CallAnswer,
+}
+
+/// What a call came to that the code of an order wanted made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallAnswer {
+    /// It was done: in words, all of them.
+    Done(String),
+    /// It was not, or not as it was wanted: why.
+    NotDone(String),
 }
 
 /// A piece of work is over: nobody waits for its orders any more.
@@ -270,7 +309,7 @@ pub(super) fn close(
         outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {
-        if !matches!(outcome.news, ToolNews::Progress { .. } | ToolNews::Asks { .. }) {
+        if outcome.news.is_last() {
             under_way.0.retain(|order| order.key != outcome.key);
         }
     }

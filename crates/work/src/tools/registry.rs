@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, document_tools, files, knowledge, own_tools, slack, together};
+use super::{agents, commands, desk, document_tools, files, knowledge, own_tools, slack, together, web};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -23,7 +23,7 @@ use crate::mind::{ToolCall, ToolDeclaration};
 /// No tool has a longer name.
 const NAME_CHARS_AT_MOST: usize = 64;
 /// There are never more tools.
-const TOOLS_AT_MOST: usize = 1_000;
+const TOOLS_AT_MOST: usize = 20_000;
 
 /// The tools of the house, in the order in which models are told of them.
 fn house() -> Vec<Tool> {
@@ -57,6 +57,7 @@ fn house() -> Vec<Tool> {
         slack::slack_read(),
         slack::slack_send(),
         commands::execute_command(),
+        web::web_fetch(),
         files::propose_changes(),
         own_tools::read_text(),
         own_tools::use_own_tool(),
@@ -64,13 +65,14 @@ fn house() -> Vec<Tool> {
     ]
 }
 
+/// Who carries out their calls.
+const EXECUTORS: [&str; 6] =
+    [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, own_tools::OWN_TOOLS, web::WEB];
+
 /// The tools of the house alone: what there is where no room is open.
 pub fn builtin() -> &'static Tools {
     static BUILTIN: LazyLock<Tools> = LazyLock::new(|| {
-        let mut tools = Tools {
-            executors: [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, own_tools::OWN_TOOLS].map(Id::from).into(),
-            ..Tools::default()
-        };
+        let mut tools = Tools { executors: EXECUTORS.map(Id::from).into(), ..Tools::default() };
         for tool in house() {
             // A test sees to it that none is refused.
             drop(tools.register(tool));

@@ -15,6 +15,7 @@ mod notes;
 mod profile;
 mod remembered;
 mod rules;
+mod skills;
 mod summary;
 mod surroundings;
 mod writer;
@@ -291,6 +292,7 @@ fn own() -> Vec<PartProvider> {
         guide::part(),
         abilities::part(),
         profile::part(),
+        skills::part(),
         desk::part(),
         boards::part(),
         summary::part(),

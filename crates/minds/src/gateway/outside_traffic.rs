@@ -1,0 +1,82 @@
+//! What goes on outside for calls of tools, by name: programs that run, and questions to servers of the web.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::base::Id;
+
+/// What is told once of something that went on outside: how it ended.
+pub(super) trait Reported {
+    /// What ended.
+    fn id(&self) -> &Id;
+
+    /// The same for something that nobody will hear of any more.
+    fn lost(id: Id) -> Self;
+}
+
+/// What the world sent out and has not heard of yet, and what became of it and was not let in yet.
+#[derive(Debug)]
+pub(super) struct OutsideTraffic<Report> {
+    under_way: BTreeSet<Id>,
+    heard: VecDeque<Report>,
+}
+
+impl<Report> Default for OutsideTraffic<Report> {
+    fn default() -> Self {
+        Self { under_way: BTreeSet::new(), heard: VecDeque::new() }
+    }
+}
+
+impl<Report: Reported> OutsideTraffic<Report> {
+    /// What ended since the last call.
+    pub(super) fn take(&mut self) -> VecDeque<Report> {
+        std::mem::take(&mut self.heard)
+    }
+
+    pub(super) fn sent(&mut self, id: &Id) {
+        self.under_way.insert(id.clone());
+    }
+
+    pub(super) fn hear(&mut self, ended: Report) {
+        if self.under_way.remove(ended.id()) {
+            self.heard.push_back(ended);
+        }
+    }
+
+    /// The worker is gone with all that went on.
+    pub(super) fn lost(&mut self) {
+        self.heard.extend(std::mem::take(&mut self.under_way).into_iter().map(Report::lost));
+    }
+
+    pub(super) fn owes(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        self.heard.is_empty()
+    }
+}
+
+/// What goes on at the worker, by name, each with what stops it.
+#[derive(Clone, Default)]
+pub(super) struct Stoppable(Arc<Mutex<BTreeMap<Id, CancellationToken>>>);
+
+impl Stoppable {
+    pub(super) fn begin(&self, id: &Id, all: &CancellationToken) -> CancellationToken {
+        let cancel = all.child_token();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
+        cancel
+    }
+
+    pub(super) fn stop(&self, id: &Id) {
+        if let Some(cancel) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
+            cancel.cancel();
+        }
+    }
+
+    pub(super) fn end(&self, id: &Id) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}

@@ -1,0 +1,193 @@
+//! Questions of agents to servers of the web: one request and its answer, with an end to its time and its length.
+//!
+//! Which address may be asked the gate has said by then. It said so for one place: an answer that points elsewhere is
+//! followed there only at the same place, and is the answer else.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::origin::{Origin, shown};
+use super::outside_traffic::Reported;
+use crate::base::Id;
+
+/// How long a connection may take to stand.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long an answer may take, all of it.
+const ANSWER: Duration = Duration::from_secs(30);
+/// No answer is longer, in bytes.
+const ANSWER_BYTES_AT_MOST: usize = 1 << 20;
+/// So often one answer may point to another at the same place.
+const REDIRECTS_AT_MOST: usize = 5;
+/// The methods by which servers are asked.
+pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// An address as it is asked and as the gate judges it: absolute, of `http` or `https`, spelled in one way, without what
+/// stands for a place within the page. The error says what is wrong with it.
+pub fn web_address(text: &str) -> Result<String, String> {
+    let mut url = reqwest::Url::parse(text.trim()).map_err(|error| format!("{text:?} is no address: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(format!("{text:?} is no address of the web: write http://… or https://…"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("an address holds no name and no password here".to_owned());
+    }
+    url.set_fragment(None);
+    Ok(url.into())
+}
+
+/// A question to a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WebQuestion {
+    /// Names it.
+    pub id: Id,
+    /// One of [`METHODS`].
+    pub method: String,
+    /// An address that [`web_address`] gave.
+    pub url: String,
+    /// Names, each with its value.
+    pub headers: Vec<(String, String)>,
+    /// What is sent.
+    pub body: Option<String>,
+}
+
+/// What a server answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WebAnswer {
+    /// As `200`.
+    pub status: u16,
+    /// The address that answered in the end.
+    pub url: String,
+    /// Names in small letters, each with its value.
+    pub headers: Vec<(String, String)>,
+    /// What it sent.
+    pub body: Vec<u8>,
+}
+
+/// What the world tells the worker of such questions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WebCommand {
+    /// Ask this.
+    Ask(Box<WebQuestion>),
+    /// Nobody waits for this any more.
+    Stop {
+        /// Which.
+        id: Id,
+    },
+}
+
+/// A question is over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WebAnswered {
+    /// Which.
+    pub id: Id,
+    /// The answer, or why there is none.
+    pub result: Result<WebAnswer, String>,
+}
+
+impl Reported for WebAnswered {
+    fn id(&self) -> &Id {
+        &self.id
+    }
+
+    fn lost(id: Id) -> Self {
+        Self { id, result: Err("the gateway stopped meanwhile; whether it was asked is not known".to_owned()) }
+    }
+}
+
+impl WebAnswered {
+    /// Takes out what nobody is to see: a server may send back what it was never sent by an agent.
+    pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
+        match &mut self.result {
+            Ok(answer) => {
+                if let Ok(text) = std::str::from_utf8(&answer.body) {
+                    answer.body = redacted(text).into_bytes();
+                }
+                answer.headers.iter_mut().for_each(|(_, value)| *value = redacted(value));
+            }
+            Err(why) => *why = redacted(why),
+        }
+    }
+}
+
+impl WebQuestion {
+    /// Asks, once.
+    pub(super) async fn ask(self, cancel: CancellationToken) -> WebAnswered {
+        let id = self.id.clone();
+        let place = shown(&self.url);
+        let result = tokio::select! {
+            answer = tokio::time::timeout(ANSWER, self.answer()) => answer.unwrap_or_else(|_| {
+                Err(format!("{place} did not answer within {} s", ANSWER.as_secs()))
+            }),
+            () = cancel.cancelled() => Err("the workshop was stopped, or nobody waited any more".to_owned()),
+        };
+        WebAnswered { id, result }
+    }
+
+    async fn answer(self) -> Result<WebAnswer, String> {
+        let place = shown(&self.url);
+        let told = |error: &reqwest::Error| match error {
+            error if error.is_connect() => format!("{place} cannot be reached"),
+            error if error.is_timeout() => format!("{place} did not answer in time"),
+            error if error.is_builder() => {
+                format!("{place} cannot be asked that: its headers or its address are wrong")
+            }
+            _ => format!("the answer of {place} ended in the middle"),
+        };
+        let method = reqwest::Method::from_bytes(self.method.as_bytes());
+        let method = method.map_err(|_| format!("{:?} is no method", self.method))?;
+        let mut request = client(&self.url).map_err(|error| told(&error))?.request(method, &self.url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        if let Some(body) = self.body {
+            request = request.body(body);
+        }
+        let mut response = request.send().await.map_err(|error| told(&error))?;
+        let headers = response.headers().iter();
+        let headers = headers.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
+        let (status, url, headers) = (response.status().as_u16(), response.url().to_string(), headers.collect());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
+            if body.len() + chunk.len() > ANSWER_BYTES_AT_MOST {
+                return Err(format!("the answer of {place} is longer than {} kB", ANSWER_BYTES_AT_MOST >> 10));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(WebAnswer { status, url, headers, body })
+    }
+}
+
+fn client(url: &str) -> reqwest::Result<reqwest::Client> {
+    let same_place = reqwest::redirect::Policy::custom(|attempt| {
+        let first = attempt.previous().first().and_then(|url| Origin::of(url.as_str()));
+        let stays = first.is_some() && Origin::of(attempt.url().as_str()) == first;
+        if stays && attempt.previous().len() <= REDIRECTS_AT_MOST { attempt.follow() } else { attempt.stop() }
+    });
+    let client = reqwest::Client::builder()
+        .user_agent(concat!("workshop/", env!("CARGO_PKG_VERSION")))
+        .redirect(same_place)
+        .retry(reqwest::retry::never())
+        .connect_timeout(CONNECT)
+        .pool_max_idle_per_host(0);
+    if Origin::of(url).is_some_and(|origin| origin.is_loopback()) { client.no_proxy() } else { client }.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_spelled_in_one_way_or_refused() {
+        for (written, read) in [
+            ("https://Example.org", "https://example.org/"),
+            (" http://example.org:80/a?b=c#d", "http://example.org/a?b=c"),
+            ("https://example.org/a/../b", "https://example.org/b"),
+        ] {
+            assert_eq!(web_address(written).as_deref(), Ok(read));
+        }
+        for wrong in ["", "example.org", "file:///etc/passwd", "https://me:word@example.org/", "data:text/plain,a"] {
+            assert!(web_address(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The skills that one at work may choose from: when to use each, and where it stands.
+
+use super::{PartProvider, Privacy, Share, Slot};
+use crate::mind::context::Moment;
+use crate::mind::headings;
+
+/// The list, behind the profile.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("skills", "Its skills", headings::SKILLS), Slot::System, |context, out| {
+        out.words(&context.desk.skills, Vec::new());
+    })
+    .ranked(500)
+    .with_share(Share::Whole(12))
+    .with_privacy(Privacy::Open)
+    .at(|moment| matches!(moment, Moment::Work))
+}

@@ -1,0 +1,152 @@
+//! The skills that agents have: those in the workspace's own `skills/`, and those beside the document of an agent that is
+//! a folder. They are indexed when the room is opened and whenever a file of one changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+
+use super::agent_file::folder_of_agent;
+use super::profile::AgentProfile;
+use crate::base::Problem;
+use crate::skills::{ExpandError, Skill, SkillFile, SkillIndex, expand, index, listing};
+use crate::source::SourceSeverity;
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
+
+/// The folder in which skills lie, each in one of its own.
+const SKILLS: &str = "skills";
+
+/// Every skill of the room, by the folder whose `skills/` it lies in; the workspace's own under an empty path.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct KnownSkills(BTreeMap<String, SkillIndex>);
+
+impl KnownSkills {
+    /// Those of these files.
+    pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut homes: BTreeMap<&str, Vec<SkillFile>> = BTreeMap::new();
+        for (path, text) in files {
+            if let Some(home) = home(path) {
+                homes.entry(home).or_default().push(SkillFile { path, text: Some(text) });
+            }
+        }
+        Self(homes.into_iter().map(|(home, files)| (home.to_owned(), index(files))).collect())
+    }
+
+    /// Those that an agent has whose file lies there: its own, and the workspace's as far as its file does not name
+    /// others. Of two with one name it has its own.
+    pub fn of_agent(&self, path: &str, profile: &AgentProfile) -> SkillIndex {
+        let own = folder_of_agent(path).and_then(|folder| self.0.get(folder));
+        let mut skills: Vec<Skill> = own.into_iter().flat_map(|own| own.skills.iter().cloned()).collect();
+        let is_wanted = |skill: &&Skill| profile.skills.is_empty() || profile.skills.contains(&skill.name);
+        for skill in self.0.get("").into_iter().flat_map(|shared| &shared.skills).filter(is_wanted) {
+            if !skills.iter().any(|own| own.name == skill.name) {
+                skills.push(skill.clone());
+            }
+        }
+        SkillIndex { skills, problems: Vec::new() }
+    }
+
+    /// What the prompt of an agent says of its skills, which it reads with this tool; empty where it has none.
+    pub fn listing(&self, path: &str, profile: &AgentProfile, tool: &str) -> String {
+        listing(&self.of_agent(path, profile), tool)
+    }
+
+    /// What a person's words to an agent mean: for `/skill:name words` the skill followed by the words, for anything else
+    /// nothing.
+    pub fn expand(&self, path: &str, profile: &AgentProfile, said: &str) -> Option<Result<String, ExpandError>> {
+        expand(&self.of_agent(path, profile), said)
+    }
+
+    /// What is wrong with those in the `skills/` of this folder.
+    fn problems(&self, home: &str) -> Vec<Problem> {
+        let told = self.0.get(home).into_iter().flat_map(|index| &index.problems);
+        let told = told.map(|told| {
+            let (what, remedy) = (told.problem.what.clone(), told.problem.remedy.clone());
+            let problem = match told.problem.severity {
+                SourceSeverity::Warning => Problem::warning(&told.path, what, remedy),
+                SourceSeverity::Error => Problem::error(&told.path, what, remedy),
+            };
+            problem.at_line(told.problem.line())
+        });
+        told.collect()
+    }
+}
+
+/// The folder whose `skills/` a file lies in: that of an agent, or the workspace.
+fn home(path: &str) -> Option<&str> {
+    let begins = if path.strip_prefix(SKILLS).is_some_and(|rest| rest.starts_with('/')) {
+        0
+    } else {
+        path.starts_with("agents/").then(|| path.find("/skills/"))?? + 1
+    };
+    Some(path[..begins].trim_end_matches('/'))
+}
+
+/// Keeps the skills as their files say.
+pub(super) fn follow(
+    mut changes: MessageReader<FileChanged>,
+    known: Option<Res<KnownFiles>>,
+    mut skills: ResMut<KnownSkills>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut has_looked: Local<bool>,
+) {
+    let is_first = !std::mem::replace(&mut *has_looked, true);
+    let mut homes: BTreeSet<String> =
+        changes.read().filter_map(|change| home(&change.path).map(str::to_owned)).collect();
+    let Some(known) = known else { return };
+    let files = || known.all().iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    if is_first {
+        homes.extend(files().filter_map(|(path, _)| home(path).map(str::to_owned)));
+    }
+    if homes.is_empty() {
+        return;
+    }
+    let changed = files().filter(|(path, _)| home(path).is_some_and(|home| homes.contains(home)));
+    let made = KnownSkills::of_files(changed);
+    for home in homes {
+        match made.0.get(&home) {
+            Some(index) => drop(skills.0.insert(home.clone(), index.clone())),
+            None => drop(skills.0.remove(&home)),
+        }
+        let problems = skills.problems(&home);
+        reports.write(ProblemReport { source: format!("skills of {home:?}"), problems });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(name: &str) -> String {
+        format!("---\nname: {name}\ndescription: How to {name}\n---\nDo it.")
+    }
+
+    #[test]
+    fn an_agent_has_its_own_skills_and_the_workspaces() {
+        let files = [
+            ("skills/cook/SKILL.md", skill("cook")),
+            ("skills/bake/SKILL.md", skill("bake")),
+            ("agents/ada/skills/cook/SKILL.md", skill("cook")),
+            ("agents/bram/skills/sew/SKILL.md", skill("sew")),
+            ("artifacts/skills/no/SKILL.md", skill("no")),
+        ];
+        let known = KnownSkills::of_files(files.iter().map(|(path, text)| (*path, text.as_str())));
+        let paths = |path: &str, profile: &AgentProfile| {
+            let skills = known.of_agent(path, profile).skills;
+            skills.into_iter().map(|skill| skill.path).collect::<Vec<_>>()
+        };
+        let mut ada = AgentProfile::default();
+        let own = "agents/ada/skills/cook/SKILL.md";
+        assert_eq!(paths("agents/ada/agent.mdx", &ada), [own, "skills/bake/SKILL.md"]);
+        assert_eq!(paths("agents/ada.md", &ada), ["skills/bake/SKILL.md", "skills/cook/SKILL.md"]);
+        ada.skills = vec!["cook".into()];
+        assert_eq!(paths("agents/ada/agent.mdx", &ada), [own], "its file names those of the workspace that it has");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_skill_is_told_with_its_file() {
+        let known = KnownSkills::of_files([("skills/cook/SKILL.md", "No front matter.")]);
+        let problems = known.problems("");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].place, "skills/cook/SKILL.md");
+    }
+}

@@ -1,0 +1,162 @@
+//! A tool of a document that runs: what its code asks of the outside becomes calls of its agent's, and what they came to
+//! becomes what the code gets.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::order::{CallAnswer, ToolNews, ToolOutput};
+use super::web::ReadAnswer;
+use crate::engine::{CallNews, FailureKind, HostAnswer, HostRequest, RunningCall};
+use crate::gate::WEB_FETCH;
+use crate::gateway::acp::READ_TEXT;
+use crate::mind::ToolCall;
+use crate::workspace::vfs::WorkspacePath;
+
+/// One that runs.
+pub(super) struct OpenCall {
+    /// The folder of the document, which its paths begin from.
+    pub(super) folder: String,
+    /// What its code waits for, by number.
+    pub(super) asked: BTreeMap<u64, HostRequest>,
+    pub(super) engine: RunningCall,
+}
+
+impl OpenCall {
+    /// Hands on what it has to say; whether it goes on.
+    pub(super) fn hear(&mut self, mut say: impl FnMut(ToolNews)) -> bool {
+        while let Some(news) = self.engine.poll() {
+            match news {
+                CallNews::Asks(asked) => match call_for(&self.folder, &asked.request) {
+                    Ok((tool, arguments)) => {
+                        let call = Box::new(ToolCall::new("", tool, arguments));
+                        say(ToolNews::Calls { number: asked.id, call });
+                        self.asked.insert(asked.id, asked.request);
+                    }
+                    Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
+                },
+                CallNews::Finished(outcome) => {
+                    say(match outcome.result {
+                        Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+                        Err(failure) if failure.kind == FailureKind::Cancelled => {
+                            ToolNews::Aborted { why: failure.text }
+                        }
+                        Err(failure) => ToolNews::Failed { why: failure.text },
+                    });
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Tells the code what came of something that it asked for.
+    pub(super) fn tell(&mut self, number: u64, answer: &CallAnswer) {
+        let Some(request) = self.asked.remove(&number) else { return };
+        let answer = match answer {
+            CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
+            CallAnswer::Done(text) => answer_for(&request, text),
+        };
+        self.engine.answer(number, answer);
+    }
+}
+
+/// The call that a request of code stands for, made by an agent whose document lies in this folder. The error says to
+/// the code why there is none.
+fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
+    Ok(match request {
+        HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_of(folder, path)? })),
+        HostRequest::WriteFile { path, content } => {
+            ("vfs_write", json!({ "path": path_of(folder, path)?, "content": content }))
+        }
+        HostRequest::Fetch { method, url, headers, body } => {
+            let mut arguments = Map::from_iter([("url".to_owned(), json!(url)), ("method".to_owned(), json!(method))]);
+            if !headers.is_empty() {
+                let headers: Map<String, Value> =
+                    headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+                arguments.insert("headers".to_owned(), headers.into());
+            }
+            arguments.extend(body.as_ref().map(|body| ("body".to_owned(), json!(body))));
+            (WEB_FETCH, Value::Object(arguments))
+        }
+        HostRequest::Prompt { .. } => {
+            return Err("a tool may not prompt its agent; return what the agent should know".to_owned());
+        }
+    })
+}
+
+/// A path as code writes it, as one of the workspace: from the folder of its document, unless it names that folder itself
+/// as `ctx.agentDir` does.
+fn path_of(folder: &str, path: &str) -> Result<String, String> {
+    let path = path.trim();
+    let is_whole = path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+    let joined = if is_whole || folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+    if path.starts_with('/') || path.contains('\\') {
+        return Err(format!("{path:?} is no path from the folder of the agent"));
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.pop().is_none() => return Err(format!("{path:?} leads out of the workspace")),
+            ".." => {}
+            part => parts.push(part),
+        }
+    }
+    let path = WorkspacePath::new(&parts.join("/")).map_err(|refusal| format!("{path:?}: {refusal}"))?;
+    Ok(path.as_str().to_owned())
+}
+
+/// What code gets for a request that was carried out.
+fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
+    match request {
+        HostRequest::WriteFile { .. } => HostAnswer::Done,
+        HostRequest::Fetch { .. } => match ReadAnswer::of(text) {
+            Some(ReadAnswer { status, url, headers, body }) => {
+                HostAnswer::Response { status, url, headers, body: body.into_bytes() }
+            }
+            None => HostAnswer::Refused { reason: "the answer of the server cannot be read".to_owned() },
+        },
+        HostRequest::ReadFile { .. } | HostRequest::Prompt { .. } => HostAnswer::Text { text: text.to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_begin_at_the_folder_of_the_document_and_stay_in_the_workspace() {
+        for (written, read) in [
+            ("state/x.json", "agents/ada/state/x.json"),
+            ("./notes.md", "agents/ada/notes.md"),
+            ("agents/ada/state/x.json", "agents/ada/state/x.json"),
+            ("../../artifacts/a.md", "artifacts/a.md"),
+            ("agents/adam/x", "agents/ada/agents/adam/x"),
+        ] {
+            assert_eq!(path_of("agents/ada", written).as_deref(), Ok(read));
+        }
+        assert_eq!(path_of("", "state/x").as_deref(), Ok("state/x"));
+        for out in ["/etc/passwd", "../../../x", "..\\x", ""] {
+            assert!(path_of("agents/ada", out).is_err() || out.is_empty(), "{out}");
+        }
+    }
+
+    #[test]
+    fn what_code_asks_for_is_a_call_of_its_agents() {
+        let fetch = HostRequest::Fetch {
+            method: "POST".into(),
+            url: "https://a.org/".into(),
+            headers: vec![("x-a".into(), "1".into())],
+            body: Some("b".into()),
+        };
+        let (tool, arguments) = call_for("agents/ada", &fetch).expect("it is one");
+        assert_eq!(tool, "web_fetch");
+        let wanted = json!({ "url": "https://a.org/", "method": "POST", "headers": { "x-a": "1" }, "body": "b" });
+        assert_eq!(arguments, wanted);
+        let answer = answer_for(&fetch, "201 https://a.org/\nx-b: 2\n\nmade");
+        let HostAnswer::Response { status, headers, body, .. } = answer else { panic!("{answer:?}") };
+        assert_eq!((status, headers, body), (201, vec![("x-b".into(), "2".into())], b"made".to_vec()));
+        assert!(call_for("", &HostRequest::Prompt { message: "a".into() }).is_err());
+    }
+}
