@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::safety::SafetyMode;
 use super::servers;
 use crate::agent::AgentProfile;
+use crate::agent::agent_file::folder_of_agent;
 use crate::base::{ActivationKey, Id, Problem, globs, text};
+use crate::document::BUILTIN_TOOLS;
 
 /// Keys that in other programs, or in files of other kinds, let an agent run or reach something. They are none of
 /// a profile's known keys; what stands under them is compared as it stands.
@@ -166,6 +168,16 @@ impl ToolNames {
         self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.clone()).collect()
     }
 
+    /// The tools that every agent with a document has, each with its name in that format.
+    fn in_words_of_documents(&self) -> BTreeMap<String, String> {
+        let words = BUILTIN_TOOLS.iter().map(|builtin| builtin.name);
+        let offered = words.filter_map(|word| {
+            let tool = self.0.iter().find(|tool| tool.offered_as.iter().any(|offered| offered == word))?;
+            Some((tool.name.clone(), word.to_owned()))
+        });
+        offered.collect()
+    }
+
     /// The tool that a name is like which no tool has.
     fn nearest(&self, name: &str) -> Option<&str> {
         text::nearest(name, self.0.iter().map(|tool| tool.name.as_str()))
@@ -240,6 +252,10 @@ pub struct Authority {
     /// Whether it changes files in a copy of its own alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_worktree: bool,
+    /// The folder that it is, where it is one with a document: paths that it is offered tools for in the words of that
+    /// format begin there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
 /// Something that one authority has and another has not.
@@ -297,7 +313,12 @@ impl Authority {
         let mut unknown_tools = BTreeSet::new();
         let mut called = BTreeMap::new();
         let tools = match &profile.tools {
-            None => names.default_set(),
+            None => {
+                if folder_of_agent(place).is_some() {
+                    called = names.in_words_of_documents();
+                }
+                names.default_set()
+            }
             Some(listed) => {
                 let mut tools = BTreeSet::new();
                 for name in listed.iter().filter(|name| !servers::is_known(name, profile, &names.1)) {
@@ -351,6 +372,7 @@ impl Authority {
             sees_user: profile.share_user_info,
             model: profile.model.clone(),
             has_worktree: profile.has_worktree,
+            folder: folder_of_agent(place).map(str::to_owned),
         };
         let authority = authority.offering(names);
         (authority.within_limits(place, profile, names, &mut problems), problems)
@@ -372,6 +394,7 @@ impl Authority {
             sees_user: false,
             model: None,
             has_worktree: false,
+            folder: None,
         }
     }
 

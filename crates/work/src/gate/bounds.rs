@@ -97,6 +97,13 @@ impl Bounds {
         self.authorities.first().and_then(|own| own.called.get(tool)).map_or(tool, String::as_str)
     }
 
+    /// Where the paths begin that the agent gives this tool: its own folder, where it is one with a document and is told of
+    /// the tool in the words of that format; the workspace else.
+    pub fn folder_for(&self, tool: &str) -> &str {
+        let own = self.authorities.first().filter(|own| own.called.contains_key(tool));
+        own.and_then(|own| own.folder.as_deref()).unwrap_or_default()
+    }
+
     /// The most careful mode among them.
     pub fn safety(&self) -> SafetyMode {
         self.authorities.iter().map(|authority| authority.safety).min().unwrap_or(SafetyMode::Safe)

@@ -23,6 +23,10 @@ use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath
 pub const COMMANDS: &str = "commands";
 /// The tool's name.
 pub const EXECUTE_COMMAND: &str = "execute_command";
+/// What a document that is an agent calls it.
+pub(super) const BASH: &str = "bash";
+/// Seconds that it may take there where the call does not say, as the format has it.
+const BASH_SECS: u64 = 30;
 /// No command line is longer, in characters.
 const LINE_CHARS_AT_MOST: usize = 4_000;
 
@@ -70,15 +74,26 @@ pub fn execute_command() -> Tool {
     ])
 }
 
+/// The same in the words of a document that is an agent: it runs in the folder of the document.
+pub(super) fn bash(folder: &str) -> Tool {
+    let arguments = object(
+        json!({
+            "command": { "type": "string", "minLength": 1, "maxLength": LINE_CHARS_AT_MOST },
+            "timeout": { "type": "integer", "minimum": 1,
+                         "description": format!("Seconds after which it is ended; {BASH_SECS} where left out.") },
+        }),
+        &["command"],
+    );
+    let folder = folder.to_owned();
+    let description = "Runs a command in your folder and gives its exit code and what it said. It cannot be typed to; a \
+        person is asked first where it is not allowed yet.";
+    Tool::new(BASH, description, arguments, move |arguments, _| {
+        let timeout_secs = arguments.number("timeout").map_or(BASH_SECS, |secs| secs as u64);
+        planned(&arguments.text("command"), folder.clone(), Some(timeout_secs))
+    })
+}
+
 fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
-    let line = arguments.text("command");
-    let line = line.trim();
-    if line.is_empty() {
-        return Err("'command' is empty".to_owned());
-    }
-    if line.contains('\0') {
-        return Err("'command' has a character that no program can be given".to_owned());
-    }
     let cwd = match arguments.some_text("cwd").as_deref().map(str::trim) {
         None | Some("" | "." | "./") => String::new(),
         Some(cwd) => {
@@ -86,10 +101,21 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
             path.as_str().to_owned()
         }
     };
+    let timeout_secs = arguments.number("timeout_secs").map(|secs| secs as u64);
+    planned(&arguments.text("command"), cwd, timeout_secs)
+}
+
+fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned, String> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Err("'command' is empty".to_owned());
+    }
+    if line.contains('\0') {
+        return Err("'command' has a character that no program can be given".to_owned());
+    }
     let words = Command::parse(line).started_as(line);
     let started = words::written(&words);
     let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
-    let timeout_secs = arguments.number("timeout_secs").map(|secs| secs as u64);
     let order = CommandOrder { words, cwd, timeout_secs };
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
     Ok(Planned::order(COMMANDS, order, touches, ("running", &started)))

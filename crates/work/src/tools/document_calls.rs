@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::files::path_from;
 use super::order::{CallAnswer, ToolNews, ToolOutput};
 use super::web::ReadAnswer;
 use crate::engine::{CallNews, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
-use crate::workspace::vfs::WorkspacePath;
 
 /// One that runs.
 pub(super) struct OpenCall {
@@ -65,9 +65,9 @@ impl OpenCall {
 /// the code why there is none.
 fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
     Ok(match request {
-        HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_of(folder, path)? })),
+        HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_from(folder, path)? })),
         HostRequest::WriteFile { path, content } => {
-            ("vfs_write", json!({ "path": path_of(folder, path)?, "content": content }))
+            ("vfs_write", json!({ "path": path_from(folder, path)?, "content": content }))
         }
         HostRequest::Fetch { method, url, headers, body } => {
             let mut arguments = Map::from_iter([("url".to_owned(), json!(url)), ("method".to_owned(), json!(method))]);
@@ -83,28 +83,6 @@ fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value)
             return Err("a tool may not prompt its agent; return what the agent should know".to_owned());
         }
     })
-}
-
-/// A path as code writes it, as one of the workspace: from the folder of its document, unless it names that folder itself
-/// as `ctx.agentDir` does.
-fn path_of(folder: &str, path: &str) -> Result<String, String> {
-    let path = path.trim();
-    let is_whole = path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
-    let joined = if is_whole || folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
-    if path.starts_with('/') || path.contains('\\') {
-        return Err(format!("{path:?} is no path from the folder of the agent"));
-    }
-    let mut parts: Vec<&str> = Vec::new();
-    for part in joined.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.pop().is_none() => return Err(format!("{path:?} leads out of the workspace")),
-            ".." => {}
-            part => parts.push(part),
-        }
-    }
-    let path = WorkspacePath::new(&parts.join("/")).map_err(|refusal| format!("{path:?}: {refusal}"))?;
-    Ok(path.as_str().to_owned())
 }
 
 /// What code gets for a request that was carried out.
@@ -134,11 +112,11 @@ mod tests {
             ("../../artifacts/a.md", "artifacts/a.md"),
             ("agents/adam/x", "agents/ada/agents/adam/x"),
         ] {
-            assert_eq!(path_of("agents/ada", written).as_deref(), Ok(read));
+            assert_eq!(path_from("agents/ada", written).as_deref(), Ok(read));
         }
-        assert_eq!(path_of("", "state/x").as_deref(), Ok("state/x"));
-        for out in ["/etc/passwd", "../../../x", "..\\x", ""] {
-            assert!(path_of("agents/ada", out).is_err() || out.is_empty(), "{out}");
+        assert_eq!(path_from("", "state/x").as_deref(), Ok("state/x"));
+        for out in ["/etc/passwd", "../../../x", "..\\x"] {
+            assert!(path_from("agents/ada", out).is_err(), "{out}");
         }
     }
 

@@ -12,11 +12,12 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Tools;
+use super::commands::BASH;
 use super::document_calls::OpenCall;
 use super::order::{CallAnswered, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
+use super::{Tools, commands};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::hash::content_hash;
@@ -53,6 +54,20 @@ struct CallOrder {
 pub(super) struct Registered {
     file: String,
     tools: Vec<ToolDefinition>,
+    /// Whether it asks for a shell.
+    has_shell: bool,
+}
+
+impl Registered {
+    fn of(file: &str, profile: &AgentProfile) -> Self {
+        let lists = |name: &str| profile.tools.iter().flatten().any(|tool| tool == name);
+        let has_shell = folder_of_agent(file).is_some() && lists(BASH);
+        Self { file: file.to_owned(), tools: profile.own_tools.clone(), has_shell }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name.as_str()).chain(self.has_shell.then_some(BASH))
+    }
 }
 
 /// Keeps the registry as the documents are.
@@ -75,17 +90,14 @@ pub(super) fn register(
     ids.sort();
     ids.dedup();
     for id in ids {
-        let of = |profile: &AgentProfile| {
-            let file = profiles.path(&id).unwrap_or_default().to_owned();
-            Registered { file, tools: profile.own_tools.clone() }
-        };
-        let now = profiles.get(&id).map(of).filter(|now| !now.tools.is_empty());
+        let of = |profile: &AgentProfile| Registered::of(profiles.path(&id).unwrap_or_default(), profile);
+        let now = profiles.get(&id).map(of).filter(|now| now.names().next().is_some());
         if known.get(&id) == now.as_ref() {
             continue;
         }
         let scope = ToolScope::Profile(id.clone());
-        for tool in known.remove(&id).into_iter().flat_map(|before| before.tools) {
-            registry.remove(&scope, &tool.name);
+        for name in known.remove(&id).iter().flat_map(Registered::names) {
+            registry.remove(&scope, name);
         }
         let problems = now.as_ref().map(|now| add(&mut registry, &scope, now)).unwrap_or_default();
         reports.write(ProblemReport { source: format!("tools of {id}"), problems });
@@ -95,6 +107,11 @@ pub(super) fn register(
 
 /// Adds the tools of a document; what cannot be added is told.
 fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Problem> {
+    if document.has_shell {
+        let shell = commands::bash(folder_of_agent(&document.file).unwrap_or_default());
+        // A tool of the document that has its name comes second, and is told.
+        let _ = registry.register(shell.within(scope.clone()).with_power(Power::Run));
+    }
     let added = document.tools.iter().filter_map(|definition| {
         let refusal = registry.register(tool(&document.file, definition, scope)).err()?;
         let remedy = format!("call the tool {:?} something else", definition.name);

@@ -6,7 +6,7 @@ use bevy::ecs::message::Messages;
 use bevy::ecs::system::SystemId;
 use serde_json::json;
 
-use super::super::{Caller, builtin};
+use super::super::{CallAnswer, Caller, builtin};
 use super::*;
 use crate::base::{ActivationKey, RunTag, Seq};
 use crate::gate::{Authority, Bounds};
@@ -27,6 +27,7 @@ impl Room {
         let mut world = World::new();
         world.init_resource::<Messages<ProfileChanged>>();
         world.init_resource::<Messages<ProblemReport>>();
+        world.init_resource::<Messages<CallAnswered>>();
         world.init_resource::<Door<ToolOutcome>>();
         world.init_resource::<InputJournal>();
         world.init_resource::<OrdersUnderWay>();
@@ -57,7 +58,8 @@ impl Room {
     fn bounds(&self, profile: &str) -> Bounds {
         let (profiles, tools) = (self.world.resource::<Profiles>(), self.world.resource::<Tools>());
         let profile = profiles.get(profile).unwrap();
-        Authority::chain(tools.authority("x", profile).0, [])
+        let path = profiles.path(&profile.id).unwrap();
+        Authority::chain(tools.authority(path, profile).0, [])
     }
 
     fn plan(&self, profile: &str, arguments: Value) -> Result<super::super::ToolPlan, String> {
@@ -82,18 +84,32 @@ impl Room {
         };
         let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
         self.world.insert_resource::<OrdersUnderWay>(orders);
+        self.next_news()
+    }
+
+    /// The next that a call has to say.
+    fn next_news(&mut self) -> ToolNews {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
             self.world.run_system(self.carry_out).unwrap();
             if let Some(outcome) = self.world.resource::<Door<ToolOutcome>>().waiting().next() {
                 let news = outcome.news.clone();
                 self.world.insert_resource(Door::<ToolOutcome>::default());
-                self.world.insert_resource(OrdersUnderWay::default());
+                if news.is_last() {
+                    self.world.insert_resource(OrdersUnderWay::default());
+                }
                 return news;
             }
             std::thread::yield_now();
         }
         panic!("the call never ended");
+    }
+
+    /// A call that the code of the call under way wanted made came to this.
+    fn answer(&mut self, number: u64, answer: CallAnswer) {
+        let orders = self.world.resource::<OrdersUnderWay>();
+        let key = orders.of(DOCUMENT_TOOLS).next().expect("one is under way").key;
+        self.world.write_message(CallAnswered { key, number, answer });
     }
 }
 
@@ -151,8 +167,50 @@ fn a_call_runs_and_what_it_comes_to_comes_through_the_door() {
     }
     let ToolNews::Failed { why } = room.call(json!({ "a": -1 })) else { panic!("it was done") };
     assert!(why.starts_with("RangeError: too small\n    at execute (agents/ada/agent.mdx:13:"), "{why}");
-    let ToolNews::Failed { why } = room.call(json!({ "a": 101 })) else { panic!("it was done") };
-    assert!(why.contains("tools of a document may not read files here"), "{why}");
+}
+
+#[test]
+fn what_code_wants_of_the_outside_is_a_call_of_its_agents() {
+    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let ask = |room: &mut Room| {
+        let news = room.call(json!({ "a": 101 }));
+        let ToolNews::Calls { number, call } = news else { panic!("{news:?}") };
+        assert_eq!((&*call.name, &call.arguments), ("read_text", &json!({ "path": "agents/ada/x" })));
+        number
+    };
+    let number = ask(&mut room);
+    room.answer(number, CallAnswer::Done("what stands there".into()));
+    let ToolNews::Done { output } = room.next_news() else { panic!("it was not done") };
+    assert_eq!(output.text, "what stands there");
+    let number = ask(&mut room);
+    room.answer(number, CallAnswer::NotDone("Error: not allowed: secret.".into()));
+    let ToolNews::Failed { why } = room.next_news() else { panic!("it was done") };
+    assert!(why.contains("not allowed: secret"), "{why}");
+}
+
+#[test]
+fn a_document_has_the_tools_of_its_format_and_a_shell_where_it_asks_for_one() {
+    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
+    let told = |room: &Room, profile: &str| {
+        let caller = Caller { profile, session: ActivationKey::numbered(1) };
+        let told = room.world.resource::<Tools>().declarations(caller, &room.bounds(profile));
+        told.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
+    };
+    let (ada, bram) = (told(&room, "ada"), told(&room, "bram"));
+    assert!(ada.contains(&"read_file".into()) && ada.contains(&"write_file".into()) && !ada.contains(&"bash".into()));
+    assert!(bram.contains(&"vfs_read".into()) && !bram.contains(&"read_file".into()));
+    let listed = format!("---\ntools: [read_file, bash]\n---\n{DOCUMENT}");
+    let room = Room::new(&[("agents/ada/agent.mdx", &listed)]);
+    assert_eq!(told(&room, "ada"), ["read_file", "bash", "add"]);
+    let caller = Caller { profile: "ada", session: ActivationKey::numbered(1) };
+    let plan = |name: &str, arguments: Value| {
+        let call = ModelCall::new("1", name, arguments);
+        room.world.resource::<Tools>().parse(&call, caller, &room.bounds("ada")).unwrap()
+    };
+    assert_eq!(plan("read_file", json!({ "path": "state/now.md" })).doing.target, "agents/ada/state/now.md");
+    let run = plan("bash", json!({ "command": "ls -l" }));
+    let Work::Order { order } = &run.work else { panic!("{run:?}") };
+    assert_eq!((&order["cwd"], &order["timeout_secs"]), (&json!("agents/ada"), &json!(30)));
 }
 
 #[test]

@@ -26,9 +26,9 @@ pub(super) fn read() -> Tool {
             }),
             &["path"],
         ),
-        |arguments, _| {
+        |arguments, planning| {
             let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
-            let path = path_of(arguments)?;
+            let path = path_below(planning.bounds.folder_for("vfs_read"), arguments)?;
             if from_line.is_none() && lines.is_none() {
                 return file(FileOperation::Read { path });
             }
@@ -56,7 +56,10 @@ pub(super) fn write() -> Tool {
             }),
             &["path", "content"],
         ),
-        |arguments, _| file(FileOperation::Write { path: path_of(arguments)?, content: arguments.text("content") }),
+        |arguments, planning| {
+            let path = path_below(planning.bounds.folder_for("vfs_write"), arguments)?;
+            file(FileOperation::Write { path, content: arguments.text("content") })
+        },
     )
     .by_default(Power::Write)
     .also_called(&["Write", "create_file"])
@@ -250,6 +253,36 @@ pub(super) fn rename() -> Tool {
 /// The path that a call names, in the one form that paths have.
 fn path_of(arguments: &Arguments) -> Result<String, String> {
     normal(arguments, "path")
+}
+
+/// The path that a call names, from this folder; the workspace where it is empty.
+fn path_below(folder: &str, arguments: &Arguments) -> Result<String, String> {
+    if folder.is_empty() {
+        return path_of(arguments);
+    }
+    path_from(folder, &arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))
+}
+
+/// A path as whoever lives in a folder writes it, as one of the workspace: from that folder, unless it names the folder
+/// itself.
+pub(super) fn path_from(folder: &str, path: &str) -> Result<String, String> {
+    let path = path.trim();
+    if path.starts_with('/') || path.contains('\\') {
+        return Err(format!("{path:?} is no path from the folder of the agent"));
+    }
+    let is_whole = path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+    let joined = if is_whole || folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.pop().is_none() => return Err(format!("{path:?} leads out of the workspace")),
+            ".." => {}
+            part => parts.push(part),
+        }
+    }
+    let path = WorkspacePath::new(&parts.join("/")).map_err(|refusal| format!("{path:?}: {refusal}"))?;
+    Ok(path.as_str().to_owned())
 }
 
 fn normal(arguments: &Arguments, name: &str) -> Result<String, String> {
