@@ -20,6 +20,7 @@ mod commands;
 mod daemon;
 mod damage;
 mod determinism;
+mod documents;
 mod embedding;
 mod ending;
 #[cfg(feature = "window")]
@@ -106,6 +107,7 @@ fn main() {
         bad_days::trials,
         caching::trials,
         determinism::trials,
+        documents::trials,
         standing_still::trials,
         working::trials,
         workflows::trials,

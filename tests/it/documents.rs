@@ -1,0 +1,249 @@
+//! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its gate.
+
+use agent_workshop::agent::Roster;
+use agent_workshop::kernel::KernelCommand;
+use agent_workshop::mind::LastPrompt;
+use agent_workshop::schedule::TICKS_PER_SEC;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::hostile_server::{Server, status};
+use crate::program::{succeed, write};
+use crate::working::{Studio, asked};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_tool_reaches_files_and_servers_by_calls_of_its_agent,
+        what_a_person_refuses_or_the_gate_denies_its_code_is_told,
+        a_tool_goes_on_where_it_was_when_the_room_is_opened_again,
+        what_its_agent_may_not_do_its_tools_do_not,
+        code_that_never_ends_is_ended_and_the_agent_is_told,
+        it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
+        its_skills_are_listed_and_called_by_name,
+        it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
+        what_was_missed_while_the_room_was_closed_is_done_once
+    ]
+}
+
+const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";
+
+/// A document with one tool, whose code this is.
+fn document(front: &str, code: &str) -> String {
+    format!(
+        "---\n{front}\n---\n# Agent: Ada\n\n## Purpose\n\nLooks after numbers.\n\n<Tool name=\"report\" description=\"Reports\">\n  \
+         <Param name=\"about\" />\n\n```ts\nasync function execute(params: {{ about: string }}, ctx: any) {{\n{code}\n}}\n```\n</Tool>\n"
+    )
+}
+
+fn call(name: &str, arguments: &Value) -> String {
+    format!("{{ name: {name}, arguments: {arguments} }}")
+}
+
+/// Ada with this document, who calls her tool.
+fn studio(document: &str, files: &[(&str, &str)]) -> Studio {
+    playing(&[call("report", &json!({ "about": "numbers" }))], document, files)
+}
+
+/// Ada with this document, who makes these calls one after another.
+fn playing(calls: &[String], document: &str, files: &[(&str, &str)]) -> Studio {
+    let calls: String = calls.iter().map(|call| format!("    - tools: [ {call} ]\n")).collect();
+    let script = format!("latency: 0.1\nagents:\n  ada:\n{calls}    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n");
+    let own = [("scenes/test.yaml", SCENE), ("agents/ada/agent.mdx", document)];
+    let all: Vec<(&str, &str)> = own.iter().chain(files).copied().collect();
+    Studio::new(&script, &all)
+}
+
+/// The tools that were called, in order.
+fn tools(studio: &Studio) -> Vec<String> {
+    let calls = studio.all("tool_call").into_iter();
+    calls.map(|call| call["data"]["tool"].as_str().expect("it has a name").to_owned()).collect()
+}
+
+const REPORT: &str = "  const before: string = await ctx.readFile('state/before.txt');
+  const answer = await fetch(`SERVER${params.about}`);
+  const text = `${before.trim()} ${answer.status} ${await answer.text()}`;
+  await ctx.writeFile('../../artifacts/report.md', text);
+  return { about: params.about, text };";
+
+fn numbers() -> Server {
+    Server::start(|stream, request, _| {
+        use std::io::Write;
+        let first = request.lines().next().unwrap_or_default();
+        let answer =
+            if first.contains("numbers") { status("200 OK", "", "42") } else { status("404 Gone", "", "none") };
+        let _ = stream.write_all(&answer);
+    })
+}
+
+fn a_tool_reaches_files_and_servers_by_calls_of_its_agent() {
+    let server = numbers();
+    let code = REPORT.replace("SERVER", &server.url);
+    let mut studio = studio(&document("", &code), &[("agents/ada/state/before.txt", "Seen:\n")]);
+    studio.task("ada", "Report.");
+    let (work, turn, index) = asked(&mut studio);
+    assert_eq!(server.seen(), 0, "nobody is asked before a person is");
+    let wants = studio.all("approval_requested")[0]["data"]["wants"].to_string();
+    assert!(wants.contains(&format!("{}numbers", server.url)), "{wants}");
+    studio.command(KernelCommand::decide(work, turn, index, true));
+    studio.idle();
+    assert_eq!(studio.read("artifacts/report.md"), "Seen: 200 42");
+    assert_eq!(tools(&studio), ["report", "read_text", "web_fetch", "vfs_write"]);
+    let calls = studio.all("tool_call");
+    assert!(calls[1..].iter().all(|call| call["cause"] == calls[0]["seq"]), "they come from its call: {calls:#?}");
+    let results = studio.results();
+    assert_eq!(results.last().map(String::as_str), Some("{\"about\":\"numbers\",\"text\":\"Seen: 200 42\"}"));
+    let sessions = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one");
+    let session = sessions.flatten().map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default());
+    let session: String = session.collect();
+    assert!(!session.contains("web_fetch"), "its model asked for one thing: {session}");
+    studio.close();
+    drop(server);
+    let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
+    assert!(replayed.contains("all equal"), "{replayed}");
+}
+
+fn what_a_person_refuses_or_the_gate_denies_its_code_is_told() {
+    let server = numbers();
+    let code = format!(
+        "  try {{ await fetch('{}a'); return 'asked'; }} catch (error) {{ return `no: ${{error.message}}`; }}",
+        server.url
+    );
+    let mut refused = studio(&document("", &code), &[]);
+    refused.task("ada", "Report.");
+    let (work, turn, index) = asked(&mut refused);
+    refused.command(KernelCommand::decide(work, turn, index, false));
+    refused.idle();
+    let result = refused.results().pop().expect("it ended");
+    assert!(result.starts_with("no: ") && result.contains("a person refused this"), "{result}");
+    let mut denied = studio(&document("", &code), &[("settings.yaml", "gate: { touches: { net.fetch: deny } }\n")]);
+    denied.task("ada", "Report.");
+    denied.idle();
+    let result = denied.results().pop().expect("it ended");
+    assert!(result.starts_with("no: not allowed"), "{result}");
+    assert_eq!(server.seen(), 0);
+}
+
+fn a_tool_goes_on_where_it_was_when_the_room_is_opened_again() {
+    let server = numbers();
+    let code = "  await ctx.writeFile('../../artifacts/first.md', 'one');\n  const answer = await fetch('SERVERnumbers');\n  await \
+                ctx.writeFile('../../artifacts/second.md', await answer.text());\n  return 'both';";
+    let mut studio = studio(&document("", &code.replace("SERVER", &server.url)), &[]);
+    studio.task("ada", "Report.");
+    asked(&mut studio);
+    studio.close();
+    studio.open();
+    let (work, turn, index) = asked(&mut studio);
+    studio.command(KernelCommand::decide(work, turn, index, true));
+    studio.idle();
+    assert_eq!((studio.read("artifacts/first.md"), studio.read("artifacts/second.md")), ("one".into(), "42".into()));
+    let writes = studio.all("file_change").into_iter().filter(|change| change["data"]["path"] == "artifacts/first.md");
+    assert_eq!(writes.count(), 1, "nothing is done twice");
+    assert_eq!(studio.results().last().map(String::as_str), Some("both"));
+}
+
+fn what_its_agent_may_not_do_its_tools_do_not() {
+    let code = "  try { await ctx.writeFile('../../artifacts/a.md', 'x'); return 'written'; }\n  catch (error) { return `no: \
+                ${error.message}`; }";
+    let mut studio = studio(&document("tools: [vfs_read]", code), &[]);
+    studio.task("ada", "Report.");
+    studio.idle();
+    let result = studio.results().pop().expect("it ended");
+    assert!(result.starts_with("no: ") && !studio.exists("artifacts/a.md"), "{result}");
+}
+
+fn code_that_never_ends_is_ended_and_the_agent_is_told() {
+    let mut studio = studio(&document("", "  while (true) {}"), &[]);
+    studio.task("ada", "Report.");
+    studio.idle();
+    let result = studio.results().pop().expect("it ended");
+    assert!(result.starts_with("Error: ") && result.contains("5 s"), "{result}");
+    assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
+}
+
+fn it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder() {
+    let calls = [
+        call("write_file", &json!({ "path": "state/now.md", "content": "busy" })),
+        call("read_file", &json!({ "path": "state/now.md" })),
+    ];
+    let mut studio = playing(&calls, &document("", "  return 1;"), &[]);
+    studio.task("ada", "Go.");
+    studio.until("the first call was judged", |studio| !studio.all("tool_call").is_empty());
+    for _ in 0..60 {
+        studio.tick();
+        let open = studio.world().resource::<agent_workshop::kernel::Kernel>().approvals().next();
+        if let Some(approval) = open {
+            studio.command(KernelCommand::decide(approval.activation, approval.turn, approval.call, true));
+        }
+    }
+    studio.idle();
+    assert_eq!(studio.read("agents/ada/state/now.md"), "busy");
+    assert!(studio.results().iter().any(|result| result.contains("busy")), "{:#?}", studio.results());
+}
+
+const COOK: &str = "---\nname: cook\ndescription: How to cook eggs\n---\nRun {baseDir}/cook.sh for $ARGUMENTS.";
+
+fn its_skills_are_listed_and_called_by_name() {
+    let bake = COOK.replace("cook", "bake");
+    let files = [("agents/ada/skills/cook/SKILL.md", COOK), ("skills/bake/SKILL.md", &*bake)];
+    let mut studio = playing(&[], &document("", "  return 1;"), &files);
+    studio.task("ada", "/skill:cook two eggs");
+    studio.idle();
+    let world = studio.world();
+    let roster = world.resource::<Roster>();
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
+    let listed = prompt.parts_from("skills").next().map(|part| part.text.clone()).expect("it is told of them");
+    for path in ["agents/ada/skills/cook/SKILL.md", "skills/bake/SKILL.md"] {
+        assert!(listed.contains(&format!("<location>{path}</location>")), "{listed}");
+    }
+    let given = studio.all("prompt").last().map(ToString::to_string).unwrap_or_default();
+    let session = std::fs::read_dir(studio.folder.path().join("sessions")).expect("there is one").flatten().next();
+    let session = session.map(|entry| std::fs::read_to_string(entry.path()).unwrap_or_default()).unwrap_or(given);
+    assert!(session.contains("Run agents/ada/skills/cook/cook.sh for two eggs."), "{session}");
+    studio.task("ada", "/skill:boil eggs");
+    studio.until("it is told", |studio| !studio.all("warning").is_empty());
+    let warning = studio.all("warning").last().map(ToString::to_string).unwrap_or_default();
+    assert!(warning.contains("there is no skill \\\"boil\\\"; there are: cook, bake"), "{warning}");
+}
+
+const EVERY: &str =
+    "@every: 10s\n\n## On Wake\n\n- Look at the numbers\n\n## Context Reconstruction\n\n- Read state/now.md\n";
+
+/// Work that a heartbeat set going.
+fn wakes(studio: &Studio) -> Vec<String> {
+    let work = studio.all("activation").into_iter().filter(|work| work["data"]["by"] == "heartbeat");
+    work.map(|work| work["data"]["task"].to_string()).collect()
+}
+
+fn it_wakes_by_its_heartbeat_and_a_replay_wakes_too() {
+    let mut studio = playing(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
+    for _ in 0..35 * TICKS_PER_SEC {
+        studio.tick();
+    }
+    let woken = wakes(&studio);
+    assert_eq!(woken.len(), 3, "{woken:#?}");
+    assert!(woken[0].contains("- Read state/now.md") && woken[0].contains("- Look at the numbers"), "{woken:#?}");
+    write(studio.folder.path(), "agents/ada/heartbeat.md", "@every: soon\n");
+    studio.until("what cannot be understood is told", |studio| {
+        let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
+        problems.iter().any(|problem| problem.place == "agents/ada/heartbeat.md")
+    });
+    studio.close();
+    let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
+    assert!(replayed.contains("all equal"), "{replayed}");
+}
+
+fn what_was_missed_while_the_room_was_closed_is_done_once() {
+    let mut studio = playing(&[], &document("", "  return 1;"), &[("agents/ada/heartbeat.md", EVERY)]);
+    for _ in 0..12 * TICKS_PER_SEC {
+        studio.tick();
+    }
+    assert_eq!(wakes(&studio).len(), 1);
+    studio.close();
+    studio.open();
+    for _ in 0..5 * TICKS_PER_SEC {
+        studio.tick();
+    }
+    assert!(wakes(&studio).len() <= 2, "however long it was closed: {:#?}", wakes(&studio));
+}
