@@ -22,7 +22,9 @@ pub fn trials() -> Vec<Trial> {
         it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
         its_skills_are_listed_and_called_by_name,
         it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
-        what_was_missed_while_the_room_was_closed_is_done_once
+        what_was_missed_while_the_room_was_closed_is_done_once,
+        a_module_gives_it_tools_and_words_and_prompts_it,
+        a_module_that_is_wrong_is_named_and_left_out
     ]
 }
 
@@ -246,4 +248,73 @@ fn what_was_missed_while_the_room_was_closed_is_done_once() {
         studio.tick();
     }
     assert!(wakes(&studio).len() <= 2, "however long it was closed: {:#?}", wakes(&studio));
+}
+
+const MODULE: &str = "import { add } from './parts/sums';
+let calls = 0;
+export default class {
+  describe() { return { name: 'sums', description: 'Sums' }; }
+  async initialize(ctx: any) { this.ctx = ctx; }
+  tools() {
+    return [{
+      name: 'sum', description: 'Adds', parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+      execute: async (params: { a: number }) => { calls += 1; return `${add(params.a, 1)} after ${calls}`; },
+    }];
+  }
+  systemPrompt() { return `Sums were made ${calls} times.`; }
+  async start() { this.ctx.prompt('Look at the sums.').then((answer: any) => this.ctx.log(answer.text)); }
+  stop() {}
+}
+";
+
+fn a_module_gives_it_tools_and_words_and_prompts_it() {
+    let files = [
+        ("agents/ada/modules/sums.ts", MODULE),
+        ("agents/ada/modules/parts/sums.ts", "export const add = (a: number, b: number): number => a + b;\n"),
+    ];
+    let sum = call("sum", &json!({ "a": 1 }));
+    let mut studio = playing(&[sum.clone(), sum], &document("", "  return 1;"), &files);
+    studio.until("it is prompted", |studio| studio.all("activation").iter().any(|work| work["data"]["by"] == "module"));
+    studio.idle();
+    assert_eq!(studio.results(), ["2 after 1", "2 after 2"], "it is the same module in each call");
+    studio.task("ada", "Again.");
+    studio.idle();
+    let world = studio.world();
+    let roster = world.resource::<Roster>();
+    let entity = roster.key("ada").and_then(|key| roster.entity(key)).expect("it is here");
+    let prompt = &world.get::<LastPrompt>(entity).expect("it was asked").0;
+    let said = prompt.parts_from("modules").next().map(|part| part.text.clone()).expect("it is told");
+    assert!(said.contains("Sums were made 2 times."), "{said}");
+    studio.close();
+    std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
+    let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
+    assert!(replayed.contains("all equal"), "{replayed}");
+}
+
+fn a_module_that_is_wrong_is_named_and_left_out() {
+    let files = [
+        (
+            "agents/ada/modules/sums.ts",
+            &*MODULE.replace("import { add } from './parts/sums';", "const add = (a: number, b: number) => a + b;"),
+        ),
+        ("agents/ada/modules/hangs.ts", "while (true) {}\nexport default {};\n"),
+        ("agents/ada/modules/odd.ts", "export default { describe() { return 7; } };\n"),
+        ("agents/ada/modules/far.ts", "import x from 'left-pad';\nexport default x;\n"),
+    ];
+    let mut studio = playing(&[call("sum", &json!({ "a": 1 }))], &document("", "  return 1;"), &files);
+    let problems = |studio: &mut Studio| {
+        let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
+        problems.iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect::<Vec<_>>()
+    };
+    studio.until("all three are told", |studio| problems(studio).len() >= 3);
+    for file in ["hangs.ts", "odd.ts", "far.ts"] {
+        let told = problems(&mut studio);
+        assert!(
+            told.iter().any(|problem| problem.starts_with(&format!("agents/ada/modules/{file}: "))),
+            "{file}: {told:#?}"
+        );
+    }
+    studio.task("ada", "Sum.");
+    studio.idle();
+    assert!(studio.results().contains(&"2 after 1".to_owned()), "the others go on: {:#?}", studio.results());
 }

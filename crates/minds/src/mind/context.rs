@@ -142,6 +142,9 @@ pub struct Desk {
     /// The skills that it may choose from, as they are listed; empty where it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub skills: String,
+    /// What its modules add; empty where there is nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub modules: String,
 }
 
 /// Somebody else in the room, as one at work sees it.

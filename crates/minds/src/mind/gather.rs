@@ -6,6 +6,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use bevy::math::Vec2;
 
+use super::added_words::AddedWords;
 use super::context::{
     Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MarkerLine, MindContext, Moment, Near, NewItem,
     Remembered, Surroundings, Who,
@@ -40,6 +41,7 @@ pub(super) struct Room<'w, 's> {
     pub(super) elements: Res<'w, Elements>,
     profiles: Option<Res<'w, Profiles>>,
     skills: Option<Res<'w, KnownSkills>>,
+    added: Option<Res<'w, AddedWords>>,
     pub(super) conversations: Res<'w, Conversations>,
     pub(super) clock: Res<'w, SimClock>,
     date: Res<'w, RoomDate>,
@@ -205,7 +207,8 @@ impl Room<'_, '_> {
             Some(Colleague { name: called(other), profile: other.profile.clone(), description })
         };
         let skills = self.skills_of(agent, &tools);
-        Desk { tools, people: others.filter_map(colleague).collect(), skills, ..Desk::default() }
+        let modules = self.added.as_deref().map(|added| added.of(&agent.profile).to_owned()).unwrap_or_default();
+        Desk { tools, people: others.filter_map(colleague).collect(), skills, modules, ..Desk::default() }
     }
 
     /// The skills that an agent with these tools may choose from, as its prompt lists them: whoever reads no files has none.

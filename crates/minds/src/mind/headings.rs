@@ -36,6 +36,8 @@ pub const FEEDBACK: &str = "## About your last reply";
 pub const HERE: &str = "## What is here";
 /// The skills that one at work may choose from.
 pub const SKILLS: &str = "## Your skills";
+/// What the modules of one at work add.
+pub const MODULES: &str = "## From your modules";
 /// What is asked: the last part of a prompt.
 pub const NOW: &str = "## What is asked of you now";
 
@@ -64,11 +66,12 @@ pub const OUTPUTS: &str = "Outputs of this step:";
 pub const SIGNAL: &str = "Signal from ";
 
 /// The headings of the parts, in the order of the prompt.
-pub const ALL: [&str; 16] = [
+pub const ALL: [&str; 17] = [
     GUIDE,
     ABILITIES,
     WHO,
     SKILLS,
+    MODULES,
     HERE,
     BOARD,
     SUMMARY,

@@ -6,6 +6,7 @@
 //! gathered (`gather`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`), each intent becomes
 //! an effect (`intent`), and all of it is carried out as messages (`replies`).
 
+mod added_words;
 mod aside;
 mod brackets;
 pub mod compose;
@@ -41,6 +42,7 @@ pub mod wording;
 mod work;
 mod working;
 
+pub use added_words::AddedWords;
 pub use aside::{AsideDue, AsideReplied};
 pub use context::MindContext;
 pub use feedback::Feedback;

@@ -5,7 +5,7 @@
 //! ([`duties`], and `beginning` in the room), what agents write to each other and see of each other's sessions
 //! (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked to check in
 //! ([`checkins`], and `checking_in` in the room), when agents wake by themselves
-//! ([`heartbeats`], and `waking` in the room), and the calls of tools (`answering`). Messages from outside come in and
+//! ([`heartbeats`], and `waking` in the room), code that gives agents more than their files say ([`modules`]), and the calls of tools (`answering`). Messages from outside come in and
 //! go out as files, too ([`streams`]). What agents ask a person is a file, too ([`approvals`]).
 
 mod answering;
@@ -17,6 +17,7 @@ pub mod duties;
 pub mod edits;
 pub mod heartbeats;
 mod known_tasks;
+pub mod modules;
 mod saved;
 mod session_edits;
 pub mod session_files;
@@ -40,10 +41,13 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
+use crate::gateway::ServersHeard;
 use crate::kernel::{SessionTaken, WorkAnswer, WorkNews, WorkOrder};
+use crate::mind::AddedWords;
 use crate::orchestration::workflow::BeforeWorkflows;
+use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, DESK, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, CarriedOutOutside, DESK, ToolOutcome, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
@@ -58,6 +62,8 @@ pub fn plugin(app: &mut App) {
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
+        .init_resource::<modules::ModulePrompts>()
+        .init_resource::<AddedWords>()
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
@@ -75,7 +81,11 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileChanged>();
-    app.world_mut().get_resource_or_init::<Tools>().add_executor(DESK);
+    app.add_input::<modules::ModulesHeard>().add_tick_message::<modules::PromptAnswered>();
+    let mut tools = app.world_mut().get_resource_or_init::<Tools>();
+    tools.add_executor(DESK);
+    tools.add_executor(modules::MODULES);
+    app.add_systems(Tick, modules::run.in_set(CarriedOutOutside).in_set(CollectInputs).after(ServersHeard));
     app.add_systems(
         Tick,
         (
@@ -98,6 +108,8 @@ pub fn plugin(app: &mut App) {
                 session_files::take,
                 checking_in::check_in,
                 waking::wake,
+                modules::hear,
+                modules::follow_prompts,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
@@ -107,6 +119,7 @@ pub fn plugin(app: &mut App) {
                 streams::taking::take_answers,
                 checking_in::take_begun,
                 waking::take_answers,
+                modules::take_answers,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::checking_in::CheckIns;
 use super::duties::Duties;
 use super::heartbeats::Heartbeats;
+use super::modules::ModulePrompts;
 use super::session_files::SessionEdits;
 use super::sessions::Hops;
 use super::streams::slack_arrivals::SlackChannels;
@@ -27,12 +28,18 @@ pub(super) struct DeskSaved {
     checkins: CheckIns,
     #[serde(skip_serializing_if = "has_no_heartbeats")]
     heartbeats: Heartbeats,
+    #[serde(skip_serializing_if = "has_no_prompts")]
+    module_prompts: ModulePrompts,
     slack_sending: SlackSending,
     slack_channels: SlackChannels,
 }
 
 fn has_no_heartbeats(heartbeats: &Heartbeats) -> bool {
     *heartbeats == Heartbeats::default()
+}
+
+fn has_no_prompts(prompts: &ModulePrompts) -> bool {
+    *prompts == ModulePrompts::default()
 }
 
 impl Section for DeskSaved {
@@ -47,6 +54,7 @@ impl Section for DeskSaved {
             sessions: world.resource::<SessionEdits>().clone(),
             checkins: world.resource::<CheckIns>().clone(),
             heartbeats: world.resource::<Heartbeats>().clone(),
+            module_prompts: world.resource::<ModulePrompts>().clone(),
             slack_sending: world.resource::<SlackSending>().clone(),
             slack_channels: world.resource::<SlackChannels>().clone(),
         }
@@ -60,6 +68,7 @@ impl Section for DeskSaved {
         world.insert_resource(self.sessions);
         world.insert_resource(self.checkins);
         world.insert_resource(self.heartbeats);
+        world.insert_resource(self.module_prompts);
         world.insert_resource(self.slack_sending);
         world.insert_resource(self.slack_channels);
     }

@@ -168,6 +168,12 @@ impl ToolNames {
         self.0.iter().filter(|tool| tool.is_default).map(|tool| tool.name.clone()).collect()
     }
 
+    /// The tools that this profile alone has without listing them.
+    fn own_of<'a>(&'a self, profile: &'a str) -> impl Iterator<Item = String> + 'a {
+        let is_own = move |tool: &&ToolName| matches!(&tool.scope, ToolScope::Profile(of) if **of == *profile);
+        self.0.iter().filter(|tool| tool.is_default).filter(is_own).map(|tool| tool.name.clone())
+    }
+
     /// The tools that every agent with a document has, each with its name in that format.
     fn in_words_of_documents(&self) -> BTreeMap<String, String> {
         let words = BUILTIN_TOOLS.iter().map(|builtin| builtin.name);
@@ -345,6 +351,10 @@ impl Authority {
                             unknown_tools.insert(name.clone());
                         }
                     }
+                }
+                if folder_of_agent(place).is_some() {
+                    // Whoever lists tools has its own besides.
+                    tools.extend(names.own_of(&profile.id));
                 }
                 tools
             }

@@ -13,6 +13,9 @@ use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
 
+/// So many lines of what a call logs are told as how far it is.
+const LINES_TOLD_AT_MOST: usize = 20;
+
 /// One that runs.
 pub(super) struct OpenCall {
     /// The folder of the document, which its paths begin from.
@@ -36,6 +39,9 @@ impl OpenCall {
                     Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
                 },
                 CallNews::Finished(outcome) => {
+                    for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST) {
+                        say(ToolNews::Progress { text: line.text });
+                    }
                     say(match outcome.result {
                         Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
@@ -63,7 +69,7 @@ impl OpenCall {
 
 /// The call that a request of code stands for, made by an agent whose document lies in this folder. The error says to
 /// the code why there is none.
-fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
+pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
     Ok(match request {
         HostRequest::ReadFile { path } => (READ_TEXT, json!({ "path": path_from(folder, path)? })),
         HostRequest::WriteFile { path, content } => {
@@ -86,7 +92,7 @@ fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value)
 }
 
 /// What code gets for a request that was carried out.
-fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
+pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
     match request {
         HostRequest::WriteFile { .. } => HostAnswer::Done,
         HostRequest::Fetch { .. } => match ReadAnswer::of(text) {

@@ -37,6 +37,11 @@ const CALLS_AT_ONCE: usize = 8;
 /// So long code waits in all, of which a person may take most.
 const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
+/// What a call of code may use.
+pub(crate) fn limits() -> EngineLimits {
+    EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() }
+}
+
 /// A call, as its order says it: everything that the engine needs, whatever becomes of the document meanwhile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct CallOrder {
@@ -205,7 +210,7 @@ fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Op
         cwd: folder,
         seed: content_hash(order.key.to_string().as_bytes()),
         now_unix_ms: now_secs.saturating_mul(1000),
-        limits: EngineLimits { wait: A_PERSON_ANSWERS_WITHIN, ..EngineLimits::default() },
+        limits: limits(),
     })
 }
 

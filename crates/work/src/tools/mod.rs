@@ -8,8 +8,8 @@
 mod agents;
 mod commands;
 pub mod desk;
-mod document_calls;
-mod document_tools;
+pub(crate) mod document_calls;
+pub(crate) mod document_tools;
 mod file_executor;
 pub mod files;
 pub mod hand_over;

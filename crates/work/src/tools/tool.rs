@@ -84,7 +84,7 @@ impl Tool {
     }
 
     /// The same, for agents whose profiles list no tools as well, with what it lets them do.
-    pub(super) fn by_default(self, power: Power) -> Self {
+    pub(crate) fn by_default(self, power: Power) -> Self {
         Self { is_default: true, power, ..self }
     }
 

@@ -11,6 +11,7 @@ mod guide;
 mod interactions;
 mod kept_pins;
 mod mail;
+mod modules;
 mod notes;
 mod profile;
 mod remembered;
@@ -293,6 +294,7 @@ fn own() -> Vec<PartProvider> {
         abilities::part(),
         profile::part(),
         skills::part(),
+        modules::part(),
         desk::part(),
         boards::part(),
         summary::part(),

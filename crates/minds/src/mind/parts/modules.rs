@@ -1,0 +1,16 @@
+//! What the modules of one at work add to its prompt.
+
+use super::{PartProvider, Privacy, Share, Slot};
+use crate::mind::context::Moment;
+use crate::mind::headings;
+
+/// Their words, behind the skills.
+pub(super) fn part() -> PartProvider {
+    PartProvider::new(("modules", "What its modules say", headings::MODULES), Slot::System, |context, out| {
+        out.words(&context.desk.modules, Vec::new());
+    })
+    .ranked(600)
+    .with_share(Share::Whole(12))
+    .with_privacy(Privacy::Open)
+    .at(|moment| matches!(moment, Moment::Work))
+}

@@ -1,0 +1,122 @@
+//! Modules of agents that are folders: files of TypeScript in `modules/` that give an agent tools, words for its prompt
+//! and work in the background.
+//!
+//! They run outside of the world, each in an engine of its own ([`open`]); what they say of themselves, what their tools
+//! come to and what they prompt their agent enters through the door, so that a replay has it without them ([`hearing`]).
+//! Files and servers they reach while they carry out a call, by calls of their agent's.
+
+mod hearing;
+mod open;
+mod running;
+
+pub(super) use hearing::{follow_prompts, hear, take_answers};
+pub(super) use running::run;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::base::{ActivationKey, Id, Problem};
+use crate::mind::Ending;
+use crate::schedule::Input;
+
+/// Who carries out calls of their tools.
+pub const MODULES: &str = "modules";
+/// The folder in which they lie.
+const FOLDER: &str = "modules/";
+
+/// Something that the modules of an agent say. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum ModulesHeard {
+    /// What they are now, all of them.
+    Are {
+        /// The profile in whose folder they lie.
+        profile: Id,
+        /// Those that are there.
+        modules: Vec<HeardModule>,
+        /// Why others are left out.
+        problems: Vec<Problem>,
+    },
+    /// One of them prompts its agent.
+    Prompts {
+        /// The profile in whose folder it lies.
+        profile: Id,
+        /// The module, by its file.
+        module: String,
+        /// Tells it from its other prompts.
+        number: u64,
+        /// What it says.
+        message: String,
+    },
+}
+
+impl Input for ModulesHeard {
+    const KIND: &'static str = "modules";
+}
+
+/// A module, as it says of itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct HeardModule {
+    /// Its file, below the folder of the modules.
+    pub file: String,
+    /// What it is called.
+    pub name: String,
+    /// Its tools.
+    pub tools: Vec<HeardTool>,
+    /// What it adds to the prompts of its agent.
+    pub words: String,
+}
+
+/// A tool of a module.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct HeardTool {
+    /// What a model calls it by.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The schema of its arguments.
+    pub parameters: Value,
+}
+
+/// A call of such a tool, as its order says it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct ModuleCall {
+    profile: Id,
+    module: String,
+    tool: String,
+    arguments: Map<String, Value>,
+}
+
+/// Prompts of modules whose work is not over, by order. Part of the saved world: the answer to one that was asked before
+/// the room was closed goes to nobody.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModulePrompts(Vec<ModulePrompt>);
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct ModulePrompt {
+    order: Id,
+    profile: Id,
+    module: String,
+    number: u64,
+    work: Option<ActivationKey>,
+}
+
+/// What an agent said to a module that prompted it. Not saved: nobody waits for it in another process.
+#[derive(Message, Clone, PartialEq, Debug)]
+pub(super) struct PromptAnswered {
+    profile: Id,
+    module: String,
+    number: u64,
+    answer: Result<String, String>,
+}
+
+/// The last words of a piece of work, or why there are none.
+fn answer_of(ending: &Ending) -> Result<String, String> {
+    match ending {
+        Ending::Completed { text } => Ok(text.clone()),
+        Ending::Failed { why } | Ending::Aborted { why, .. } => Err(why.clone()),
+    }
+}
