@@ -262,7 +262,7 @@ export default class {
     }];
   }
   systemPrompt() { return `Sums were made ${calls} times.`; }
-  async start() { this.ctx.prompt('Look at the sums.').then((answer: any) => this.ctx.log(answer.text)); }
+  async start() { this.ctx.prompt('Look at the sums.').then((answer: string) => this.ctx.log(answer)); }
   stop() {}
 }
 ";
