@@ -66,6 +66,7 @@
 pub use workshop_files::{store, workspace};
 pub use workshop_foundation::{base, log, safe_fs, schedule};
 pub use workshop_knowledge::knowledge;
+pub use workshop_mdx::{document, engine, heartbeat, modules, skills, source};
 pub use workshop_minds::{gateway, memory, mind, offline};
 pub use workshop_room::{agent, element, places, simulation};
 #[cfg(feature = "window")]

@@ -14,7 +14,7 @@ use agent_workshop::schedule::Speed;
 
 use self::bare::Bare;
 use self::hosted::{Hosted, Place};
-use super::measure::{Figure, Times, digits};
+use super::measure::{Figure, Times, digits, resident_mib};
 
 const PROMPTS: usize = 30;
 /// Agents that are asked at once.
@@ -90,14 +90,6 @@ fn seen() -> Figure {
         against: format!("{count} of {SEEN} were seen while it still answered"),
         holds: Some(count == SEEN && times.longest() <= limit),
     }
-}
-
-/// What is resident of a process, in MiB.
-fn resident_mib(process: &str) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    kib.unwrap_or_default() / 1024.0
 }
 
 /// The processes that have this word on their command line, with that.

@@ -7,6 +7,7 @@
 mod calm;
 mod coding_agents;
 mod desk;
+mod documents;
 mod files;
 #[cfg(feature = "window")]
 mod frames;
@@ -68,6 +69,7 @@ const GROUPS: &[Group] = &[
     ("long workflow", workflows::ten_thousand_steps),
     ("mcp", servers::connect_and_call),
     ("acp", coding_agents::hosted),
+    ("documents", documents::all),
     ("knowledge tick", knowledge::tick),
     ("knowledge files", knowledge::files),
     #[cfg(feature = "window")]

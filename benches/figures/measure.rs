@@ -118,3 +118,11 @@ impl fmt::Display for Figure {
         write!(out, "| {} | {} | {} | {} | {holds} |", self.what, self.limit, self.measured, self.against)
     }
 }
+
+/// What is resident of a process, in MiB.
+pub fn resident_mib(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<f64>().ok());
+    kib.unwrap_or_default() / 1024.0
+}

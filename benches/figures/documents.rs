@@ -1,0 +1,182 @@
+//! What agents that are folders cost: a call of a tool in a document beside a program started for each, a thousand
+//! folders registered, and the memory of a module.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::document::{self, AgentDocument, check_arguments};
+use agent_workshop::engine::{EngineLimits, HostAnswer, ModuleOrder, ProgramCache, ToolCall, ToolCode};
+use agent_workshop::modules::{ModuleFolder, ModuleOptions, ModuleSet, ModuleState};
+use agent_workshop::schedule;
+use agent_workshop::tools::Tools;
+use serde_json::json;
+
+use super::measure::{Figure, Times, digits, resident_mib, timed};
+
+const CALLS: usize = 200;
+const FOLDERS: usize = 1_000;
+const MODULES: usize = 50;
+
+const DOCUMENT: &str = "# Agent: Figures\n\n## Purpose\n\nIs measured.\n\n<Tool name=\"forecast\" description=\"What comes\">\n  \
+    <Param name=\"city\" />\n  <Param name=\"days\" type=\"number\" required=\"false\" />\n\n```ts\ninterface Forecast { day: number; \
+    text: string }\nasync function execute(params: { city: string; days?: number }, ctx: any): Promise<string> {\n  const url = new \
+    URL(\"https://example.com/api\");\n  url.searchParams.set(\"city\", params.city);\n  const answer = await fetch(url.href);\n  \
+    const found: Forecast[] = await answer.json();\n  return found.slice(0, params.days ?? 3).map((one) => `${one.day}: \
+    ${one.text}`).join(\"\\n\");\n}\n```\n\n</Tool>\n";
+/// The same in a program of its own, which reads its parameters and answers as the tool's `fetch` is answered.
+const SCRIPT: &str = "const params = JSON.parse(process.argv[2]); const url = new URL('https://example.com/api'); \
+    url.searchParams.set('city', params.city); const found = JSON.parse(process.argv[3]); \
+    console.log(found.slice(0, params.days ?? 3).map((one) => `${one.day}: ${one.text}`).join('\\n'));";
+const ANSWER: &str = r#"[{"day":1,"text":"sun"},{"day":2,"text":"rain"},{"day":3,"text":"fog"}]"#;
+const MODULE: &str = "export default { describe: () => ({ name: 'm', description: 'm' }), async initialize() {}, tools: () => [{ name: \
+    'one', description: 'one', parameters: { type: 'object', properties: {} }, execute: async () => 'one' }], systemPrompt: () => \
+    'words', async start() {}, stop() {} };";
+
+/// All of them.
+pub fn all() -> Vec<Figure> {
+    let mut figures = calls();
+    figures.push(folders());
+    figures.push(module_memory());
+    figures
+}
+
+fn calls() -> Vec<Figure> {
+    let document = document::parse(DOCUMENT);
+    let cache = Arc::new(ProgramCache::default());
+    let warm = Times::of(20, CALLS, || call(&document, &cache));
+    let first = Times::of(5, CALLS, || call(&document::parse(DOCUMENT), &Arc::new(ProgramCache::default())));
+    let against =
+        started("node").map_or_else(|| "node is not here".to_owned(), |times| format!("node started: {times}"));
+    let bun = started("bun").map(|times| format!("; bun started: {times}")).unwrap_or_default();
+    let against = against + &bun;
+    vec![
+        Figure::at_most_ms("a call of a tool in a document, end to end, warm", 2.0, &warm).against(against),
+        Figure::at_most_ms("the first call of a document, which is read", 50.0, &first),
+    ]
+}
+
+fn call(document: &AgentDocument, programs: &Arc<ProgramCache>) {
+    let tool = &document.tools[0];
+    let arguments = check_arguments(&tool.parameters, &json!({ "city": "Zürich", "days": 2 })).expect("they fit");
+    let call = ToolCall {
+        code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: programs.clone() },
+        file: "agent.mdx".to_owned(),
+        first_line: tool.code.first_line,
+        arguments,
+        agent_dir: "agents/figures".to_owned(),
+        cwd: "agents/figures".to_owned(),
+        seed: 1,
+        now_unix_ms: 1_700_000_000_000,
+        limits: EngineLimits::default(),
+    };
+    let outcome = call.start().wait(|_| HostAnswer::Response {
+        status: 200,
+        url: "https://example.com/api".to_owned(),
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: ANSWER.into(),
+    });
+    assert_eq!(outcome.result.as_deref(), Ok("1: sun\n2: rain"));
+}
+
+/// The same by a program that is started for each call, where it is on this computer.
+fn started(program: &str) -> Option<Times> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let script = folder.path().join("forecast.js");
+    fs::write(&script, SCRIPT).expect("files can be written");
+    let run = || {
+        let mut command = Command::new(program);
+        command.arg(&script).args([r#"{"city":"Zürich","days":2}"#, ANSWER]).stdin(Stdio::null()).stderr(Stdio::null());
+        command.output().ok().filter(|output| output.stdout == b"1: sun\n2: rain\n")
+    };
+    run()?;
+    Some(Times::of(2, 20, || drop(run())))
+}
+
+/// From opening a workspace of folders until each tool of each is there.
+fn folders() -> Figure {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let scene = "name: Many\nseed: 1\nelements: []\nagents: []\n";
+    for (path, text) in [("settings.yaml", ""), ("scenes/many.yaml", scene)] {
+        write(folder.path(), path, text);
+    }
+    let (mut bare, mut ours) = (Vec::new(), Vec::new());
+    bare.extend((0..5).map(|_| opened(folder.path(), 0)));
+    for number in 0..FOLDERS {
+        write(folder.path(), &format!("agents/agent-{number}/agent.mdx"), DOCUMENT);
+        let skill = "---\nname: cook\ndescription: How to cook\n---\nCook.";
+        write(folder.path(), &format!("agents/agent-{number}/skills/cook/SKILL.md"), skill);
+    }
+    ours.extend((0..5).map(|_| opened(folder.path(), FOLDERS)));
+    let times = Times::from_each(ours);
+    Figure::at_most_ms(
+        format!("{FOLDERS} folders with a document, a tool and a skill, opened and registered"),
+        2_000.0,
+        &times,
+    )
+    .against(format!("the same room without any: {}", Times::from_each(bare)))
+}
+
+fn opened(folder: &std::path::Path, tools: usize) -> Duration {
+    let options = OpenOptions {
+        folder: folder.to_owned(),
+        scene: Some("many".into()),
+        provider: Some("offline".into()),
+        fresh: true,
+        ..OpenOptions::default()
+    };
+    let mut open = None;
+    let took = timed(|| {
+        let (mut room, _) = Room::open(&options).expect("the workspace can be opened");
+        let own =
+            |room: &Room| room.app.world().resource::<Tools>().iter().filter(|tool| tool.name == "forecast").count();
+        let mut ticks = 0;
+        while own(&room) < tools {
+            schedule::advance(room.app.world_mut());
+            ticks += 1;
+            assert!(ticks < 1_000, "only {} of {tools} tools are there", own(&room));
+        }
+        open = Some(room);
+    });
+    if let Some(room) = open {
+        room.close("measured", |_| {}).expect("the room can be closed");
+    }
+    took
+}
+
+fn write(folder: &std::path::Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+    fs::write(path, text).expect("files can be written");
+}
+
+/// What this process takes more for each module that is loaded.
+fn module_memory() -> Figure {
+    let cache = ProgramCache::default();
+    let limits = EngineLimits::default();
+    let files: BTreeMap<String, &str> = (0..MODULES).map(|number| (format!("m{number}.ts"), MODULE)).collect();
+    let folder = ModuleFolder::read(files.iter().map(|(path, text)| (path.as_str(), *text)), &cache, &limits);
+    let options = ModuleOptions { agent_dir: "agents/a".to_owned(), seed: 1, now_unix_ms: 0, limits };
+    let before = resident_mib("self");
+    let mut set = ModuleSet::load(&folder, &options);
+    while set.states().any(|(_, state)| !matches!(state, ModuleState::Ready(_))) {
+        set.poll();
+        std::thread::yield_now();
+    }
+    let names: Vec<String> = set.states().map(|(file, _)| file.to_owned()).collect();
+    for name in &names {
+        let order = ModuleOrder::Tool { name: "one".to_owned(), arguments: serde_json::Map::new() };
+        set.order(name, order).expect("it takes orders");
+    }
+    let each = (resident_mib("self") - before) / MODULES as f64;
+    Figure {
+        what: format!("memory a module, of {MODULES} that run"),
+        limit: "3 MB".into(),
+        measured: format!("{} MB", digits(each)),
+        against: String::new(),
+        holds: Some(each <= 3.0),
+    }
+}
