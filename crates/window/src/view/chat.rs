@@ -15,7 +15,7 @@ use crate::base::{ActivationKey, Id};
 use crate::gateway::ledger::Tally;
 use crate::gateway::{LiveText, RequestQueue};
 use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase, prompt_message};
-use crate::mind::{PromptMessage, Role, Session, ToolCall};
+use crate::mind::{CallEnd, PromptMessage, Role, Session, ToolCall};
 use crate::workspace::{session_files, yaml};
 
 /// Longer results and longer words are cut on screen; the session's file has them whole.
@@ -68,6 +68,8 @@ pub enum ToolOutcome {
         text: String,
         /// Characters of the whole text.
         chars: usize,
+        /// What became of the call; nothing in a session of an older version, whose words say it.
+        end: Option<CallEnd>,
     },
     /// Nothing is known of an answer.
     Unanswered,
@@ -82,6 +84,7 @@ impl ToolLine {
             ToolOutcome::Running => "under way".to_owned(),
             ToolOutcome::Asked(_) => "asks you".to_owned(),
             ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
+            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done otherwise".to_owned(),
             ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
             ToolOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
             ToolOutcome::Unanswered => "no answer".to_owned(),
@@ -91,7 +94,11 @@ impl ToolLine {
 
     /// Whether it came to nothing.
     pub fn has_failed(&self) -> bool {
-        matches!(&self.outcome, ToolOutcome::Answered { text, .. } if text.starts_with("Error"))
+        match &self.outcome {
+            ToolOutcome::Answered { end: Some(end), .. } => *end == CallEnd::NotDone,
+            ToolOutcome::Answered { end: None, text, .. } => text.starts_with("Error"),
+            _ => false,
+        }
     }
 }
 
@@ -135,7 +142,7 @@ pub fn lines<'a>(
             }
             Role::Tool => {
                 let answers = message.answers.as_deref().unwrap_or_default();
-                let outcome = answered(&message.text);
+                let outcome = answered(&message.text, message.end);
                 let called = open.iter().position(|(id, _)| *id == answers);
                 match called.map(|at| open.remove(at).1).and_then(|at| lines.get_mut(at)) {
                     Some(ChatLine::Tool(line)) => line.outcome = outcome,
@@ -144,21 +151,29 @@ pub fn lines<'a>(
             }
         }
     }
-    for (call, (_, at)) in calls.iter().zip(open) {
+    for (number, (call, (_, at))) in calls.iter().zip(open).enumerate() {
         if let Some(ChatLine::Tool(line)) = lines.get_mut(at) {
             line.outcome = match &call.progress {
                 CallProgress::Pending => ToolOutcome::Waiting,
-                CallProgress::Running => ToolOutcome::Running,
+                CallProgress::Running => asked_within(calls, number).unwrap_or(ToolOutcome::Running),
                 CallProgress::Asked(why) => ToolOutcome::Asked(why.clone()),
-                CallProgress::Answered(text) => answered(text),
+                CallProgress::Answered(text) => answered(text, call.end),
             };
         }
     }
     lines
 }
 
-fn answered(text: &str) -> ToolOutcome {
-    ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count() }
+/// What a person is asked about a call that the code of this one wants made.
+fn asked_within(calls: &[Call], number: usize) -> Option<ToolOutcome> {
+    let mut own = calls.iter().filter(|call| call.within.as_ref().is_some_and(|within| within.call == number));
+    own.find_map(|call| {
+        if let CallProgress::Asked(why) = &call.progress { Some(ToolOutcome::Asked(why.clone())) } else { None }
+    })
+}
+
+fn answered(text: &str, end: Option<CallEnd>) -> ToolOutcome {
+    ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
 }
 
 /// An answer to a call that is not known.

@@ -78,6 +78,18 @@ fn headings(lines: &[ChatLine]) -> Vec<String> {
 }
 
 #[test]
+fn what_became_of_a_call_is_what_is_known_and_not_how_its_words_begin() {
+    let told = |text: &str, end| {
+        let messages =
+            [PromptMessage::calls("", vec![read_call()]), PromptMessage::result(&read_call(), text).ended(end)];
+        headings(&lines(&messages, |_| None, &[])).remove(0)
+    };
+    assert!(told("Errors are listed below.", Some(CallEnd::Done)).ends_with("(24 characters)"));
+    assert!(told("It may not be read.", Some(CallEnd::NotDone)).ends_with("(not done)"));
+    assert!(told("It stood there already.", Some(CallEnd::Otherwise)).ends_with("(done otherwise)"));
+}
+
+#[test]
 fn every_call_stands_with_its_answer() {
     let wanted = [
         "room: Write the plan",
@@ -206,7 +218,7 @@ fn what_is_very_long_is_cut_and_counted_whole() {
     let [ChatLine::Agent(said), ChatLine::Tool(tool)] = lines.as_slice() else { panic!("{} lines", lines.len()) };
     assert_eq!(said.chars().count(), SHOWN_CHARS);
     assert!(tool.arguments.chars().count() <= SHOWN_CHARS && tool.about.chars().count() <= ABOUT_CHARS);
-    let ToolOutcome::Answered { text, chars } = &tool.outcome else { panic!("it was answered") };
+    let ToolOutcome::Answered { text, chars, .. } = &tool.outcome else { panic!("it was answered") };
     assert_eq!((text.chars().count(), *chars), (SHOWN_CHARS, 2_000_000));
     assert!(tool.heading().ends_with("(2,000,000 characters)"));
 }
