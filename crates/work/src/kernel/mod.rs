@@ -68,6 +68,7 @@ pub use recording::sessions_at_rest;
 pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
 pub use settings::KernelSettings;
 pub use thread_file::{EndedWork, ThreadFile};
+pub use within::Within;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
