@@ -174,6 +174,7 @@ fn calls_that_are_under_way_say_how_far_they_are() {
         plan: None,
         attached: None,
         end: None,
+        within: None,
     };
     let messages = vec![PromptMessage::calls("", vec![read_call(), write_call(), read_call()])];
     let calls = [
