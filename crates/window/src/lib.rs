@@ -7,6 +7,7 @@ pub mod view;
 pub(crate) use workshop_files::{store, workspace};
 pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_knowledge::knowledge;
+pub(crate) use workshop_mdx::{document, engine};
 pub(crate) use workshop_minds::{gateway, memory, mind};
 pub(crate) use workshop_room::{agent, element, places, simulation};
 pub(crate) use workshop_work::{gate, kernel, learning, orchestration, tools};

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::agent::agent_file::AgentFile;
 use crate::agent::formats::format_of;
 use crate::base::{Problem, Severity};
+use crate::engine::{EngineLimits, ProgramCache, check_tool};
 use crate::workspace::task_files::lint::{self, Known};
 use crate::workspace::{scene_file, task_files, yaml};
 
@@ -118,7 +120,9 @@ fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<
         return Vec::new();
     }
     match reader {
-        Reader::Agent => format_of(path).map(|format| (format.read)(path, text).problems).unwrap_or_default(),
+        Reader::Agent => {
+            format_of(path).map(|format| agent_problems(path, (format.read)(path, text))).unwrap_or_default()
+        }
         Reader::Scene => scene_file::parse(path, text).1,
         Reader::Tasks => lint::problems(path, &task_files::parse(text), &(beside.known)()),
         Reader::Yaml => yaml::parse(text)
@@ -140,6 +144,14 @@ fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<
     }
 }
 
+/// What is wrong with an agent's file, the code of its own tools as well.
+fn agent_problems(path: &str, file: AgentFile) -> Vec<Problem> {
+    let (programs, limits) = (ProgramCache::default(), EngineLimits::default());
+    let of_code = file.profile.own_tools.iter().filter_map(|tool| check_tool(tool, &programs, &limits));
+    let of_code = of_code.map(|told| Problem::error(path, told.what.clone(), told.remedy.clone()).at_line(told.line()));
+    file.problems.into_iter().chain(of_code).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +166,9 @@ mod tests {
     fn every_kind_of_file_is_read_by_those_who_use_it() {
         assert_eq!(lines("agents/ada.md", "---\nname: Ada\nmodle: hot\n---\nHi\n"), [Some(3)]);
         assert_eq!(lines("agents/ada.md", "---\nname: [\n---\nHi\n").len(), 1);
+        let document = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"a\" description=\"d\">\n\n```ts\nasync function execute() \
+                        {\n  return 1 +;\n}\n```\n</Tool>\n";
+        assert_eq!(lines("agents/ada/agent.mdx", document), [Some(11)], "its code is read, too");
         assert_eq!(lines("scenes/a.yaml", "name: A\nelemnts: []\n"), [Some(2)]);
         assert_eq!(lines("settings.yaml", "a: 1\nb: [\n").len(), 1);
         assert_eq!(lines("data.json", "{\n\"a\": 1,\n}"), [Some(3)]);

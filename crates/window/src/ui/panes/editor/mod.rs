@@ -3,6 +3,7 @@
 mod banners;
 mod beside;
 mod check;
+mod document_preview;
 mod field;
 mod find;
 mod find_bar;
@@ -26,6 +27,7 @@ use egui::Ui;
 use serde::{Deserialize, Serialize};
 
 use self::check::Check;
+use self::document_preview::DocumentPreview;
 use self::field::{FieldView, Lead};
 use self::find::Find;
 use self::history::HistoryView;
@@ -81,6 +83,8 @@ struct OpenFile {
     mode: Mode,
     /// Whether the text is also shown as it is read.
     previews: bool,
+    /// The same of a document that is an agent.
+    document: DocumentPreview,
     /// The profile that the file defines, by the hash of the text that says so.
     profile: Option<(u64, Id)>,
 }
@@ -95,6 +99,7 @@ impl OpenFile {
             history: HistoryView::default(),
             mode: Mode::default(),
             previews: false,
+            document: DocumentPreview::default(),
             profile: None,
         }
     }

@@ -22,6 +22,8 @@ use crate::ui::widgets::words;
 use crate::ui::{Command, UiState};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
+/// What documents that are agents end in.
+const DOCUMENTS: &str = ".mdx";
 /// In narrower tabs a preview takes the place of the text.
 const BESIDE_POINTS: f32 = 760.0;
 /// The list of what is wrong is no higher.
@@ -239,7 +241,12 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
     if let Some(rect) = read {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
         ui.set_clip_rect(rect.intersect(ui.clip_rect()));
-        preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, commands);
+        if path.to_ascii_lowercase().ends_with(DOCUMENTS) {
+            file.document.look(&file.tab.text, file.tab.generation);
+            file.document.show(&mut ui, path, theme, commands);
+        } else {
+            preview_ui(&mut ui, path, &file.tab.pages.text, file.tab.pages.count() == 1, theme, commands);
+        }
     }
     problems_ui(ui, path, file, theme);
     status_ui(ui, path, file, theme);

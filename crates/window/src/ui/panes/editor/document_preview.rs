@@ -1,0 +1,283 @@
+//! A document that is an agent, as it is meant: what its prompt says, and each of its tools with what a model is told of
+//! it. A tool can be tried: its code runs as in a call, and what it would reach outside is listed instead.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use egui::{Grid, RichText, ScrollArea, Ui};
+use serde_json::{Map, Value};
+
+use crate::document::{self, Parameter, ParameterType, ToolDefinition, check_arguments};
+use crate::engine::{CallNews, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
+use crate::ui::Command;
+use crate::ui::commands::markdown;
+use crate::ui::widgets;
+use crate::view::theme::Theme;
+
+/// What code is told that is tried.
+const TRIED: &str = "this is a try: nothing outside is reached";
+/// How soon a try that runs is looked at again.
+const LOOK_SECS: f32 = 0.05;
+
+/// The document that was read last, and what was tried of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DocumentPreview {
+    /// The text that was read, by its generation.
+    read: Option<u64>,
+    identity: String,
+    tools: Vec<ToolDefinition>,
+    tries: BTreeMap<String, Try>,
+    programs: Arc<ProgramCache>,
+}
+
+/// One tool that is tried.
+#[derive(Clone, Debug, Default)]
+struct Try {
+    /// What was written for its parameters, by name.
+    given: BTreeMap<String, String>,
+    /// What runs.
+    running: Arc<Mutex<Option<RunningCall>>>,
+    /// What it came to: whether it went well, and the words.
+    result: Option<(bool, String)>,
+    /// What it logged and what it would have reached.
+    told: Vec<String>,
+}
+
+impl DocumentPreview {
+    /// Reads a text, where it is another than before.
+    pub(super) fn look(&mut self, text: &str, generation: u64) {
+        if self.read == Some(generation) {
+            return;
+        }
+        self.read = Some(generation);
+        let document = document::parse(text);
+        self.identity = document::identity(&document);
+        self.tools = document.tools;
+        self.tries.retain(|name, _| self.tools.iter().any(|tool| tool.name == *name));
+    }
+
+    /// Draws it.
+    pub(super) fn show(&mut self, ui: &mut Ui, path: &str, theme: &Theme, commands: &mut Vec<Command>) {
+        ScrollArea::vertical().id_salt(("document", path)).auto_shrink(false).show(ui, |ui| {
+            markdown(ui, &self.identity, theme, commands);
+            for tool in &self.tools {
+                ui.separator();
+                let tried = self.tries.entry(tool.name.clone()).or_default();
+                tool_ui(ui, path, tool, tried, (&self.programs, theme));
+            }
+            if self.tools.is_empty() {
+                ui.separator();
+                ui.label(widgets::soft(
+                    "No tools yet: a <Tool name=\"…\" description=\"…\"> with a ```ts block makes one",
+                    theme,
+                ));
+            }
+        });
+    }
+}
+
+fn tool_ui(
+    ui: &mut Ui,
+    path: &str,
+    tool: &ToolDefinition,
+    tried: &mut Try,
+    (programs, theme): (&Arc<ProgramCache>, &Theme),
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(&tool.name).monospace().strong());
+        ui.label(widgets::soft(&tool.description, theme));
+    });
+    if !tool.parameters.is_empty() {
+        Grid::new(("parameters", path, &tool.name)).num_columns(3).striped(false).show(ui, |ui| {
+            for parameter in &tool.parameters {
+                parameter_ui(ui, parameter, tried.given.entry(parameter.name.clone()).or_default(), theme);
+                ui.end_row();
+            }
+        });
+    }
+    let is_running = tried.look();
+    ui.horizontal(|ui| {
+        let button = ui.add_enabled(!is_running, egui::Button::new("Try"));
+        widgets::name(&button, format!("Try {}", tool.name));
+        if button.on_hover_text("Runs the code with these values; nothing outside is reached").clicked() {
+            tried.start(path, tool, programs);
+        }
+        if is_running {
+            ui.spinner();
+            if ui.button("Stop").clicked() {
+                tried.stop();
+            }
+        }
+    });
+    if is_running || tried.is_running() {
+        ui.ctx().request_repaint_after_secs(LOOK_SECS);
+    }
+    for line in &tried.told {
+        ui.label(widgets::small(line, theme));
+    }
+    if let Some((is_good, words)) = &tried.result {
+        let colour = if *is_good { theme.text } else { theme.bad };
+        ui.label(RichText::new(words).monospace().color(colour));
+    }
+}
+
+fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &mut String, theme: &Theme) {
+    let kind = parameter.kind.name();
+    let need = if parameter.is_required { "" } else { ", may be left out" };
+    ui.label(RichText::new(&parameter.name).monospace());
+    ui.label(widgets::small(format!("{kind}{need}"), theme));
+    widgets::field(ui, given, &format!("Value of {}", parameter.name), &parameter.description);
+}
+
+impl Try {
+    fn running(&self) -> std::sync::MutexGuard<'_, Option<RunningCall>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_running(&self) -> bool {
+        self.running().is_some()
+    }
+
+    fn stop(&mut self) {
+        // Dropping it stops it.
+        self.running().take();
+        self.result = Some((false, "stopped".to_owned()));
+    }
+
+    fn start(&mut self, path: &str, tool: &ToolDefinition, programs: &Arc<ProgramCache>) {
+        self.told.clear();
+        self.result = None;
+        let arguments = arguments(&tool.parameters, &self.given);
+        let arguments = match check_arguments(&tool.parameters, &Value::Object(arguments)) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                self.result = Some((false, error.to_string()));
+                return;
+            }
+        };
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let call = ToolCall {
+            code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: programs.clone() },
+            file: path.to_owned(),
+            first_line: tool.code.first_line,
+            arguments,
+            agent_dir: folder.clone(),
+            cwd: folder,
+            seed: 1,
+            now_unix_ms: 0,
+            limits: EngineLimits::default(),
+        };
+        *self.running() = Some(call.start());
+    }
+
+    /// Hears what a try has to say; whether it goes on.
+    fn look(&mut self) -> bool {
+        let (mut told, mut result) = (Vec::new(), None);
+        {
+            let mut running = self.running();
+            let Some(call) = running.as_mut() else { return false };
+            while let Some(news) = call.poll() {
+                match news {
+                    CallNews::Asks(asked) => {
+                        told.push(format!("It would {}", wish(&asked.request)));
+                        call.answer(asked.id, HostAnswer::Refused { reason: TRIED.to_owned() });
+                    }
+                    CallNews::Finished(outcome) => {
+                        told.extend(outcome.log.into_iter().map(|line| format!("{}: {}", line.level, line.text)));
+                        result = Some(match outcome.result {
+                            Ok(text) => (true, text),
+                            Err(failure) => (false, failure.text),
+                        });
+                        break;
+                    }
+                }
+            }
+            if result.is_some() {
+                running.take();
+            }
+        }
+        self.told.extend(told);
+        let is_over = result.is_some();
+        if is_over {
+            self.result = result;
+        }
+        !is_over
+    }
+}
+
+/// What code wants, as a try tells it.
+fn wish(request: &HostRequest) -> String {
+    match request {
+        HostRequest::Fetch { method, url, .. } => format!("ask {url} ({method})"),
+        HostRequest::ReadFile { path } => format!("read {path}"),
+        HostRequest::WriteFile { path, content } => format!("write {} characters to {path}", content.chars().count()),
+        HostRequest::Prompt { message } => format!("prompt its agent: {message}"),
+    }
+}
+
+/// What was written for parameters as what a call gives: what is empty and need not be given is left out.
+fn arguments(parameters: &[Parameter], given: &BTreeMap<String, String>) -> Map<String, Value> {
+    let value = |parameter: &Parameter| {
+        let text = given.get(&parameter.name).map(String::as_str).unwrap_or_default();
+        if text.is_empty() && !parameter.is_required {
+            return None;
+        }
+        let read = match parameter.kind {
+            ParameterType::String => None,
+            ParameterType::Number => text.trim().parse::<f64>().ok().and_then(|number| {
+                let whole = number as i64;
+                if whole as f64 == number {
+                    Some(Value::from(whole))
+                } else {
+                    serde_json::Number::from_f64(number).map(Value::Number)
+                }
+            }),
+            ParameterType::Boolean => text.trim().parse::<bool>().ok().map(Value::Bool),
+        };
+        Some((parameter.name.clone(), read.unwrap_or_else(|| Value::from(text))))
+    };
+    parameters.iter().filter_map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    const DOCUMENT: &str = "# Agent: Ada\n\n## Purpose\n\nCounts.\n\n<Tool name=\"add\" description=\"Adds\">\n  <Param name=\"a\" \
+        type=\"number\" />\n  <Param name=\"b\" type=\"number\" required=\"false\" />\n\n```ts\nasync function execute(params: { a: \
+        number; b?: number }, ctx: any) {\n  await ctx.log('adds');\n  try { await fetch('https://example.org/x'); } catch (error) { \
+        return `${params.a + (params.b ?? 1)}: ${error.message}`; }\n}\n```\n</Tool>\n";
+
+    fn tried(given: &[(&str, &str)]) -> Try {
+        let mut preview = DocumentPreview::default();
+        preview.look(DOCUMENT, 1);
+        assert!(preview.identity.contains("Counts."));
+        let mut tried = Try {
+            given: given.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
+            ..Try::default()
+        };
+        tried.start("agents/ada/agent.mdx", &preview.tools[0], &preview.programs);
+        let begun = Instant::now();
+        while tried.look() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it never ended");
+            std::thread::yield_now();
+        }
+        tried
+    }
+
+    #[test]
+    fn a_try_runs_the_code_and_reaches_nothing() {
+        let good = tried(&[("a", "2")]);
+        assert_eq!(good.result, Some((true, format!("3: {TRIED}"))));
+        assert_eq!(good.told, ["It would ask https://example.org/x (GET)", "info: adds"]);
+        assert_eq!(tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1), Some(format!("7: {TRIED}")));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_told_and_nothing_runs() {
+        let bad = tried(&[("a", "two")]);
+        assert!(bad.result.is_some_and(|(is_good, words)| !is_good && words.contains('a')));
+    }
+}
