@@ -153,6 +153,7 @@ pub fn hear(worker: &Worker) -> Asked {
             | GatewayEvent::AccessChanged { .. }
             | GatewayEvent::Mcp(_)
             | GatewayEvent::Program(_)
+            | GatewayEvent::Web(_)
             | GatewayEvent::Slack(_) => {}
             GatewayEvent::Finished { outcome, effort, .. } => return Asked { outcome, live, pieces, calls, effort },
         }
