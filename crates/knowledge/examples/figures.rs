@@ -1,5 +1,7 @@
 //! The figures of knowledge: `cargo run --release --locked -p workshop-knowledge --example figures`; of MiniLM as well where
-//! `WORKSHOP_MINILM` names its folder. Each is the median
+//! `WORKSHOP_MINILM` names its folder, and against what people say of texts where `WORKSHOP_LEE` names the folder with
+//! `lee.cor` and `similarities0-1.txt` (Lee, Pincombe and Welsh 2005: 50 news texts, every pair judged by people; both lie
+//! in the test data of gensim). Each is the median
 //! of several, in one process, on one thread; memories are made of words of many frequencies, as in real texts.
 
 use std::collections::BTreeMap;
@@ -68,6 +70,7 @@ fn main() -> Result<(), KnowledgeError> {
     });
     println!("a text of 14 words embedded: {:.4} ms", median(times.collect()));
     quality("built in", &model)?;
+    judged("built in", &model)?;
     if let Ok(folder) = std::env::var("WORKSHOP_MINILM") {
         match MiniLm::open(Path::new(&folder)) {
             Ok(model) => {
@@ -77,6 +80,7 @@ fn main() -> Result<(), KnowledgeError> {
                 });
                 println!("a text of 14 words embedded by MiniLM: {:.1} ms", median(times.collect()));
                 quality("MiniLM", &model)?;
+                judged("MiniLM", &model)?;
             }
             Err(error) => println!("MiniLM: {error}"),
         }
@@ -118,6 +122,51 @@ fn quality(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
         );
     }
     Ok(())
+}
+
+/// How a model judges texts that it was not tuned on, beside people: where `WORKSHOP_LEE` says where they are.
+fn judged(called: &str, model: &dyn Embedder) -> Result<(), KnowledgeError> {
+    let Ok(folder) = std::env::var("WORKSHOP_LEE") else { return Ok(()) };
+    let read = |name: &str| fs::read_to_string(Path::new(&folder).join(name)).unwrap_or_default();
+    let (texts, people) = (read("lee.cor"), read("similarities0-1.txt"));
+    let texts: Vec<&str> = texts.lines().filter(|line| !line.trim().is_empty()).collect();
+    let people: Vec<Vec<f64>> =
+        people.lines().map(|line| line.split_whitespace().filter_map(|number| number.parse().ok()).collect()).collect();
+    let is_whole = texts.len() > 1 && people.len() >= texts.len() && people.iter().all(|row| row.len() >= texts.len());
+    if !is_whole {
+        println!("{called}: {folder} has no texts with judgements");
+        return Ok(());
+    }
+    let vectors = texts.iter().map(|text| model.embed(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut pairs = Vec::new();
+    for one in 0..texts.len() {
+        for other in one + 1..texts.len() {
+            // Each pair is judged in one half of the table alone.
+            let judged = people[one][other].max(people[other][one]);
+            let similar = vectors[one].similarity(&vectors[other]).unwrap_or(0.0);
+            pairs.push((f64::from(similar), judged));
+        }
+    }
+    println!(
+        "{called}, {} pairs of texts judged by people: correlation {:.3} (people with each other 0.60, latent semantic \
+         analysis at its best 0.60, as published)",
+        pairs.len(),
+        correlation(&pairs)
+    );
+    Ok(())
+}
+
+/// Pearson's correlation.
+fn correlation(pairs: &[(f64, f64)]) -> f64 {
+    let count = pairs.len() as f64;
+    let (one, other) = pairs.iter().fold((0.0, 0.0), |(one, other), pair| (one + pair.0, other + pair.1));
+    let (one, other) = (one / count, other / count);
+    let (mut both, mut of_one, mut of_other) = (0.0, 0.0, 0.0);
+    for pair in pairs {
+        let (a, b) = (pair.0 - one, pair.1 - other);
+        (both, of_one, of_other) = (both + a * b, of_one + a * a, of_other + b * b);
+    }
+    both / (of_one * of_other).sqrt()
 }
 
 fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
