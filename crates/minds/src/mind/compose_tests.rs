@@ -58,6 +58,7 @@ fn context(moment: Moment) -> MindContext {
                 description: "Writes what others found out.".into(),
             }],
             asked: "Count the chairs.".into(),
+            ..Desk::default()
         },
         memory: Remembered {
             summary: "The fair is on Friday.".into(),

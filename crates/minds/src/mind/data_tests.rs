@@ -96,6 +96,7 @@ fn filled(with: &str, moment: Moment) -> MindContext {
             has_own_tools: false,
             people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],
             asked: with.into(),
+            ..Desk::default()
         },
         memory: Remembered {
             summary: format!("So: {with}"),
