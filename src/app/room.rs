@@ -24,7 +24,7 @@ use crate::orchestration;
 use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, RunStart, SetAside, Store, StoreError};
 use crate::workspace::files::FileContent;
-use crate::workspace::layout::read_folder;
+use crate::workspace::layout::{SCENE_OF_AGENT, is_agent_at_top, read_folder};
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
@@ -301,7 +301,8 @@ fn reached(control: &JobControl, share: f32) -> Result<(), OpenError> {
     if control.is_cancelled() { Err(OpenError::GivenUp) } else { Ok(()) }
 }
 
-/// The scene to open: the one asked for, the starter kit's, or the first there is.
+/// The scene to open: the one asked for, the starter kit's, or the first there is; that of an agent alone where there is
+/// none.
 fn choose_scene(
     files: &BTreeMap<String, String>,
     problems: &[Problem],
@@ -316,6 +317,11 @@ fn choose_scene(
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
     };
+    // A folder that is an agent by itself is opened without one.
+    let is_alone = options.scene.is_none() && files.keys().any(|path| is_agent_at_top(path));
+    if found.is_none() && is_alone {
+        return Ok(SCENE_OF_AGENT.to_owned());
+    }
     // One that is there and cannot be used says why.
     let why = |wanted: &str| {
         problems.iter().find(|problem| stem(&problem.place).as_deref() == Some(wanted) || problem.place == wanted)

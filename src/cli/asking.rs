@@ -66,6 +66,54 @@ enum Reply {
     Unclear,
 }
 
+/// Reads a line behind a question on the terminal; nothing where the person wants to stop instead of answering.
+pub(super) type LineReader = Box<dyn FnMut(&str) -> Option<String>>;
+
+/// From where the lines of a person come.
+enum Lines {
+    /// They come as they are typed.
+    Typed(Receiver<String>),
+    /// Whoever has the terminal reads one when it is asked for.
+    Read(LineReader),
+}
+
+/// What came of a wait for a line.
+enum NextLine {
+    Typed(String),
+    NotYet,
+    /// The person wants to stop.
+    Stop,
+    /// Nobody can type any more.
+    Gone,
+}
+
+impl Lines {
+    /// Shows what can be typed.
+    fn show(&self, choices: &str) {
+        if let Self::Typed(_) = self {
+            output::ask(choices);
+        }
+    }
+
+    /// Forgets what was typed before there was a question.
+    fn forget(&self) {
+        if let Self::Typed(lines) = self {
+            while lines.try_recv().is_ok() {}
+        }
+    }
+
+    fn next(&mut self, choices: &str) -> NextLine {
+        match self {
+            Self::Typed(lines) => match lines.recv_timeout(WAIT) {
+                Ok(line) => NextLine::Typed(line),
+                Err(RecvTimeoutError::Timeout) => NextLine::NotYet,
+                Err(RecvTimeoutError::Disconnected) => NextLine::Gone,
+            },
+            Self::Read(read) => read(choices).map_or(NextLine::Stop, NextLine::Typed),
+        }
+    }
+}
+
 /// The questions of a run.
 pub(super) struct Asking {
     policy: Policy,
@@ -79,7 +127,7 @@ pub(super) struct Asking {
     /// The question that is on the terminal.
     on_terminal: Option<ApprovalId>,
     /// What is typed, where a person is asked here.
-    lines: Option<Receiver<String>>,
+    lines: Option<Lines>,
     has_looked: bool,
 }
 
@@ -99,9 +147,26 @@ impl Asking {
             None => Policy::Tell { ends: ends_when_held },
         };
         // Read from the beginning, so that what was typed before a question is no answer to it.
-        let lines = (policy == Policy::Terminal).then(typed_lines);
+        let lines = (policy == Policy::Terminal).then(|| Lines::Typed(typed_lines()));
         let known = BTreeSet::new();
         Self { policy, ends_when_held, commands, folder, known, on_terminal: None, lines, has_looked: false }
+    }
+
+    /// The same where somebody else has the terminal, who reads answers for it.
+    pub(super) fn in_talk(on_ask: Option<OnAsk>, read: LineReader, commands: Commands, folder: PathBuf) -> Self {
+        let mut asking = Self::new((on_ask, false), true, commands, folder);
+        if on_ask.is_none() {
+            (asking.policy, asking.lines) = (Policy::Terminal, Some(Lines::Read(read)));
+        }
+        asking
+    }
+
+    /// Gives back who reads answers, for whoever asks next.
+    pub(super) fn into_reader(self) -> Option<LineReader> {
+        match self.lines {
+            Some(Lines::Read(read)) => Some(read),
+            _ => None,
+        }
     }
 
     /// Whether the run ends when only a person could bring it on.
@@ -167,28 +232,28 @@ impl Asking {
             return;
         }
         let next = world.resource::<Kernel>().approvals().find(|one| !self.known.contains(&one.id));
-        let (Some(approval), Some(lines)) = (next, &self.lines) else { return };
+        let (Some(approval), Some(lines)) = (next, &mut self.lines) else { return };
         output::hide_status();
         if self.on_terminal.as_ref() != Some(&approval.id) {
             self.on_terminal = Some(approval.id.clone());
-            while lines.try_recv().is_ok() {}
+            lines.forget();
             output::note(&question(&name_of(world, &approval.agent), &approval));
             fields(&approval).iter().for_each(|field| output::note(field));
         }
         let choices = choices(&approval);
-        output::ask(&choices);
+        lines.show(&choices);
         loop {
             if interrupted.load(Ordering::Relaxed) || has_answers(world) {
                 output::note("");
                 return;
             }
-            match lines.recv_timeout(WAIT) {
-                Ok(line) => {
+            match lines.next(&choices) {
+                NextLine::Typed(line) => {
                     let (allow, scope, because) = match reply(&line) {
                         Reply::Allow(scope, form) if approval.may_reach(scope) => {
                             if let Some(why) = approval.misfit(&form) {
                                 output::note(&format!("  {why}"));
-                                output::ask(&choices);
+                                lines.show(&choices);
                                 continue;
                             }
                             (true, (scope, form), None)
@@ -196,11 +261,11 @@ impl Asking {
                         Reply::Refuse(because) => (false, (AllowScope::Once, Map::new()), because),
                         Reply::Show => {
                             output::note(&shown(&approval, &preview_of(world, &self.folder, &approval)));
-                            output::ask(&choices);
+                            lines.show(&choices);
                             continue;
                         }
                         Reply::Allow(..) | Reply::Unclear => {
-                            output::ask(&choices);
+                            lines.show(&choices);
                             continue;
                         }
                     };
@@ -208,8 +273,12 @@ impl Asking {
                     decide(world, &approval, allow, scope, because);
                     return;
                 }
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => {
+                NextLine::NotYet => continue,
+                NextLine::Stop => {
+                    interrupted.store(true, Ordering::Relaxed);
+                    return;
+                }
+                NextLine::Gone => {
                     // Nobody can type any more.
                     self.policy = Policy::Tell { ends: true };
                     output::note("");

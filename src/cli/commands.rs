@@ -11,6 +11,8 @@ pub(super) struct Commands {
     pub(super) scene: Option<String>,
     /// The provider, where it was named.
     pub(super) provider: Option<String>,
+    /// The words of another command with which what is left goes on, where it is not `workshop run`.
+    pub(super) go_on: Option<Vec<String>>,
 }
 
 impl Commands {
@@ -22,6 +24,10 @@ impl Commands {
 
     /// How what is left goes on.
     pub(super) fn run_on(&self) -> String {
+        if let Some(words) = &self.go_on {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            return format!("workshop {}", words.join(" "));
+        }
         format!("workshop run{}{} --until idle", self.folder(), self.options())
     }
 
@@ -62,11 +68,14 @@ mod tests {
             workspace: Some("my room's".into()),
             scene: Some("newsroom".into()),
             provider: Some("scripted:script.yaml".into()),
+            go_on: None,
         };
         let told = commands.answer(&ApprovalId::parse("7-1-0-abcd").expect("it has the shape"));
         assert!(told.contains("workshop approvals allow 7-1-0-abcd 'my room'\\''s'"), "{told}");
         let run = commands.run_on();
         assert_eq!(run, "workshop run 'my room'\\''s' --scene newsroom --provider scripted:script.yaml --until idle");
+        let of_talk = Commands { go_on: Some(vec!["agent".into(), "my room".into()]), ..Commands::default() };
+        assert_eq!(of_talk.run_on(), "workshop agent 'my room'");
         assert_eq!(Commands::default().run_on(), "workshop run --until idle");
     }
 }

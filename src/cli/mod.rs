@@ -2,6 +2,7 @@
 
 mod acp;
 mod acts;
+mod agent;
 mod allow;
 mod answers;
 mod approvals;
@@ -153,6 +154,8 @@ enum Command {
     Init(init::Arguments),
     /// Run a room without a window
     Run(Box<run::Arguments>),
+    /// Talk to one agent in the terminal
+    Agent(agent::Arguments),
     /// Let work go on beside your editor: one step at a time, or on and on
     Daemon(daemon::Arguments),
     /// Say which work is unfinished, what it cost so far and what it waits for
@@ -190,9 +193,10 @@ enum Command {
 }
 
 /// The words that a command line may begin with.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "init",
     "run",
+    "agent",
     "daemon",
     "status",
     "approvals",
@@ -237,6 +241,7 @@ pub fn main() -> ExitCode {
     let outcome = match arguments.command {
         Some(Command::Init(arguments)) => init::init(&arguments),
         Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Agent(arguments)) => agent::agent(&arguments),
         Some(Command::Daemon(arguments)) => daemon::daemon(&arguments),
         Some(Command::Status(arguments)) => status::status(&arguments),
         Some(Command::Approvals(arguments)) => approvals::approvals(&arguments),

@@ -36,6 +36,14 @@ pub(super) fn result(text: &str) -> Result<(), Complaint> {
     written.and_then(|()| out.flush()).map_err(|error| unwritable("standard output", &error))
 }
 
+/// Prints a part of a result as it comes; the cursor stays behind it.
+pub(super) fn part(text: &str) -> Result<(), Complaint> {
+    hide_status();
+    let mut out = io::stdout().lock();
+    let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| unwritable("standard output", &error))
+}
+
 /// Prints a value on standard output, as JSON on one line.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Complaint> {
     let json = serde_json::to_string(value).map_err(Complaint::failed)?;

@@ -2,7 +2,8 @@
 //!
 //! A folder is a workspace if it has a `settings.yaml`. Where none is named, the current folder is meant if it is one,
 //! else `./my-workshop`, which `run` and the window make on first use. A folder that is named is made into a workspace
-//! by `init`, and by the window where nothing is there yet; every other command says that there is none.
+//! by `init`, and by the window where nothing is there yet; every other command says that there is none. A folder that is
+//! an agent by itself, as `agent.mdx` in it says, is as good as one to whoever names it and opens no window.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use clap::Args;
 
 use super::{Complaint, output};
 use crate::base::text::nearest;
-use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_workspace};
+use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_agent_folder, is_workspace};
 use crate::workspace::starter::{self, ADOPTED_SCENE};
 
 /// In which workspace a command works, and how it prints what comes of it.
@@ -38,7 +39,9 @@ pub(super) enum Absent {
 /// The workspace that a command works on.
 pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf, Complaint> {
     let folder = meant(named)?;
-    if is_workspace(&folder) {
+    // The window draws a scene, which an agent's folder gets once it is a workspace.
+    let is_agent = named.is_some() && absent != Absent::Make && is_agent_folder(&folder);
+    if is_workspace(&folder) || is_agent {
         return Ok(folder);
     }
     let may_make = match named {

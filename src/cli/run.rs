@@ -215,7 +215,8 @@ enum Opened<'a> {
     HandedOver(Box<Report>),
 }
 
-fn hear_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
+/// Notes from now on where a person wants to stop. To be asked for once.
+pub(super) fn hear_interrupts() -> Result<Arc<AtomicBool>, Complaint> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).map_err(Complaint::failed)?;
@@ -284,6 +285,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         workspace: named.map(|named| named.display().to_string()),
         scene: options.scene.clone().map(|scene| status::stem(&scene).to_owned()),
         provider: arguments.provider.as_ref().or(arguments.model.as_ref()).and(provider),
+        go_on: None,
     };
     let mut run = Run {
         task: given.task,

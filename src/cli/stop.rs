@@ -28,6 +28,8 @@ pub(super) enum Stop {
     AfterOneTurnEach,
     /// When the task is over.
     AfterTask,
+    /// The same, without a look back at what was done: that is had another time.
+    AfterAnswer,
     /// When a person says so.
     Never,
 }
@@ -35,7 +37,7 @@ pub(super) enum Stop {
 impl Stop {
     /// Whether a run that only a person can bring on ends there, where the command line does not say.
     pub(super) fn ends_when_held(self) -> bool {
-        matches!(self, Self::WhenIdle | Self::AfterTask | Self::AfterOneTurnEach)
+        matches!(self, Self::WhenIdle | Self::AfterTask | Self::AfterAnswer | Self::AfterOneTurnEach)
     }
 
     /// How the run ended, if it did.
@@ -44,13 +46,14 @@ impl Stop {
             Self::AtTick(last) => {
                 (world.resource::<SimClock>().tick() >= last).then(|| time_is_over(world, task, asking))
             }
-            Self::AfterTask => task?.verdict(world).or_else(|| held(world, task, asking)),
+            Self::AfterTask | Self::AfterAnswer => task?.verdict(world).or_else(|| held(world, task, asking)),
             Self::WhenIdle => idle(world, task, asking),
             Self::AfterOneTurnEach => after_one_turn_each(world, asking),
             Self::Never => held(world, None, asking),
         };
         // What was done is looked back at before the room is closed.
-        let is_learning = self.ends_when_held() && !world.resource::<Lessons>().is_empty();
+        let looks_back = self.ends_when_held() && self != Self::AfterAnswer;
+        let is_learning = looks_back && !world.resource::<Lessons>().is_empty();
         let ended = ended.filter(|_| !is_learning);
         ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
     }

@@ -33,7 +33,7 @@ const fn place(name: &'static str, writes: AgentWrites, why: &'static str) -> Gu
 }
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].
-pub const GUARDED_PLACES: [GuardedPlace; 15] = [
+pub const GUARDED_PLACES: [GuardedPlace; 17] = [
     place("settings.yaml", AgentWrites::Never, "only a person changes the settings"),
     place("settings.yml", AgentWrites::Never, "only a person changes the settings"),
     place("storage", AgentWrites::Never, "only a person changes what the program goes by"),
@@ -44,6 +44,8 @@ pub const GUARDED_PLACES: [GuardedPlace; 15] = [
     place("workflows", AgentWrites::Asked, "a workflow sets agents to work"),
     place("agents", AgentWrites::Asked, "this folder holds what agents are and are taught"),
     place("templates", AgentWrites::Asked, "this folder holds what agents are and are taught"),
+    place("skills", AgentWrites::Asked, "skills tell agents what to do"),
+    place("heartbeat.md", AgentWrites::Asked, "it says when an agent wakes, and for what"),
     place("tasks", AgentWrites::Judged, "tasks become work, and a person's mark in them counts"),
     place("boards", AgentWrites::Judged, "what elements hold is changed in somebody's name"),
     place("memory", AgentWrites::Judged, "what agents remember is written in their own name"),
@@ -54,13 +56,24 @@ pub const GUARDED_PLACES: [GuardedPlace; 15] = [
 /// Everything whose name begins with a dot, at any depth.
 pub const HIDDEN: GuardedPlace = place(".*", AgentWrites::Never, "files that begin with a dot are the program's own");
 
+/// What a file ends in that is an agent by itself, whatever its name.
+const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
+
+/// Whether a file that lies in the workspace's own folder defines an agent: the folder is an agent by itself then.
+pub fn is_agent_at_top(path: &str) -> bool {
+    let is_named = |ending: &str| path.strip_suffix(ending).is_some_and(|stem| !stem.is_empty());
+    let is_file_there = !path.contains(['/', '\\']) && !path.starts_with('.');
+    is_file_there && (["agent.mdx", "agent.md"].contains(&path) || AGENT_ENDINGS.into_iter().any(is_named))
+}
+
 /// The guarded place in which a path of the workspace lies, however it is spelt; nothing for ordinary files.
 pub fn guarded(path: &str) -> Option<&'static GuardedPlace> {
     let path = folded(path);
     if path.split('/').any(|part| part.starts_with('.')) {
         return Some(&HIDDEN);
     }
-    let first = path.split('/').next().unwrap_or_default();
+    let is_agent = is_agent_at_top(&path);
+    let first = if is_agent { "agents" } else { path.split('/').next().unwrap_or_default() };
     GUARDED_PLACES.iter().find(|place| folded(place.name) == first)
 }
 
@@ -80,10 +93,15 @@ mod tests {
             (".git/hooks/pre-commit", ".*"),
             ("project/.git/config", ".*"),
             (".mcp.json", ".*"),
+            ("agent.mdx", "agents"),
+            ("Agent.MD", "agents"),
+            ("ada.agent.yaml", "agents"),
         ] {
             assert_eq!(guarded(path).map(|place| place.name), Some(name), "{path}");
         }
-        for path in ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x"] {
+        for path in
+            ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x", "src/agent.mdx"]
+        {
             assert_eq!(guarded(path), None, "{path}");
         }
     }

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
+pub use super::guarded::is_agent_at_top;
 pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
 use crate::base::Problem;
@@ -31,6 +32,20 @@ pub fn is_workspace(folder: &Path) -> bool {
     folder.join(SETTINGS_FILE).is_file()
 }
 
+/// The scene of a folder that is an agent by itself and has none. No such file is ever written.
+pub const SCENE_OF_AGENT: &str = "scenes/agent.yaml";
+
+/// Whether a folder is an agent by itself: a document in it, not below it, says what the agent is.
+pub fn is_agent_folder(folder: &Path) -> bool {
+    agents_at_top(folder).next().is_some()
+}
+
+/// The names of the files of a folder that define agents, not of those below it.
+pub fn agents_at_top(folder: &Path) -> impl Iterator<Item = String> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| is_agent_at_top(name))
+}
+
 /// The workspace that is meant: the one named, else the current folder if it is one, else `my-workshop` in it.
 /// It need not exist yet.
 pub fn find(named: Option<&Path>, current: &Path) -> PathBuf {
@@ -53,11 +68,14 @@ pub fn matters(path: &str) -> bool {
     }
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match parts.as_slice() {
-        [name] => *name == SETTINGS_FILE || INSTRUCTIONS.contains(name),
+        [name] => *name == SETTINGS_FILE || *name == HEARTBEAT || INSTRUCTIONS.contains(name) || is_agent_at_top(name),
         ["scenes", _] => matches!(extension, "yaml" | "yml"),
         ["agents", ..] => {
-            matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml")
+            let ending = extension.to_ascii_lowercase();
+            let is_code = || ending == "ts" && parts.contains(&"modules");
+            matches!(ending.as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml") || is_code()
         }
+        ["skills", .., name] => name.eq_ignore_ascii_case("SKILL.md"),
         ["templates", .., name] => {
             let name = name.to_ascii_lowercase();
             name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
@@ -70,7 +88,11 @@ pub fn matters(path: &str) -> bool {
 }
 
 /// The folders with files that matter to a room.
-pub(super) const ROOM_FOLDERS: [&str; 7] = ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows"];
+pub(super) const ROOM_FOLDERS: [&str; 8] =
+    ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
+
+/// Where a folder that is an agent by itself says when its agent wakes.
+const HEARTBEAT: &str = "heartbeat.md";
 
 /// Where other products keep the MCP servers of a workspace: the one hidden file that a room goes by.
 pub const MCP_FILE: &str = ".mcp.json";
@@ -143,7 +165,7 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// The paths of every file that matters, in order.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE]
+    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT]
         .into_iter()
         .chain(INSTRUCTIONS)
     {
@@ -151,6 +173,7 @@ pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
             walk.paths.push(name.to_owned());
         }
     }
+    walk.paths.extend(agents_at_top(root));
     for folder in ROOM_FOLDERS {
         walk.folder(&root.join(folder), 1);
     }

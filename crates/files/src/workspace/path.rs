@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::guarded::{AgentWrites, guarded};
+use super::guarded::{AgentWrites, guarded, is_agent_at_top};
 use crate::base::spelling::{folded, is_unseen, nfc, skeleton};
 use crate::base::text::truncate;
 
@@ -164,6 +164,7 @@ pub fn is_closed_name(name: &str) -> bool {
 pub fn kind_of(path: &str) -> FileKind {
     match path.split_once('/').map_or("", |(first, _)| first) {
         "agents" | "templates" => FileKind::Agent,
+        "" if is_agent_at_top(path) => FileKind::Agent,
         "memory" => FileKind::Memory,
         "artifacts" => FileKind::Artifact,
         "scenes" => FileKind::Scene,

@@ -37,7 +37,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
     let text = start.files.get(&start.scene).cloned();
     let (doc, mut problems) =
         text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
-    if text.is_none() {
+    // A folder that is an agent by itself needs none.
+    if text.is_none() && start.scene != layout::SCENE_OF_AGENT {
         let others: Vec<&str> =
             start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
         let remedy = match others.as_slice() {
@@ -47,7 +48,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
     // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
-    let paths = start.files.keys().filter(|path| path.starts_with("agents/") || path.starts_with("templates/"));
+    let is_agent = |path: &str| path.starts_with("agents/") || path.starts_with("templates/");
+    let paths = start.files.keys().filter(|path| is_agent(path) || layout::is_agent_at_top(path));
     let messages: Vec<FileChanged> =
         paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
     // A carried room knows what its scene said last while the text could be read.

@@ -3,6 +3,7 @@
 
 use super::profile::AgentProfile;
 use crate::base::{Id, Problem, free_id, is_reserved, text};
+use crate::workspace::layout::is_agent_at_top;
 
 /// One format of agent files.
 pub struct AgentFormat {
@@ -75,8 +76,11 @@ pub fn is_document(stem: &str) -> bool {
 }
 
 /// The folders and the name of a file that may define an agent, by its path: it lies in `agents/` at any depth, and
-/// neither it nor a folder above it is something else.
+/// neither it nor a folder above it is something else; or it makes the workspace's own folder an agent.
 pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
+    if is_agent_at_top(path) {
+        return Some(("", path));
+    }
     place_below(path.strip_prefix("agents/")?)
 }
 
@@ -91,7 +95,7 @@ pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
 /// The name of a file without its ending: `ada` for `agents/ada.md`, `powershell-5.1` for `powershell-5.1.md`; of an
 /// agent that is a folder the folder's name: `ada` for `agents/ada/agent.mdx`.
 pub fn stem(path: &str) -> &str {
-    if let Some(folder) = folder_of_agent(path) {
+    if let Some(folder) = folder_of_agent(path).filter(|folder| !folder.is_empty()) {
         return folder.rsplit('/').next().unwrap_or(folder);
     }
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -100,9 +104,10 @@ pub fn stem(path: &str) -> &str {
     if stem.is_empty() { name } else { stem }
 }
 
-/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`.
+/// The folder that is an agent, by the path of its document: `agents/ada` for `agents/ada/agent.mdx`, and the empty path,
+/// which is the workspace itself, for `agent.mdx`.
 pub fn folder_of_agent(path: &str) -> Option<&str> {
-    let (folder, name) = path.rsplit_once('/')?;
+    let Some((folder, name)) = path.rsplit_once('/') else { return (path == DOCUMENT_OF_FOLDER).then_some("") };
     (name.eq_ignore_ascii_case(DOCUMENT_OF_FOLDER) && folder != "agents").then_some(folder)
 }
 
@@ -123,6 +128,13 @@ pub fn title(stem: &str) -> String {
 pub fn id_of_path(path: &str) -> String {
     let id = id_of_name(stem(path));
     if id.is_empty() { "agent".to_owned() } else { id }
+}
+
+/// The id of an agent that is the workspace's own folder, where its file gives none: it is called like its agent, for the
+/// file's name says nothing.
+pub(super) fn id_at_top(path: &str, name: &str) -> Option<String> {
+    let is_nameless = is_agent_at_top(path) && stem(path) == "agent";
+    is_nameless.then(|| id_of_name(name)).filter(|id| !id.is_empty())
 }
 
 /// The ids that a file may go by where another file has the one that its path stands for, best first: `team-two` for
@@ -191,6 +203,9 @@ mod tests {
         assert_eq!(id_of_path("agents/***.md"), "agent");
         assert_eq!(id_of_path("agents/team/ada/agent.mdx"), "ada");
         assert_eq!(id_of_path("agents/ada.mdx"), "ada");
+        assert_eq!((id_of_path("agent.mdx"), folder_of_agent("agent.mdx")), ("agent".to_owned(), Some("")));
+        assert_eq!(id_at_top("agent.mdx", "Weather Man").as_deref(), Some("weather-man"));
+        assert_eq!(id_at_top("agents/ada/agent.mdx", "Weather Man"), None);
         assert_eq!(title(stem("agents/data-analyst.md")), "Data Analyst");
     }
 }

@@ -5,7 +5,9 @@ use std::collections::btree_map::Entry::{Occupied, Vacant};
 
 use serde_json::{Map, Value};
 
-use super::agent_file::{AgentFile, AgentFormat, claim_id, id_of_name, id_of_path, place_of_agent, stem, title};
+use super::agent_file::{
+    AgentFile, AgentFormat, claim_id, id_at_top, id_of_name, id_of_path, place_of_agent, stem, title,
+};
 use super::front_matter::{self, FrontMatterError};
 use super::keys::{Keys, LEAST_SAFETY_MODE, LIMITING_KEYS};
 use super::limits::{self, Limit, Meaning};
@@ -178,16 +180,18 @@ pub(super) fn read_entries(
     let mut keys = Keys { path, text, known, limits, problems };
     let explicit_id = keys.text("id").map(|id| id_of_name(&id)).filter(|id| !id.is_empty());
     let has_explicit_id = explicit_id.is_some();
-    let (id, reserved) = claim_id(path, explicit_id.unwrap_or_else(|| id_of_path(path)));
+    let name = keys.text("name").map(|name| text::one_line(&name)).filter(|name| !name.is_empty());
+    let name = name.or_else(|| first_heading(body)).unwrap_or_else(|| name_of_path(path));
+    let id_by_itself = || id_at_top(path, &name).unwrap_or_else(|| id_of_path(path));
+    let (id, reserved) = claim_id(path, explicit_id.unwrap_or_else(id_by_itself));
     let reserved_id = reserved.map(|(id, problem)| {
         let line = keys.line("id");
         keys.problems.push(problem.at_line(line));
         id
     });
-    let name = keys.text("name").map(|name| text::one_line(&name)).filter(|name| !name.is_empty());
     let profile = AgentProfile {
         id,
-        name: name.or_else(|| first_heading(body)).unwrap_or_else(|| name_of_path(path)),
+        name,
         description: keys.text("description").map(|text| text::one_line(&text)).unwrap_or_default(),
         instructions: body.trim_end().to_owned(),
         role: keys.text("agent_type").map(|role| id_of_name(&role)).filter(|role| !role.is_empty()),

@@ -1,6 +1,6 @@
 //! Reads an agent from a document with tools of its own: `agents/NAME/agent.mdx`, and `agents/NAME.mdx` by itself.
 
-use super::agent_file::{AgentFile, AgentFormat, place_of_agent};
+use super::agent_file::{AgentFile, AgentFormat, claim_id, id_at_top, place_of_agent};
 use super::markdown;
 use crate::base::{Problem, text};
 use crate::document::{self, AgentDocument};
@@ -29,6 +29,11 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     } else {
         profile.name = markdown::name_of_path(path);
         document.name.clone_from(&profile.name);
+    }
+    if let Some(id) = id_at_top(path, &profile.name).filter(|_| !file.has_explicit_id && !file.malformed) {
+        let (id, reserved) = claim_id(path, id);
+        profile.id = id;
+        file.problems.extend(reserved.map(|(_, problem)| problem));
     }
     profile.instructions = document::identity(&document);
     if profile.description.is_empty() {
@@ -86,6 +91,15 @@ mod tests {
         );
         assert_eq!((profile.tools, profile.own_tools.len()), (None, 1));
         assert_eq!(profile.own_tools[0].code.first_line, 15);
+    }
+
+    #[test]
+    fn the_document_of_the_workspace_itself_is_an_agent_called_like_its_heading() {
+        assert!((FORMAT.matches)("agent.mdx") && !(FORMAT.matches)("notes.mdx") && !(FORMAT.matches)("docs/agent.mdx"));
+        let profile = read("agent.mdx", DOCUMENT).profile;
+        assert_eq!((&*profile.id, &*profile.name), ("weather-man", "Weather Man"));
+        assert_eq!(&*read("agent.mdx", "## Purpose\n\nP\n").profile.id, "agent");
+        assert_eq!(&*read("agent.mdx", "---\nid: sun\n---\n# Agent: X\n\n## Purpose\n\nP\n").profile.id, "sun");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::front_matter::{FrontMatter, FrontMatterError, normalise};
 use super::loose_front::Entry;
 use super::markdown::{KEYS, malformed, our_spelling, read_entries};
 use crate::base::Problem;
+use crate::workspace::layout::is_agent_at_top;
 use crate::workspace::yaml;
 
 /// `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, in capitals or not, also as `.yml`.
@@ -26,7 +27,8 @@ const ALIASES: [(&str, &str); 4] =
 const PROMPT: &str = "system_prompt";
 
 fn is_agent_file(path: &str) -> bool {
-    let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/"));
+    let at_top = || is_agent_at_top(path).then_some(path);
+    let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/")).or_else(at_top);
     let name = below.and_then(place_below).map(|(_, name)| name.to_ascii_lowercase()).unwrap_or_default();
     ENDINGS.iter().any(|ending| name.strip_suffix(ending).is_some_and(|stem| !stem.is_empty()))
 }

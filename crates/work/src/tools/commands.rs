@@ -35,7 +35,7 @@ const MEETING_A_LIMIT: [&str; 4] =
     ["Read-only file system", "Permission denied", "Device or resource busy", "Operation not permitted"];
 /// What an agent is told then.
 const WHAT_PROGRAMS_WRITE: &str = "Programs that you run write ordinary files and folders of the workspace. They change \
-    nothing in agents, boards, inbox, memory, outbox, scenes, sessions, storage, tasks, templates and workflows, nothing \
+    nothing in agents, boards, inbox, memory, outbox, scenes, sessions, skills, storage, tasks, templates and workflows, nothing \
     that begins with a dot, no settings and no AGENTS.md; use your own tools for those. Folders at the top level of the \
     workspace cannot be moved or removed, and files there cannot be replaced by others. On some computers nothing new can \
     be made there either: write into a folder that is there, such as artifacts.";

@@ -1,0 +1,145 @@
+//! Which agent is meant by a path, in which workspace it lives, and where what it was told is kept.
+
+use std::path::{Path, PathBuf};
+
+use super::super::Complaint;
+use crate::agent::formats::format_of;
+use crate::workspace::layout::{agents_at_top, is_agent_at_top, is_workspace};
+
+/// Documents that make a folder an agent, the one that counts first.
+const DOCUMENTS: [&str; 2] = ["agent.mdx", "agent.md"];
+
+/// An agent's file and the workspace that it belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct AgentPlace {
+    /// The workspace's folder; the agent's own where it belongs to none.
+    pub(super) workspace: PathBuf,
+    /// The agent's file in it.
+    pub(super) file: String,
+}
+
+impl AgentPlace {
+    /// The agent that a path means: its file, or the folder that it is.
+    pub(super) fn of(path: &Path) -> Result<Self, Complaint> {
+        let shown = path.display();
+        let full = path.canonicalize().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Complaint::usage(format!("there is no file and no folder {shown}"))
+                .hint("name an agent's file, or the folder that has its agent.mdx"),
+            _ => Complaint::usage(format!("{shown}: {error}")),
+        })?;
+        let document = if full.is_dir() { document_in(&full, path)? } else { full };
+        // The nearest workspace of which it is an agent.
+        let folders = document.ancestors().skip(1).filter(|folder| is_workspace(folder));
+        let found = folders.filter_map(|folder| Some((folder, path_in(folder, &document)?)));
+        if let Some((folder, file)) = found.into_iter().find(|(_, file)| format_of(file).is_some()) {
+            return Ok(Self { workspace: folder.to_owned(), file });
+        }
+        let alone = document.parent().and_then(|folder| Some((folder, path_in(folder, &document)?)));
+        match alone.filter(|(_, file)| is_agent_at_top(file)) {
+            Some((folder, file)) => Ok(Self { workspace: folder.to_owned(), file }),
+            None => Err(Complaint::usage(format!("{shown} is no agent's file, and no workspace has it as one"))
+                .hint("put it into agents/ of a workspace, or call it agent.md or agent.mdx in a folder of its own")),
+        }
+    }
+
+    /// The agent's own folder in the workspace, where it has one: empty where that is the workspace itself.
+    fn own_folder(&self) -> Option<&str> {
+        match self.file.rsplit_once('/') {
+            None => Some(""),
+            Some((folder, name)) => (folder != "agents" && DOCUMENTS.contains(&name)).then_some(folder),
+        }
+    }
+
+    /// Where an agent of this id keeps what it was told, what it was at last, and what it did day by day.
+    pub(super) fn kept(&self, agent: &str) -> Kept {
+        let folder = |name: &str| match self.own_folder() {
+            Some("") => self.workspace.join(name),
+            Some(own) => self.workspace.join(own).join(name),
+            None => self.workspace.join(name).join(agent),
+        };
+        Kept { sessions: folder("sessions"), state: folder("state"), logs: folder("logs") }
+    }
+
+    /// The folder in which its skills lie, as a path of the workspace.
+    pub(super) fn skills_folder(&self) -> String {
+        match self.own_folder() {
+            None | Some("") => "skills".to_owned(),
+            Some(own) => format!("{own}/skills"),
+        }
+    }
+}
+
+/// The folders of what is kept of an agent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Kept {
+    pub(super) sessions: PathBuf,
+    pub(super) state: PathBuf,
+    pub(super) logs: PathBuf,
+}
+
+/// The document that makes a folder an agent.
+fn document_in(folder: &Path, named: &Path) -> Result<PathBuf, Complaint> {
+    if let Some(name) = DOCUMENTS.into_iter().find(|name| folder.join(name).is_file()) {
+        return Ok(folder.join(name));
+    }
+    let mut others: Vec<String> = agents_at_top(folder).collect();
+    others.sort_unstable();
+    match others.as_slice() {
+        [one] => Ok(folder.join(one)),
+        [] => Err(Complaint::usage(format!("{} is no agent: it has no agent.mdx", named.display()))
+            .hint("write one, or name the file of an agent of a workspace, such as agents/ada.md")),
+        several => Err(Complaint::usage(format!("{} has several agents", named.display()))
+            .hint(format!("name the file of one of them: {}", several.join(", ")))),
+    }
+}
+
+/// A path as the workspace has it, with `/` between its parts.
+fn path_in(folder: &Path, file: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = file.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, path: &str) {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+        std::fs::write(path, "").expect("files can be written");
+    }
+
+    fn place(path: &Path) -> (String, String) {
+        let place = AgentPlace::of(path).expect("it is an agent");
+        let workspace = place.workspace.file_name().expect("it has a name").to_string_lossy().into_owned();
+        (workspace, place.file)
+    }
+
+    #[test]
+    fn an_agent_belongs_to_the_workspace_that_has_it_and_else_to_its_own_folder() {
+        let folder = tempfile::tempdir().expect("there is room");
+        for path in ["room/settings.yaml", "room/agents/ada.md", "room/agents/bo/agent.mdx", "room/notes/cy/agent.md"] {
+            write(folder.path(), path);
+        }
+        let of = |path: &str| place(&folder.path().join(path));
+        assert_eq!(of("room/agents/ada.md"), ("room".into(), "agents/ada.md".into()));
+        assert_eq!(of("room/agents/bo"), ("room".into(), "agents/bo/agent.mdx".into()));
+        assert_eq!(of("room/notes/cy"), ("cy".into(), "agent.md".into()));
+        write(folder.path(), "room/notes/odd.md");
+        write(folder.path(), "two/a.agent.yaml");
+        assert_eq!(of("two"), ("two".into(), "a.agent.yaml".into()));
+        write(folder.path(), "two/b.agent.yaml");
+        for wrong in ["two", "room", "nowhere", "room/notes/odd.md"] {
+            assert!(AgentPlace::of(&folder.path().join(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_lies_in_the_folder_of_the_agent_if_it_has_one() {
+        let of = |file: &str| AgentPlace { workspace: PathBuf::from("w"), file: file.to_owned() };
+        assert_eq!(of("agent.mdx").kept("ada").sessions, Path::new("w/sessions"));
+        assert_eq!(of("agents/ada/agent.mdx").kept("ada").logs, Path::new("w/agents/ada/logs"));
+        assert_eq!(of("agents/ada.md").kept("ada").state, Path::new("w/state/ada"));
+        assert_eq!(of("agents/ada/agent.mdx").skills_folder(), "agents/ada/skills");
+    }
+}

@@ -1,0 +1,218 @@
+//! What was said in a session with one agent, as a JSON list in `sessions/ID/history.json`: what a person said, what the
+//! agent said, which tools it called with what result.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::super::Complaint;
+use crate::base::calendar;
+use crate::mind::ToolCall;
+
+/// What the file of a session is called.
+const FILE: &str = "history.json";
+/// No history is longer, in bytes.
+const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// No name of a session is longer.
+const NAME_CHARS_AT_MOST: usize = 64;
+
+/// Who said something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Speaker {
+    User,
+    Assistant,
+    /// The result of a tool.
+    Tool,
+}
+
+/// A tool that was called.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct CalledTool {
+    pub(super) id: String,
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) arguments: Value,
+}
+
+impl From<&ToolCall> for CalledTool {
+    fn from(call: &ToolCall) -> Self {
+        Self { id: call.id.clone(), name: call.name.clone(), arguments: call.arguments.clone() }
+    }
+}
+
+/// One message.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Entry {
+    pub(super) role: Speaker,
+    pub(super) content: String,
+    /// The tools that the agent called with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tool_calls: Vec<CalledTool>,
+    /// Of a result: the call that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tool_call_id: Option<String>,
+    /// Of a result: whether the tool did not do what it was to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) is_error: Option<bool>,
+    /// When, in UTC: `2026-01-31T10:20:30Z`.
+    #[serde(default)]
+    pub(super) timestamp: String,
+}
+
+impl Entry {
+    /// Words, said now.
+    pub(super) fn words(role: Speaker, content: impl Into<String>) -> Self {
+        let (content, timestamp) = (content.into(), now());
+        Self { role, content, tool_calls: Vec::new(), tool_call_id: None, is_error: None, timestamp }
+    }
+
+    /// What a call came to, now.
+    pub(super) fn result(call: &str, content: impl Into<String>, is_error: bool) -> Self {
+        let answers = Some(call.to_owned());
+        Self { tool_call_id: answers, is_error: Some(is_error), ..Self::words(Speaker::Tool, content) }
+    }
+}
+
+/// The time in UTC as files have it.
+pub(super) fn now() -> String {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    calendar::stamp(i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX)) + "Z"
+}
+
+/// The history of one session.
+pub(super) struct History {
+    path: PathBuf,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl History {
+    /// Where the history of a session lies.
+    pub(super) fn path(sessions: &Path, session: &str) -> PathBuf {
+        sessions.join(session).join(FILE)
+    }
+
+    /// Reads the history of a session; an empty one where there is none yet.
+    pub(super) fn read(sessions: &Path, session: &str) -> Result<Self, Complaint> {
+        let path = Self::path(sessions, session);
+        let shown = path.display().to_string();
+        let hint = "correct the file, or move it away: the session begins anew then";
+        let text = match fs::metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { path, entries: Vec::new() }),
+            Ok(found) if found.len() > BYTES_AT_MOST => {
+                return Err(Complaint::failed(format!("{shown} is larger than {BYTES_AT_MOST} bytes")).hint(hint));
+            }
+            _ => {
+                fs::read_to_string(&path).map_err(|error| Complaint::failed(format!("{shown}: {error}")).hint(hint))?
+            }
+        };
+        let entries = if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&text) };
+        let unreadable = |error| Complaint::failed(format!("{shown} is no history: {error}")).hint(hint);
+        Ok(Self { path, entries: entries.map_err(unreadable)? })
+    }
+
+    /// Writes it: whoever reads it meanwhile sees the old one or the new one.
+    pub(super) fn write(&self) -> Result<(), Complaint> {
+        let failed =
+            |error: std::io::Error| Complaint::failed(format!("{} could not be written: {error}", self.path.display()));
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let text = serde_json::to_string_pretty(&self.entries).map_err(Complaint::failed)? + "\n";
+        let beside = self.path.with_extension("json.part");
+        fs::write(&beside, text).and_then(|()| fs::rename(&beside, &self.path)).map_err(failed)
+    }
+
+    /// The whole session as the room takes it in.
+    pub(super) fn to_session_file(&self, agent: &str, session: &str) -> Result<String, Complaint> {
+        let messages: Vec<Value> = self.entries.iter().map(message).collect();
+        let text = json!({ "session_id": session, "agent_id": agent, "messages": messages });
+        serde_yaml::to_string(&text).map_err(Complaint::failed)
+    }
+}
+
+/// A message as a session file has it.
+fn message(entry: &Entry) -> Value {
+    let call = |call: &CalledTool| json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } });
+    let mut message = json!({ "role": entry.role, "content": entry.content });
+    if !entry.tool_calls.is_empty() {
+        message["tool_calls"] = entry.tool_calls.iter().map(call).collect();
+    }
+    if let Some(answers) = &entry.tool_call_id {
+        message["tool_call_id"] = answers.as_str().into();
+    }
+    message
+}
+
+/// The names of the sessions that there are.
+pub(super) fn sessions_in(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().join(FILE).is_file());
+    let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// A word that can be the name of a session, which is a folder.
+pub(super) fn parse_session(name: &str) -> Result<String, String> {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    if name.is_empty() || name.len() > NAME_CHARS_AT_MOST || name.starts_with('.') || !name.chars().all(is_plain) {
+        return Err(format!("letters, digits, -, _ and ., at most {NAME_CHARS_AT_MOST} of them"));
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::session_files::parse;
+
+    #[test]
+    fn a_history_is_read_as_it_was_written_and_the_room_takes_it_in() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let mut history = History::read(folder.path(), "main").expect("none is an empty one");
+        let call = CalledTool { id: "call-1".into(), name: "forecast".into(), arguments: json!({ "city": "Ulm" }) };
+        history.entries = vec![
+            Entry::words(Speaker::User, "How is it?\n# not a comment"),
+            Entry { tool_calls: vec![call], ..Entry::words(Speaker::Assistant, "") },
+            Entry::result("call-1", "rain: \"heavy\"", false),
+            Entry::words(Speaker::Assistant, "It rains."),
+        ];
+        history.write().expect("it can be written");
+        let read = History::read(folder.path(), "main").expect("it can be read");
+        assert_eq!(read.entries, history.entries);
+        assert_eq!(sessions_in(folder.path()), ["main"]);
+        let session = parse(&read.to_session_file("weather", "weather.main").expect("it is text")).expect("it fits");
+        assert_eq!((session.agent_id.as_str(), session.messages.len()), ("weather", 4));
+        assert_eq!(session.messages[1].tool_calls[0].arguments, json!({ "city": "Ulm" }));
+        assert_eq!(session.messages[2].content, "rain: \"heavy\"");
+        assert!(!session.begins(), "nothing is asked");
+    }
+
+    #[test]
+    fn what_the_reference_writes_is_read_and_what_is_none_is_told() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = History::path(folder.path(), "main");
+        fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("there is room");
+        let text = r#"[{"role":"user","content":"Hi","timestamp":"2026-02-08T10:00:00.000Z"}]"#;
+        fs::write(&path, text).expect("there is room");
+        assert_eq!(History::read(folder.path(), "main").expect("it fits").entries[0].content, "Hi");
+        fs::write(&path, "[{]").expect("there is room");
+        let complaint = History::read(folder.path(), "main").err().expect("it is no JSON");
+        assert!(complaint.what.is_some_and(|what| what.contains("history.json")) && complaint.hint.is_some());
+    }
+
+    #[test]
+    fn the_name_of_a_session_is_the_name_of_a_folder() {
+        for name in ["main", "work-2", "a.b_c"] {
+            assert_eq!(parse_session(name).as_deref(), Ok(name));
+        }
+        for name in ["", "..", ".x", "a/b", "a b", "ü"] {
+            assert!(parse_session(name).is_err(), "{name}");
+        }
+    }
+}

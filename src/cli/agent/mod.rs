@@ -1,0 +1,235 @@
+//! `workshop agent`: talks to one agent, in the terminal or with a single prompt.
+//!
+//! In reading order: which agent is meant ([`folder`]), what was said before ([`history`]), how far an answer is
+//! ([`progress`]) and how that is told ([`events`]), the talk itself ([`talk`]), what a person types ([`slash`]), and the
+//! terminal ([`terminal`]).
+
+mod events;
+mod folder;
+mod history;
+mod journal;
+mod progress;
+mod skills;
+mod slash;
+mod talk;
+mod terminal;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::asking::OnAsk;
+use super::report::{Report, Verdict};
+use super::run::hear_interrupts;
+use super::{Complaint, Ending, Outcome, given, output};
+use crate::app::opening::state_folder;
+use events::AgentEvent;
+use folder::AgentPlace;
+use history::parse_session;
+use slash::{After, Typed};
+use talk::{Talk, TalkOptions};
+use terminal::{Display, Line, Terminal};
+
+/// What the file is called, among what may be deleted, in which lines are remembered that a person typed.
+const LINES_FILE: &str = "talk-lines.txt";
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// An agent's file, or a folder with an agent.mdx
+    #[arg(value_name = "FILE_OR_DIR")]
+    path: PathBuf,
+    /// Say this, print the answer alone, and end; - for standard input, @FILE for a file
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// The session to talk on in: letters, digits, -, _ and .
+    #[arg(long, value_name = "ID", default_value = "main", value_parser = parse_session)]
+    session: String,
+    /// Stands in for the agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    #[arg(long)]
+    provider: Option<String>,
+    /// Stands in for the agent's model: a model of the provider, or PROVIDER:MODEL
+    #[arg(long)]
+    model: Option<String>,
+    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    #[arg(long, value_name = "WHAT")]
+    on_ask: Option<OnAsk>,
+    /// Print what happens as JSON Lines instead of the answer: turns, messages as they come, tool calls and results
+    #[arg(long, requires = "prompt")]
+    json: bool,
+}
+
+pub(super) fn agent(arguments: &Arguments) -> Outcome {
+    let place = AgentPlace::of(&arguments.path)?;
+    let prompt = arguments.prompt.as_deref().map(given::task_words).transpose()?;
+    if prompt.is_none() && !output::can_be_asked() {
+        let complaint = Complaint::usage("nobody can type here, and nothing is asked");
+        return Err(complaint.hint("ask with --prompt TEXT, or --prompt - for what stands on standard input"));
+    }
+    let options = TalkOptions {
+        place,
+        named: arguments.path.clone(),
+        session: arguments.session.clone(),
+        provider: arguments.provider.clone(),
+        model: arguments.model.clone(),
+        on_ask: arguments.on_ask,
+        looks_back: prompt.is_some(),
+    };
+    let interrupted = hear_interrupts()?;
+    match prompt {
+        Some(prompt) => say_once(options, &prompt, arguments.json, interrupted),
+        None => talk_in_terminal(options, &interrupted),
+    }
+}
+
+/// One prompt, and the end.
+fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<AtomicBool>) -> Outcome {
+    let mut talk = Talk::open(options, None, Arc::clone(&interrupted))?;
+    let mut output_gone = None;
+    let mut display = Display::default();
+    let is_watched = output::is_watched();
+    let mut show = |event: &AgentEvent| {
+        let shown = match as_json {
+            true => output::json(event),
+            false if is_watched => display.show(event, false),
+            false => Ok(()),
+        };
+        if let Err(complaint) = shown {
+            output_gone.get_or_insert(complaint);
+            interrupted.store(true, Ordering::Relaxed);
+        }
+    };
+    let said = match slash::typed(prompt) {
+        Typed::Words(words) => talk.say(&words, &mut show),
+        Typed::Command(command, rest) => told(&mut talk, command, &rest, as_json),
+        Typed::Unknown(word) => Err(slash::unknown(&word)),
+        Typed::Nothing => Ok(Verdict::done()),
+    };
+    let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.word());
+    talk.close(reason)?;
+    if let Some(complaint) = output_gone {
+        return Err(complaint);
+    }
+    let verdict = said?;
+    let ending = verdict.ending;
+    print(verdict, as_json)?;
+    Ok(ending)
+}
+
+/// What comes of a command that stands in the place of a prompt.
+fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
+    match slash::carry_out(talk, command, rest)? {
+        After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
+        After::Told(text) => output::result(&text)?,
+        After::Leave => {}
+        After::Reopen(_) => {
+            let complaint = Complaint::usage(format!("{command} is about what comes after it, and nothing does here"));
+            return Err(complaint.hint("use --session ID or --model MODEL"));
+        }
+    }
+    Ok(Verdict::done())
+}
+
+/// Prints what an answer came to, its words only where they are not shown yet.
+fn print(verdict: Verdict, are_words_shown: bool) -> Result<(), Complaint> {
+    let nothing = Complaint { ending: Ending::Done, what: None, hint: None };
+    Report { verdict, ..Report::on(&nothing) }.print(false, true, are_words_shown)
+}
+
+/// A talk in the terminal, until the person leaves.
+fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outcome {
+    let mut talk = Talk::open(options, Some(terminal::reader()), Arc::clone(interrupted))?;
+    loop {
+        let after = match talk_on(&mut talk, interrupted) {
+            Ok(after) => after,
+            Err(complaint) => {
+                talk.close("failed")?;
+                return Err(complaint);
+            }
+        };
+        let Some(next) = after else {
+            talk.close("left")?;
+            return Ok(Ending::Done);
+        };
+        let before = talk.options.clone();
+        let read = talk.close("opened anew")?;
+        talk = match Talk::open(next, read, Arc::clone(interrupted)) {
+            Ok(talk) => talk,
+            Err(complaint) => {
+                tell(&complaint);
+                Talk::open(before, Some(terminal::reader()), Arc::clone(interrupted))?
+            }
+        };
+    }
+}
+
+/// Talks until the person leaves, or wants to talk on otherwise.
+fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptions>, Complaint> {
+    let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
+    output::note(&format!("{name}, session {session}, {messages} messages; /help says what can be typed"));
+    let commands = slash::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
+    let skills = talk.skills().skills.iter().map(|skill| format!("/skill:{}", skill.name));
+    let words = commands.chain(skills).collect();
+    let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words);
+    let mut display = Display::default();
+    let mut shown = Ok(());
+    let mut show = |event: &AgentEvent| {
+        if let Err(complaint) = display.show(event, true) {
+            shown = Err(complaint);
+        }
+    };
+    let mut stops = 0;
+    if let Some(verdict) = talk.finish(&mut show)? {
+        print(verdict, true)?;
+    }
+    loop {
+        let line = match terminal.read()? {
+            Line::Typed(line) => line,
+            Line::End => break,
+            Line::Stop if stops > 0 => break,
+            Line::Stop => {
+                stops += 1;
+                output::note("Ctrl-C once more leaves");
+                continue;
+            }
+        };
+        stops = 0;
+        interrupted.store(false, Ordering::Relaxed);
+        let said = match slash::typed(&line) {
+            Typed::Nothing => continue,
+            Typed::Unknown(word) => Err(slash::unknown(&word)),
+            Typed::Words(words) => talk.say(&words, &mut show).map(Some),
+            Typed::Command(command, rest) => match slash::carry_out(talk, command, &rest) {
+                Ok(After::Told(text)) => output::result(&text).map(|()| None),
+                Ok(After::Reopen(options)) => return Ok(Some(*options)),
+                Ok(After::Leave) => break,
+                Err(complaint) => Err(complaint),
+            },
+        };
+        match said {
+            Ok(None) => {}
+            Ok(Some(verdict)) => {
+                // Whoever stopped an answer and stops once more wants to leave.
+                stops = u32::from(verdict.ending == Ending::Interrupted);
+                print(verdict, true)?;
+            }
+            Err(complaint) if complaint.ending == Ending::ReaderGone => return Err(complaint),
+            Err(complaint) => tell(&complaint),
+        }
+        if talk.is_left() {
+            break;
+        }
+    }
+    shown.map(|()| None)
+}
+
+/// Says what is wrong; the talk goes on.
+fn tell(complaint: &Complaint) {
+    if let Some(what) = &complaint.what {
+        output::note(&format!("error: {what}"));
+    }
+    if let Some(hint) = &complaint.hint {
+        output::note(&format!("hint: {hint}"));
+    }
+}

@@ -1,0 +1,345 @@
+//! How far an agent is with its answer: what is new since the last look at the room, as events and as history.
+
+use bevy::ecs::prelude::*;
+
+use super::events::{ASSISTANT, AgentEvent};
+use super::history::{CalledTool, Entry, Speaker};
+use crate::base::ActivationKey;
+use crate::gateway::LiveText;
+use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
+use crate::mind::{CallEnd, PromptMessage, Role};
+
+/// The result of a call that was never carried out.
+const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
+
+/// A call of the turn that goes on.
+struct TurnCall {
+    call: CalledTool,
+    is_begun: bool,
+    is_over: bool,
+    /// Whether its result stands in the history.
+    is_recorded: bool,
+}
+
+/// What was seen of a piece of work so far.
+pub(super) struct Progress {
+    thread: ActivationKey,
+    /// Messages of the session that were seen, counted from its beginning.
+    seen: usize,
+    turn: u32,
+    is_turn_open: bool,
+    is_message_open: bool,
+    /// What was told of the message that is open.
+    told: String,
+    calls: Vec<TurnCall>,
+    /// Whether what was seen last is an answer that calls nothing.
+    has_concluded: bool,
+    events: Vec<AgentEvent>,
+    entries: Vec<Entry>,
+}
+
+impl Progress {
+    /// Nothing was seen of a session but its first messages, which are in the history.
+    pub(super) fn new(thread: ActivationKey, seen: &[PromptMessage]) -> Self {
+        let mut calls: Vec<TurnCall> = Vec::new();
+        for message in seen {
+            match message.role {
+                Role::Assistant => calls = of_turn(message),
+                Role::Tool => calls.retain(|call| message.answers.as_deref() != Some(&*call.call.id)),
+                Role::User => {}
+            }
+        }
+        Self {
+            thread,
+            seen: seen.len(),
+            turn: 0,
+            is_turn_open: false,
+            is_message_open: false,
+            told: String::new(),
+            calls,
+            has_concluded: false,
+            events: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// What is new, to be told.
+    pub(super) fn take_events(&mut self) -> Vec<AgentEvent> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// What is new, to be kept.
+    pub(super) fn take_entries(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// How many turns were seen.
+    pub(super) fn turns(&self) -> u32 {
+        self.turn
+    }
+
+    /// Looks what is new in the room.
+    pub(super) fn look(&mut self, world: &World) {
+        let kernel = world.resource::<Kernel>();
+        let Some(thread) = kernel.thread(self.thread) else { return };
+        let live = thread.live.and_then(|live| kernel.activation(live));
+        let messages = live.map_or(&thread.messages, |live| &live.messages);
+        self.seen = self.seen.min(messages.len());
+        for message in &messages[self.seen..] {
+            self.message(message);
+        }
+        self.seen = messages.len();
+        if let Some(live) = live {
+            self.phase(live, world.resource::<LiveText>());
+        }
+    }
+
+    /// The work is over; this is what it came to, if it came to something.
+    pub(super) fn finish(&mut self, result: Option<&str>) {
+        // The last message is gone with the work where the room looked first.
+        if let Some(result) = result.filter(|_| !self.has_concluded) {
+            self.answered(result, Vec::new());
+        }
+        self.close_message();
+        for at in 0..self.calls.len() {
+            if self.calls[at].is_begun && !self.calls[at].is_over {
+                self.end_call(at, NOT_CARRIED_OUT, true);
+            }
+            let call = &mut self.calls[at];
+            if !call.is_recorded {
+                call.is_recorded = true;
+                self.entries.push(Entry::result(&call.call.id, NOT_CARRIED_OUT, true));
+            }
+        }
+        self.calls.clear();
+        self.close_turn();
+    }
+
+    fn message(&mut self, message: &PromptMessage) {
+        match message.role {
+            Role::Assistant => {
+                let calls = of_turn(message);
+                self.answered(&message.text, calls);
+            }
+            Role::Tool => self.result(message),
+            Role::User => {
+                // What the room says in between belongs to the session as the model sees it.
+                self.has_concluded = false;
+                self.entries.push(Entry::words(Speaker::User, &*message.text));
+            }
+        }
+    }
+
+    fn phase(&mut self, live: &Activation, text: &LiveText) {
+        match &live.phase {
+            Phase::Asking => {
+                self.open_turn();
+                if let Some((_, text)) = text.iter().find(|(agent, _)| **agent == live.agent) {
+                    self.say(text);
+                }
+            }
+            Phase::Calling { calls } => calls.iter().for_each(|call| self.call(call)),
+            Phase::Queued | Phase::Summoned | Phase::Due => {}
+        }
+    }
+
+    /// An answer is there as a whole.
+    fn answered(&mut self, text: &str, calls: Vec<TurnCall>) {
+        self.open_turn();
+        let is_new = !self.is_message_open;
+        let rest = if is_new { Some(text) } else { rest_of(&self.told, text) };
+        if is_new {
+            self.events.push(AgentEvent::MessageStart { role: ASSISTANT });
+        }
+        if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+            self.events.push(AgentEvent::MessageUpdate { delta: rest.to_owned() });
+        }
+        (self.is_message_open, self.has_concluded) = (false, calls.is_empty());
+        self.told.clear();
+        let tool_calls: Vec<CalledTool> = calls.iter().map(|call| call.call.clone()).collect();
+        let content = text.to_owned();
+        self.events.push(AgentEvent::MessageEnd { role: ASSISTANT, content, tool_calls: tool_calls.clone() });
+        self.entries.push(Entry { tool_calls, ..Entry::words(Speaker::Assistant, text) });
+        self.calls = calls;
+        if self.calls.is_empty() {
+            self.close_turn();
+        }
+    }
+
+    /// So much of an answer came so far.
+    fn say(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.is_message_open && !text.starts_with(&self.told) {
+            // Its model was asked once more.
+            self.close_message();
+        }
+        if !self.is_message_open {
+            self.is_message_open = true;
+            self.events.push(AgentEvent::MessageStart { role: ASSISTANT });
+        }
+        let delta = text[self.told.len()..].to_owned();
+        if !delta.is_empty() {
+            self.told.push_str(&delta);
+            self.events.push(AgentEvent::MessageUpdate { delta });
+        }
+    }
+
+    /// A call of the turn that goes on.
+    fn call(&mut self, call: &Call) {
+        let Some(at) = self.calls.iter().position(|known| known.call.id == call.call.id) else { return };
+        match &call.progress {
+            CallProgress::Pending => {}
+            CallProgress::Running | CallProgress::Asked(_) => self.begin_call(at),
+            CallProgress::Answered(text) => self.end_call(at, text, call.end == Some(CallEnd::NotDone)),
+        }
+    }
+
+    /// The result of a call is in the session.
+    fn result(&mut self, message: &PromptMessage) {
+        let id = message.answers.as_deref().unwrap_or_default();
+        let is_error = message.end == Some(CallEnd::NotDone);
+        self.entries.push(Entry::result(id, &*message.text, is_error));
+        if let Some(at) = self.calls.iter().position(|known| known.call.id == id) {
+            self.end_call(at, &message.text, is_error);
+            self.calls[at].is_recorded = true;
+        }
+        if self.calls.iter().all(|call| call.is_recorded) {
+            self.calls.clear();
+            self.close_turn();
+        }
+    }
+
+    fn begin_call(&mut self, at: usize) {
+        let call = &mut self.calls[at];
+        if !std::mem::replace(&mut call.is_begun, true) {
+            let CalledTool { id, name, arguments } = call.call.clone();
+            self.events.push(AgentEvent::ToolExecutionStart { tool_call_id: id, name, args: arguments });
+        }
+    }
+
+    fn end_call(&mut self, at: usize, result: &str, is_error: bool) {
+        self.begin_call(at);
+        let call = &mut self.calls[at];
+        if !std::mem::replace(&mut call.is_over, true) {
+            let CalledTool { id, name, .. } = call.call.clone();
+            let result = result.to_owned();
+            self.events.push(AgentEvent::ToolExecutionEnd { tool_call_id: id, name, result, is_error });
+        }
+    }
+
+    fn open_turn(&mut self) {
+        if !std::mem::replace(&mut self.is_turn_open, true) {
+            self.turn += 1;
+            self.events.push(AgentEvent::TurnStart { turn: self.turn });
+        }
+    }
+
+    fn close_turn(&mut self) {
+        if std::mem::replace(&mut self.is_turn_open, false) {
+            self.events.push(AgentEvent::TurnEnd { turn: self.turn });
+        }
+    }
+
+    /// Ends a message of which no more comes.
+    fn close_message(&mut self) {
+        if std::mem::replace(&mut self.is_message_open, false) {
+            let content = std::mem::take(&mut self.told);
+            self.events.push(AgentEvent::MessageEnd { role: ASSISTANT, content, tool_calls: Vec::new() });
+        }
+    }
+}
+
+/// The calls of an answer, none of them begun.
+fn of_turn(message: &PromptMessage) -> Vec<TurnCall> {
+    let call = |call| TurnCall { call: CalledTool::from(call), is_begun: false, is_over: false, is_recorded: false };
+    message.tool_calls.iter().map(call).collect()
+}
+
+/// What of a text was not told yet; nothing where something else was told.
+fn rest_of<'a>(told: &str, text: &'a str) -> Option<&'a str> {
+    text.strip_prefix(told).or_else(|| text.strip_prefix(told.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::mind::ToolCall;
+
+    fn progress() -> Progress {
+        Progress::new(ActivationKey::numbered(1), &[PromptMessage::words(Role::User, "Hi")])
+    }
+
+    fn told(progress: &mut Progress) -> Vec<Value> {
+        let events = progress.take_events();
+        events.into_iter().map(|event| serde_json::to_value(event).expect("it is plain data")).collect()
+    }
+
+    fn types(progress: &mut Progress) -> Vec<String> {
+        told(progress).iter().map(|event| event["type"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    #[test]
+    fn an_answer_that_streams_is_told_once() {
+        let mut progress = progress();
+        progress.open_turn();
+        progress.say("It ");
+        progress.say("It rains");
+        progress.message(&PromptMessage::words(Role::Assistant, "It rains."));
+        let events = told(&mut progress);
+        let deltas: Vec<&str> = events.iter().filter_map(|event| event["delta"].as_str()).collect();
+        assert_eq!(deltas, ["It ", "rains", "."]);
+        progress.finish(Some("It rains."));
+        assert_eq!(told(&mut progress), [] as [Value; 0]);
+        assert_eq!(progress.take_entries().len(), 1);
+    }
+
+    #[test]
+    fn a_call_is_told_with_its_result_and_both_are_kept() {
+        let mut progress = progress();
+        let call = ToolCall::new("call-1", "forecast", json!({ "city": "Ulm" }));
+        let asked = PromptMessage { tool_calls: vec![call.clone()], ..PromptMessage::words(Role::Assistant, "") };
+        progress.message(&asked);
+        progress.message(&PromptMessage::result(&call, "rain"));
+        progress.finish(Some("It rains."));
+        let wanted = [
+            "turn_start",
+            "message_start",
+            "message_end",
+            "tool_execution_start",
+            "tool_execution_end",
+            "turn_end",
+            "turn_start",
+            "message_start",
+            "message_update",
+            "message_end",
+            "turn_end",
+        ];
+        assert_eq!(types(&mut progress), wanted);
+        let entries = progress.take_entries();
+        assert_eq!(entries[0].tool_calls[0].id, "call-1");
+        assert_eq!((entries[1].tool_call_id.as_deref(), entries[1].content.as_str()), (Some("call-1"), "rain"));
+        assert_eq!(entries[2].content, "It rains.");
+    }
+
+    #[test]
+    fn work_that_is_stopped_leaves_no_call_without_a_result() {
+        let mut progress = progress();
+        let call = ToolCall::new("call-1", "forecast", json!({}));
+        let asked = PromptMessage { tool_calls: vec![call], ..PromptMessage::words(Role::Assistant, "Wait.") };
+        progress.message(&asked);
+        progress.begin_call(0);
+        progress.finish(None);
+        assert_eq!(types(&mut progress).last().map(String::as_str), Some("turn_end"));
+        let entries = progress.take_entries();
+        assert_eq!((entries.len(), entries[1].is_error), (2, Some(true)));
+        // The same after it was kept while it waited for a person.
+        let seen = [PromptMessage::words(Role::User, "Hi"), asked];
+        let mut later = Progress::new(ActivationKey::numbered(1), &seen);
+        later.message(&PromptMessage::result(&ToolCall::new("call-1", "forecast", json!({})), "rain"));
+        assert_eq!(types(&mut later), ["tool_execution_start", "tool_execution_end"]);
+    }
+}

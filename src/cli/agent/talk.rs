@@ -1,0 +1,453 @@
+//! A talk with one agent: the room that it lives in is opened, everybody else rests, and each message goes into the
+//! agent's session with all that was said before.
+//!
+//! The history is the truth: with each message the whole of it goes through the door as a session file, so that a talk goes
+//! on wherever it ended. While nobody says anything, the room stands still.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bevy::ecs::prelude::*;
+
+use super::super::asking::{Asking, LineReader, OnAsk};
+use super::super::commands::Commands;
+use super::super::problems::Reporter;
+use super::super::report::Verdict;
+use super::super::stop::Stop;
+use super::super::task::{Task, WORK_PAUSED, is_paused};
+use super::super::{Complaint, Ending, given, output};
+use super::events::AgentEvent;
+use super::folder::{AgentPlace, Kept};
+use super::history::{Entry, History, Speaker};
+use super::journal::Journal;
+use super::progress::Progress;
+use super::skills;
+use crate::agent::formats::format_of;
+use crate::agent::{AgentProfile, Profiles};
+use crate::app::drive::{EventTap, Step};
+use crate::app::room::{OpenOptions, Room};
+use crate::base::{ActivationKey, Id, Severity};
+use crate::kernel::{Activation, Kernel, KernelCommand};
+use crate::log::EventRecord;
+use crate::schedule::{Door, SimClock, Speed};
+use crate::simulation::SetRest;
+use crate::workspace::Problems;
+use crate::workspace::files::FileContent;
+use crate::workspace::session_files::{parse, path_of};
+use crate::workspace::vfs::RecordChanged;
+use workshop_mdx::skills::SkillIndex;
+
+/// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
+const TAKEN_WITHIN_TICKS: u64 = 900;
+/// So many records of the last answer are kept, for saying why.
+const RECORDS_KEPT: usize = 400;
+
+/// With whom a person talks, and how.
+#[derive(Clone, Debug)]
+pub(super) struct TalkOptions {
+    pub(super) place: AgentPlace,
+    /// The path of the agent as it was given, for what a person is told to type.
+    pub(super) named: PathBuf,
+    pub(super) session: String,
+    pub(super) provider: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) on_ask: Option<OnAsk>,
+    /// Whether what was done is looked back at before an answer counts as over.
+    pub(super) looks_back: bool,
+}
+
+/// A talk that goes on.
+pub(super) struct Talk {
+    pub(super) options: TalkOptions,
+    room: Room,
+    agent: Id,
+    history: History,
+    kept: Kept,
+    journal: Journal,
+    skills: SkillIndex,
+    asking: Asking,
+    reporter: Reporter,
+    interrupted: Arc<AtomicBool>,
+    records: VecDeque<EventRecord>,
+    /// Whether the person wanted to stop once more while an answer was being stopped.
+    is_left: bool,
+}
+
+impl Talk {
+    /// Opens the room of the agent. `read` reads what a person types behind a question, where somebody has the terminal.
+    pub(super) fn open(
+        options: TalkOptions,
+        read: Option<LineReader>,
+        interrupted: Arc<AtomicBool>,
+    ) -> Result<Self, Complaint> {
+        let AgentPlace { workspace, .. } = &options.place;
+        let provider = given::stand_in(options.provider.as_deref(), options.model.as_deref(), workspace)?;
+        let writes = own_files(&options);
+        let room_options = OpenOptions {
+            folder: workspace.clone(),
+            provider: provider.clone(),
+            watch: true,
+            writes,
+            ..OpenOptions::default()
+        };
+        let (mut room, problems) =
+            Room::open(&room_options).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+        let mut reporter = Reporter::new(!output::is_watched());
+        reporter.problems(&problems);
+        let world = room.app.world_mut();
+        world.resource_mut::<SimClock>().speed = Speed::Max;
+        world.insert_resource(EventTap::default());
+        world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
+        let named = options.named.display().to_string();
+        let mut words = vec!["agent".to_owned(), named];
+        words.extend(["--session".to_owned(), options.session.clone()]);
+        for (flag, value) in [("--provider", &options.provider), ("--model", &options.model)] {
+            words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+        }
+        words.extend(["--prompt".to_owned(), "Go on.".to_owned()]);
+        let commands =
+            Commands { workspace: Some(workspace.display().to_string()), scene: None, provider, go_on: Some(words) };
+        let asking = match read {
+            Some(read) => Asking::in_talk(options.on_ask, read, commands, workspace.clone()),
+            None => Asking::new((options.on_ask, true), true, commands, workspace.clone()),
+        };
+        let opened = Opening { options, room, asking, reporter, interrupted };
+        opened.begin()
+    }
+
+    /// What the agent is called.
+    pub(super) fn name(&self) -> String {
+        self.profile().map_or_else(|| self.agent.to_string(), |profile| profile.name.clone())
+    }
+
+    pub(super) fn agent(&self) -> &Id {
+        &self.agent
+    }
+
+    pub(super) fn world(&self) -> &World {
+        self.room.app.world()
+    }
+
+    /// What the agent is.
+    pub(super) fn profile(&self) -> Option<&AgentProfile> {
+        self.world().resource::<Profiles>().get(&self.agent)
+    }
+
+    pub(super) fn skills(&self) -> &SkillIndex {
+        &self.skills
+    }
+
+    /// Where its sessions lie.
+    pub(super) fn sessions(&self) -> &std::path::Path {
+        &self.kept.sessions
+    }
+
+    /// How many messages the session has.
+    pub(super) fn messages(&self) -> usize {
+        self.history.entries.len()
+    }
+
+    /// Whether the person wants to leave rather than wait.
+    pub(super) fn is_left(&self) -> bool {
+        self.is_left
+    }
+
+    /// What happened while the last answer was made.
+    pub(super) fn records(&self) -> impl Iterator<Item = &EventRecord> {
+        self.records.iter()
+    }
+
+    /// Forgets what was said in this session.
+    pub(super) fn clear(&mut self) -> Result<(), Complaint> {
+        self.history.entries.clear();
+        self.journal.line("cleared");
+        self.history.write()
+    }
+
+    /// The session as the room calls it.
+    fn session_name(&self) -> String {
+        format!("{}.{}", self.agent, self.options.session)
+    }
+
+    fn is_live(&self, thread: ActivationKey) -> bool {
+        self.world().resource::<Kernel>().thread(thread).is_some_and(|thread| thread.live.is_some())
+    }
+
+    /// The piece of work of this session that waits or goes on.
+    fn live(&self) -> Option<(ActivationKey, &Activation)> {
+        let kernel = self.world().resource::<Kernel>();
+        let thread = kernel.session_named(&self.session_name())?;
+        Some((thread, kernel.activation(kernel.thread(thread)?.live?)?))
+    }
+
+    /// Goes on with what the last talk in this session left unfinished; nothing where that is nothing.
+    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&AgentEvent)) -> Result<Option<Verdict>, Complaint> {
+        let Some((thread, one)) = self.live() else { return Ok(None) };
+        let seen = self.history.entries.len().min(one.messages.len());
+        let progress = Progress::new(thread, &one.messages[..seen]);
+        let text = one.input.clone();
+        self.follow(thread, text, progress, show).map(Some)
+    }
+
+    /// Says something to the agent and waits for the answer.
+    pub(super) fn say(&mut self, said: &str, show: &mut dyn FnMut(&AgentEvent)) -> Result<Verdict, Complaint> {
+        if let Some(why) = self.paused() {
+            return Ok(Verdict::new(Ending::Waiting, why));
+        }
+        let text = skills::asked(&self.skills, said)?;
+        if let Some(verdict) = self.finish(show)?
+            && (verdict.ending == Ending::Interrupted || self.live().is_some())
+        {
+            return Ok(verdict);
+        }
+        self.records.clear();
+        self.history.entries.push(Entry::words(Speaker::User, text.clone()));
+        let path = path_of(&self.session_name());
+        let file = self.history.to_session_file(&self.agent, &self.session_name())?;
+        if let Err(fault) = parse(&file) {
+            self.history.entries.pop();
+            let what = format!("the history of the session {} cannot go on: {}", self.options.session, fault.what);
+            return Err(Complaint::failed(what).hint("correct its history.json, or begin anew with /clear"));
+        }
+        self.journal.line(&format!("user: {said}"));
+        self.history.write()?;
+        let change = RecordChanged::new(path.clone(), FileContent::Text(file));
+        self.room.app.world_mut().resource_mut::<Door<RecordChanged>>().push(change);
+        let Some(thread) = self.wait_until_taken(&path)? else {
+            return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
+        };
+        let progress = Progress::new(thread, self.live().map_or(&[][..], |(_, live)| &live.messages[..]));
+        self.follow(thread, text, progress, show)
+    }
+
+    /// Why nothing can be said now: a pause that was saved with the room.
+    fn paused(&self) -> Option<String> {
+        let world = self.world();
+        if world.resource::<Kernel>().is_paused() {
+            return Some(WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED).to_owned());
+        }
+        is_paused(world, &self.agent)
+            .then(|| format!("{} is paused by a person; let it go on in the window", self.agent))
+    }
+
+    /// Lets the room live until a message is part of a session; nothing where a person does not want to wait.
+    fn wait_until_taken(&mut self, path: &str) -> Result<Option<ActivationKey>, Complaint> {
+        let first = self.world().resource::<SimClock>().tick();
+        loop {
+            if self.interrupted.swap(false, Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if let Some(problem) = self.room.lost() {
+                return Err(Complaint::failed(problem.to_string()));
+            }
+            self.step();
+            if let Some((thread, _)) = self.live() {
+                return Ok(Some(thread));
+            }
+            let world = self.world();
+            if let Some(problem) = world.resource::<Problems>().iter().find(|problem| problem.place == path) {
+                return Err(Complaint::failed(problem.to_string()));
+            }
+            if world.resource::<SimClock>().tick() > first + TAKEN_WITHIN_TICKS {
+                let complaint = Complaint::failed("the room did not take the message: too much other work waits in it");
+                return Err(complaint.hint("see what waits with: workshop status"));
+            }
+        }
+    }
+
+    /// One step of the room; what happened in it is looked at.
+    fn step(&mut self) {
+        let world = self.room.app.world_mut();
+        if self.room.driver.step(world) != Step::Ticked {
+            return;
+        }
+        let events = world.resource_mut::<EventTap>().take();
+        self.reporter.look(world, &events);
+        self.asking.look(world, &events, &mut self.reporter);
+        self.records.extend(events);
+        let surplus = self.records.len().saturating_sub(RECORDS_KEPT);
+        self.records.drain(..surplus);
+    }
+
+    /// Lets the room live until a session's work is over, or cannot go on; tells what happens, and keeps it.
+    fn follow(
+        &mut self,
+        thread: ActivationKey,
+        text: String,
+        mut progress: Progress,
+        show: &mut dyn FnMut(&AgentEvent),
+    ) -> Result<Verdict, Complaint> {
+        let known = self.world().resource::<Kernel>().thread(thread);
+        let (agent, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
+        let task = Task::resumed(&agent, text, root);
+        let (agent, session) = (self.agent.to_string(), self.options.session.clone());
+        show(&AgentEvent::AgentStart { agent, session });
+        let verdict = self.wait_for(&task, root, &mut progress, show);
+        // What waits for a person or for a cap goes on another time.
+        if !self.is_live(thread) {
+            progress.finish(verdict.result.as_deref());
+        }
+        self.tell(&mut progress, show);
+        let entries = progress.take_entries();
+        self.history.entries.extend(entries);
+        self.history.write()?;
+        self.journal.task_over(&self.agent, verdict.ending, &verdict.reason, progress.turns());
+        let (ended, reason, result) = (verdict.ending.word(), verdict.reason.clone(), verdict.result.clone());
+        show(&AgentEvent::AgentEnd { ended, reason, result });
+        Ok(verdict)
+    }
+
+    fn wait_for(
+        &mut self,
+        task: &Task,
+        root: ActivationKey,
+        progress: &mut Progress,
+        show: &mut dyn FnMut(&AgentEvent),
+    ) -> Verdict {
+        let stop = if self.options.looks_back { Stop::AfterTask } else { Stop::AfterAnswer };
+        let mut is_aborted = false;
+        loop {
+            if self.interrupted.swap(false, Ordering::Relaxed) {
+                if is_aborted {
+                    self.is_left = true;
+                    return Verdict::new(Ending::Interrupted, "interrupted");
+                }
+                is_aborted = true;
+                self.abort(root);
+            }
+            if let Some(problem) = self.room.lost() {
+                return Verdict::new(Ending::Failed, problem.to_string());
+            }
+            let interrupted = Arc::clone(&self.interrupted);
+            let world = self.room.app.world_mut();
+            if let Some(verdict) = stop.verdict(world, Some(task), &self.asking) {
+                return if is_aborted { Verdict::new(Ending::Interrupted, "interrupted") } else { verdict };
+            }
+            if !is_aborted {
+                self.asking.ask(world, &interrupted);
+            }
+            self.step();
+            progress.look(self.world());
+            self.tell(progress, show);
+        }
+    }
+
+    /// Ends all work of a run.
+    fn abort(&mut self, root: ActivationKey) {
+        let world = self.room.app.world_mut();
+        let kernel = world.resource::<Kernel>();
+        let is_its = |thread: ActivationKey| kernel.thread(thread).is_some_and(|thread| thread.root == root);
+        let all = kernel.activations().filter(|one| is_its(one.thread)).map(|one| one.key).collect::<Vec<_>>();
+        let mut door = world.resource_mut::<Door<KernelCommand>>();
+        all.into_iter().for_each(|activation| door.push(KernelCommand::Kill { activation }));
+    }
+
+    fn tell(&self, progress: &mut Progress, show: &mut dyn FnMut(&AgentEvent)) {
+        for event in progress.take_events() {
+            self.journal.event(&event);
+            show(&event);
+        }
+    }
+
+    /// Closes the room: everything that happened is on disk when this returns. Gives back who reads answers.
+    pub(super) fn close(self, reason: &str) -> Result<Option<LineReader>, Complaint> {
+        let Self { room, mut reporter, asking, .. } = self;
+        let unsaved = room.close(reason, |_| ()).map_err(Complaint::failed)?;
+        reporter.problems(&unsaved);
+        Ok(asking.into_reader())
+    }
+}
+
+/// The files of an agent that are written while its room is open, which are no edits of a person's. Their folders are made,
+/// for otherwise nobody knows where they will lie.
+fn own_files(options: &TalkOptions) -> Vec<PathBuf> {
+    let AgentPlace { workspace, file } = &options.place;
+    let text = std::fs::read_to_string(workspace.join(file)).unwrap_or_default();
+    let agent = format_of(file).map(|format| (format.read)(file, &text).profile.id).unwrap_or_default();
+    let kept = options.place.kept(&agent);
+    let journal = Journal::new(&kept, &options.session);
+    let files = [History::path(&kept.sessions, &options.session)].into_iter().chain(journal.files());
+    let files: Vec<PathBuf> = files.collect();
+    for folder in files.iter().filter_map(|file| file.parent()) {
+        if let Err(error) = std::fs::create_dir_all(folder) {
+            tracing::warn!("{} could not be made: {error}", folder.display());
+        }
+    }
+    files
+}
+
+/// A room that is open, whose agent is not found yet.
+struct Opening {
+    options: TalkOptions,
+    room: Room,
+    asking: Asking,
+    reporter: Reporter,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Opening {
+    /// Lets the files come in, and finds the agent among them. Whatever happens, the room is closed where there is no talk.
+    fn begin(mut self) -> Result<Talk, Complaint> {
+        match self.found() {
+            Ok((agent, history)) => {
+                let kept = self.options.place.kept(&agent);
+                let journal = Journal::new(&kept, &self.options.session);
+                let AgentPlace { workspace, .. } = &self.options.place;
+                let (skills, wrong) = skills::skills(workspace, &self.options.place.skills_folder());
+                wrong.into_iter().for_each(|wrong| self.reporter.note(format!("note: {wrong}")));
+                let Self { options, room, asking, reporter, interrupted } = self;
+                let records = VecDeque::new();
+                Ok(Talk {
+                    options,
+                    room,
+                    agent,
+                    history,
+                    kept,
+                    journal,
+                    skills,
+                    asking,
+                    reporter,
+                    interrupted,
+                    records,
+                    is_left: false,
+                })
+            }
+            Err(complaint) => {
+                self.room.close("the agent could not be talked to", |_| ()).map_err(Complaint::failed)?;
+                Err(complaint)
+            }
+        }
+    }
+
+    fn found(&mut self) -> Result<(Id, History), Complaint> {
+        let world = self.room.app.world_mut();
+        while !world.resource::<EventTap>().has_ticked {
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Err(Complaint { ending: Ending::Interrupted, what: None, hint: None });
+            }
+            self.room.driver.step(world);
+        }
+        let events = world.resource_mut::<EventTap>().take();
+        self.reporter.look(world, &events);
+        self.asking.look(world, &events, &mut self.reporter);
+        let file = &self.options.place.file;
+        let problems = world.resource::<Problems>().iter().filter(|problem| problem.place == *file);
+        let problems: Vec<String> =
+            problems.filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect();
+        let Some(agent) = world.resource::<Profiles>().id_at(file).cloned() else {
+            let complaint = Complaint::failed(format!("{file} defines no agent that can be talked to"));
+            return Err(match problems.first() {
+                Some(problem) => complaint.hint(problem),
+                None => complaint.hint("see what is wrong with: workshop doctor"),
+            });
+        };
+        for problem in problems {
+            // Told in a pipe, too: the agent is not what its file was to make it.
+            output::note(&format!("problem: {problem}"));
+        }
+        let history = History::read(&self.options.place.kept(&agent).sessions, &self.options.session)?;
+        Ok((agent, history))
+    }
+}
