@@ -92,8 +92,8 @@ impl Room {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
             self.world.run_system(self.carry_out).unwrap();
-            if let Some(outcome) = self.world.resource::<Door<ToolOutcome>>().waiting().next() {
-                let news = outcome.news.clone();
+            let said = self.world.resource::<Door<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
+            if let Some(news) = said {
                 self.world.insert_resource(Door::<ToolOutcome>::default());
                 if news.is_last() {
                     self.world.insert_resource(OrdersUnderWay::default());
