@@ -171,7 +171,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     let commands = slash::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
     let skills = talk.skills().skills.iter().map(|skill| format!("/skill:{}", skill.name));
     let words = commands.chain(skills).collect();
-    let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words);
+    let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words)?;
     let mut display = Display::default();
     let mut shown = Ok(());
     let mut show = |event: &AgentEvent| {

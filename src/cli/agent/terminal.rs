@@ -1,12 +1,14 @@
 //! The terminal of a talk: a line with history and completion, and what an agent says and does as it comes.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
-use reedline::{
-    ColumnarMenu, DefaultCompleter, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt,
-    PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
-};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::super::asking::LineReader;
 use super::super::{Complaint, output};
@@ -15,10 +17,6 @@ use crate::base::text::{one_line, truncate};
 
 /// Lines that are remembered.
 const LINES_REMEMBERED: usize = 1_000;
-/// The menu of what completes a word.
-const MENU: &str = "completion";
-/// What may stand in a word that is completed, besides letters and digits.
-const WORD_MARKS: [char; 5] = ['/', ':', '-', '_', '.'];
 /// Arguments of a call are shown up to so many characters, …
 const ARGUMENTS_CHARS: usize = 60;
 /// … and what it came to.
@@ -35,42 +33,65 @@ pub(super) enum Line {
 
 /// Where a person types.
 pub(super) struct Terminal {
-    editor: Reedline,
+    editor: Editor<Words, FileHistory>,
+    /// The file of the lines that were typed before.
+    remembered: PathBuf,
 }
+
+/// The words that Tab completes at the beginning of a line: commands and skills.
+struct Words(Vec<String>);
+
+impl Completer for Words {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let begun = &line[..at];
+        let fits = |word: &&String| !begun.is_empty() && word.starts_with(begun);
+        Ok((0, self.0.iter().filter(fits).cloned().collect()))
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Highlighter for Words {}
+
+impl Validator for Words {}
+
+impl Helper for Words {}
 
 impl Terminal {
     /// One that remembers lines in a file and completes these words.
-    pub(super) fn open(remembered: PathBuf, words: Vec<String>) -> Self {
-        let mut completer = DefaultCompleter::with_inclusions(&WORD_MARKS);
-        completer.insert(words);
-        let mut keys = default_emacs_keybindings();
-        let complete = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
-        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
-        let menu = Box::new(ColumnarMenu::default().with_name(MENU));
-        let editor = Reedline::create()
-            .with_completer(Box::new(completer))
-            .with_menu(ReedlineMenu::EngineCompleter(menu))
-            .with_edit_mode(Box::new(Emacs::new(keys)));
-        let editor = match FileBackedHistory::with_file(LINES_REMEMBERED, remembered) {
-            Ok(lines) => editor.with_history(Box::new(lines)),
-            Err(error) => {
-                tracing::warn!("lines that were typed are not remembered: {error}");
-                editor
-            }
-        };
-        Self { editor }
+    pub(super) fn open(remembered: PathBuf, words: Vec<String>) -> Result<Self, Complaint> {
+        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
+        let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
+        let mut editor = Editor::<Words, FileHistory>::with_config(config).map_err(unreadable)?;
+        editor.set_helper(Some(Words(words)));
+        if remembered.exists()
+            && let Err(error) = editor.load_history(&remembered)
+        {
+            tracing::warn!("lines that were typed before are not remembered: {error}");
+        }
+        Ok(Self { editor, remembered })
     }
 
     /// Waits for a line.
     pub(super) fn read(&mut self) -> Result<Line, Complaint> {
-        read(&mut self.editor, "> ")
+        let line = read(&mut self.editor, "> ")?;
+        if matches!(line, Line::Typed(_))
+            && let Err(error) = self.editor.save_history(&self.remembered)
+        {
+            tracing::warn!("lines that were typed are not remembered: {error}");
+        }
+        Ok(line)
     }
 }
 
 /// Reads answers to questions, which nothing remembers.
 pub(super) fn reader() -> LineReader {
-    let mut editor = Reedline::create();
-    Box::new(move |question| match read(&mut editor, question) {
+    let mut editor = Editor::<(), FileHistory>::new().ok();
+    Box::new(move |question| match read(editor.as_mut()?, question) {
         Ok(Line::Typed(line)) => Some(line),
         Ok(Line::Stop | Line::End) => None,
         Err(complaint) => {
@@ -80,38 +101,17 @@ pub(super) fn reader() -> LineReader {
     })
 }
 
-fn read(editor: &mut Reedline, question: &str) -> Result<Line, Complaint> {
-    output::hide_status();
-    let unreadable = |error: std::io::Error| Complaint::failed(format!("the terminal cannot be read: {error}"));
-    Ok(match editor.read_line(&Question(question.to_owned())).map_err(unreadable)? {
-        Signal::Success(line) => Line::Typed(line),
-        Signal::CtrlD => Line::End,
-        _ => Line::Stop,
-    })
+fn unreadable(error: ReadlineError) -> Complaint {
+    Complaint::failed(format!("the terminal cannot be read: {error}"))
 }
 
-/// What stands before the line.
-struct Question(String);
-
-impl Prompt for Question {
-    fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
-    }
-
-    fn render_prompt_right(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
-    }
-
-    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
-        Cow::Borrowed(&self.0)
-    }
-
-    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
-        Cow::Borrowed(". ")
-    }
-
-    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
-        Cow::Owned(format!("(search: {}) ", search.term))
+fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<Line, Complaint> {
+    output::hide_status();
+    match editor.readline(question) {
+        Ok(line) => Ok(Line::Typed(line)),
+        Err(ReadlineError::Interrupted) => Ok(Line::Stop),
+        Err(ReadlineError::Eof) => Ok(Line::End),
+        Err(error) => Err(unreadable(error)),
     }
 }
 
@@ -161,6 +161,16 @@ fn folded(name: &str, arguments: &str, result: &str, is_error: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_begun_is_completed_at_the_beginning_of_a_line() {
+        let words = Words(["/help", "/history", "/skill:cook"].map(str::to_owned).into());
+        let history = FileHistory::new();
+        let complete = |line: &str| words.complete(line, line.len(), &Context::new(&history)).map(|found| found.1);
+        assert_eq!(complete("/h").ok(), Some(vec!["/help".to_owned(), "/history".to_owned()]));
+        assert_eq!(complete("/skill:c").ok(), Some(vec!["/skill:cook".to_owned()]));
+        assert_eq!(complete("say /h").ok(), Some(Vec::new()));
+    }
 
     #[test]
     fn a_call_is_one_line_however_much_it_says() {
