@@ -120,3 +120,79 @@ impl RoomAccess<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::Bench;
+    use super::*;
+    use crate::base::RunTag;
+    use crate::mind::Role;
+
+    fn wanted(path: &str) -> ToolCall {
+        ToolCall::new("", "read_text", json!({ "path": path }))
+    }
+
+    /// A call that is being carried out, with the order that it gave.
+    fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
+        let key = bench.start("ada", "x");
+        bench.say(key, "", &["report"]);
+        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
+        let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
+        bench.kernel.keep_order(order);
+        ((key, turn, 0), order)
+    }
+
+    fn current(bench: &Bench, key: ActivationKey) -> Option<usize> {
+        bench.kernel.activation(key)?.current_call().map(|(index, _)| index)
+    }
+
+    #[test]
+    fn what_code_wants_made_comes_first_and_its_model_never_sees_it() {
+        let mut bench = Bench::new();
+        let (at, order) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::New)));
+        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(Taken::New)));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::UnderWay)), "once");
+        bench.tick();
+        assert_eq!(current(&bench, key), Some(1), "one after another");
+        let answer = CallAnswer::Done("what stands there".to_owned());
+        assert_eq!(bench.kernel.note_within((key, turn, 1), &answer), Some((order, 1)));
+        bench.answer_with(key, (turn, 1), "what stands there");
+        assert_eq!(current(&bench, key), Some(2));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::Before(known)) if known == answer));
+        bench.answer_with(key, (turn, 2), "that, too");
+        assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
+        bench.answer_with(key, (turn, 0), "the report");
+        let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+        let results: Vec<&str> =
+            messages.iter().filter(|one| one.role == Role::Tool).map(|one| one.text.as_str()).collect();
+        assert_eq!(results, ["the report"]);
+    }
+
+    #[test]
+    fn what_code_still_wanted_when_it_was_over_is_not_made() {
+        let mut bench = Bench::new();
+        let (at, _) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.answer_with(key, (turn, 0), "Error: it took too long");
+        assert!(current(&bench, key).is_none() && bench.kernel.activation(key).is_some(), "its turn is over");
+    }
+
+    #[test]
+    fn code_that_begins_anew_and_wants_something_else_is_told_so() {
+        let mut bench = Bench::new();
+        let (at, _) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.tick();
+        bench.kernel.note_within((key, turn, 1), &CallAnswer::Done("a".to_owned()));
+        bench.answer_with(key, (turn, 1), "a");
+        let taken = bench.kernel.call_within(at, 1, &wanted("b"));
+        assert!(matches!(taken, Some(Taken::Before(CallAnswer::NotDone(_)))));
+    }
+}
