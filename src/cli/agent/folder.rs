@@ -37,9 +37,8 @@ impl AgentPlace {
         let alone = document.parent().and_then(|folder| Some((folder, path_in(folder, &document)?)));
         match alone.filter(|(_, file)| is_agent_at_top(file)) {
             Some((folder, file)) => Ok(Self { workspace: folder.to_owned(), file }),
-            None => Err(Complaint::usage(format!("{shown} is no agent's file, and no workspace has it as one")).hint(
-                "put it into agents/ of a workspace, or call it agent.md or agent.mdx in a folder of its own",
-            )),
+            None => Err(Complaint::usage(format!("{shown} is no agent's file, and no workspace has it as one"))
+                .hint("put it into agents/ of a workspace, or call it agent.md or agent.mdx in a folder of its own")),
         }
     }
 

@@ -107,7 +107,9 @@ impl History {
             Ok(found) if found.len() > BYTES_AT_MOST => {
                 return Err(Complaint::failed(format!("{shown} is larger than {BYTES_AT_MOST} bytes")).hint(hint));
             }
-            _ => fs::read_to_string(&path).map_err(|error| Complaint::failed(format!("{shown}: {error}")).hint(hint))?,
+            _ => {
+                fs::read_to_string(&path).map_err(|error| Complaint::failed(format!("{shown}: {error}")).hint(hint))?
+            }
         };
         let entries = if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&text) };
         let unreadable = |error| Complaint::failed(format!("{shown} is no history: {error}")).hint(hint);
@@ -136,9 +138,7 @@ impl History {
 
 /// A message as a session file has it.
 fn message(entry: &Entry) -> Value {
-    let call = |call: &CalledTool| {
-        json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } })
-    };
+    let call = |call: &CalledTool| json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } });
     let mut message = json!({ "role": entry.role, "content": entry.content });
     if !entry.tool_calls.is_empty() {
         message["tool_calls"] = entry.tool_calls.iter().map(call).collect();

@@ -50,7 +50,9 @@ impl Journal {
     /// Notes what happened.
     pub(super) fn event(&self, event: &AgentEvent) {
         match event {
-            AgentEvent::MessageEnd { content, .. } if !content.is_empty() => self.line(&format!("assistant: {content}")),
+            AgentEvent::MessageEnd { content, .. } if !content.is_empty() => {
+                self.line(&format!("assistant: {content}"))
+            }
             AgentEvent::ToolExecutionStart { name, args, .. } => self.line(&format!("calls {name} {args}")),
             AgentEvent::ToolExecutionEnd { name, result, is_error, .. } => {
                 let word = if *is_error { "failed" } else { "answered" };

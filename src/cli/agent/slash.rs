@@ -138,7 +138,8 @@ fn tools(talk: &Talk) -> String {
         ToolScope::Session(_) | ToolScope::Server { .. } | ToolScope::CodingAgent => false,
     };
     let tools = registry.iter().filter(|tool| is_its(&tool.scope) && authority.tools.contains(&tool.name));
-    let line = |name: &str, about: &str| truncate(&format!("{name}  {}", crate::base::text::one_line(about)), LINE_CHARS);
+    let line =
+        |name: &str, about: &str| truncate(&format!("{name}  {}", crate::base::text::one_line(about)), LINE_CHARS);
     let mut lines: Vec<String> = tools.map(|tool| line(&tool.name, &tool.description)).collect();
     lines.extend(authority.mcp_servers.iter().map(|server| line(server, "tools of an MCP server")));
     if lines.is_empty() { "It may use no tools.".to_owned() } else { lines.join("\n") }
@@ -148,7 +149,7 @@ fn tools(talk: &Talk) -> String {
 fn why(talk: &Talk) -> String {
     let names = RoomNames(talk.world());
     let narrator = names.narrator();
-    let of_agent = talk.records().filter(|record| record.draft.agent.as_ref() == Some(talk.agent()));
+    let of_agent = talk.records().filter(|record| record.draft.agent.as_ref() == Some(talk.runner()));
     let told = of_agent.map(|record| truncate(&crate::base::text::one_line(&narrator.sentence(record)), LINE_CHARS));
     let mut lines: Vec<String> = told.filter(|line| !line.is_empty()).collect();
     lines.dedup();

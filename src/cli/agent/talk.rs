@@ -62,7 +62,10 @@ pub(super) struct TalkOptions {
 pub(super) struct Talk {
     pub(super) options: TalkOptions,
     room: Room,
+    /// The agent's profile.
     agent: Id,
+    /// The agent of the room that runs it, as far as that is known.
+    runner: Id,
     history: History,
     kept: Kept,
     journal: Journal,
@@ -92,8 +95,13 @@ impl Talk {
             writes,
             ..OpenOptions::default()
         };
-        let (mut room, problems) =
-            Room::open(&room_options).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+        let (mut room, problems) = Room::open(&room_options).map_err(|error| {
+            let what = match error.is_in_use() {
+                true => format!("nobody else can talk in the session {} now: {error}", options.session),
+                false => error.to_string(),
+            };
+            Complaint::failed(what).hint(error.remedy())
+        })?;
         let mut reporter = Reporter::new(!output::is_watched());
         reporter.problems(&problems);
         let world = room.app.world_mut();
@@ -107,12 +115,8 @@ impl Talk {
             words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
         }
         words.extend(["--prompt".to_owned(), "Go on.".to_owned()]);
-        let commands = Commands {
-            workspace: Some(workspace.display().to_string()),
-            scene: None,
-            provider,
-            go_on: Some(words),
-        };
+        let commands =
+            Commands { workspace: Some(workspace.display().to_string()), scene: None, provider, go_on: Some(words) };
         let asking = match read {
             Some(read) => Asking::in_talk(options.on_ask, read, commands, workspace.clone()),
             None => Asking::new((options.on_ask, true), true, commands, workspace.clone()),
@@ -126,8 +130,14 @@ impl Talk {
         self.profile().map_or_else(|| self.agent.to_string(), |profile| profile.name.clone())
     }
 
+    /// The agent's profile.
     pub(super) fn agent(&self) -> &Id {
         &self.agent
+    }
+
+    /// The agent of the room that runs it.
+    pub(super) fn runner(&self) -> &Id {
+        &self.runner
     }
 
     pub(super) fn world(&self) -> &World {
@@ -230,9 +240,11 @@ impl Talk {
     fn paused(&self) -> Option<String> {
         let world = self.world();
         if world.resource::<Kernel>().is_paused() {
-            return Some(WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED).to_owned());
+            let what = WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED);
+            return Some(format!("{what}; choose Continue work there"));
         }
-        is_paused(world, &self.agent).then(|| format!("{} is paused by a person; let it go on in the window", self.agent))
+        is_paused(world, &self.runner)
+            .then(|| format!("{} is paused by a person; let it go on in the window", self.agent))
     }
 
     /// Lets the room live until a message is part of a session; nothing where a person does not want to wait.
@@ -260,18 +272,19 @@ impl Talk {
         }
     }
 
-    /// One step of the room; what happened in it is looked at.
-    fn step(&mut self) {
+    /// One step of the room; gives back what happened in it.
+    fn step(&mut self) -> Vec<EventRecord> {
         let world = self.room.app.world_mut();
         if self.room.driver.step(world) != Step::Ticked {
-            return;
+            return Vec::new();
         }
         let events = world.resource_mut::<EventTap>().take();
         self.reporter.look(world, &events);
         self.asking.look(world, &events, &mut self.reporter);
-        self.records.extend(events);
+        self.records.extend(events.iter().cloned());
         let surplus = self.records.len().saturating_sub(RECORDS_KEPT);
         self.records.drain(..surplus);
+        events
     }
 
     /// Lets the room live until a session's work is over, or cannot go on; tells what happens, and keeps it.
@@ -283,8 +296,9 @@ impl Talk {
         show: &mut dyn FnMut(&AgentEvent),
     ) -> Result<Verdict, Complaint> {
         let known = self.world().resource::<Kernel>().thread(thread);
-        let (agent, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
-        let task = Task::resumed(&agent, text, root);
+        let (runner, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
+        let task = Task::resumed(&runner, text, root);
+        self.runner = runner;
         let (agent, session) = (self.agent.to_string(), self.options.session.clone());
         show(&AgentEvent::AgentStart { agent, session });
         let verdict = self.wait_for(&task, root, &mut progress, show);
@@ -331,7 +345,8 @@ impl Talk {
             if !is_aborted {
                 self.asking.ask(world, &interrupted);
             }
-            self.step();
+            let events = self.step();
+            progress.hear(self.world(), &events);
             progress.look(self.world());
             self.tell(progress, show);
         }
@@ -405,6 +420,7 @@ impl Opening {
                 Ok(Talk {
                     options,
                     room,
+                    runner: agent.clone(),
                     agent,
                     history,
                     kept,
@@ -437,7 +453,8 @@ impl Opening {
         self.asking.look(world, &events, &mut self.reporter);
         let file = &self.options.place.file;
         let problems = world.resource::<Problems>().iter().filter(|problem| problem.place == *file);
-        let problems: Vec<String> = problems.filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect();
+        let problems: Vec<String> =
+            problems.filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect();
         let Some(agent) = world.resource::<Profiles>().id_at(file).cloned() else {
             let complaint = Complaint::failed(format!("{file} defines no agent that can be talked to"));
             return Err(match problems.first() {

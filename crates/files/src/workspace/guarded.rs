@@ -97,7 +97,9 @@ mod tests {
         ] {
             assert_eq!(guarded(path).map(|place| place.name), Some(name), "{path}");
         }
-        for path in ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x", "src/agent.mdx"] {
+        for path in
+            ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x", "src/agent.mdx"]
+        {
             assert_eq!(guarded(path), None, "{path}");
         }
     }

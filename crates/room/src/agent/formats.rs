@@ -21,7 +21,8 @@ mod tests {
         assert!(format_of("agents/ada/skills/cook/SKILL.md").is_none());
         assert!(format_of("boards/rules.md").is_none());
         assert!(format_of("agents/.md").is_none());
-        let in_folders = ["agents/planner-001.agent.yaml", "templates/planner-001.agent.yaml", "agents/team/x.AGENT.yml"];
+        let in_folders =
+            ["agents/planner-001.agent.yaml", "templates/planner-001.agent.yaml", "agents/team/x.AGENT.yml"];
         for path in in_folders.into_iter().chain(["agent.md", "agent.mdx", "ada.agent.yaml"]) {
             assert!(format_of(path).is_some(), "{path}");
         }
