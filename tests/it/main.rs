@@ -9,6 +9,7 @@ mod adding_a_reason;
 mod adding_a_tool;
 mod adding_an_element;
 mod adding_an_event;
+mod agent_command;
 mod approving;
 mod approving_by_file;
 mod approving_until;
@@ -120,6 +121,7 @@ fn main() {
         adding_a_reason::trials,
         adding_an_element::trials,
         adding_an_event::trials,
+        agent_command::trials,
         cli::trials,
         commands::trials,
         daemon::trials,

@@ -59,14 +59,6 @@ impl AgentPlace {
         };
         Kept { sessions: folder("sessions"), state: folder("state"), logs: folder("logs") }
     }
-
-    /// The folder in which its skills lie, as a path of the workspace.
-    pub(super) fn skills_folder(&self) -> String {
-        match self.own_folder() {
-            None | Some("") => "skills".to_owned(),
-            Some(own) => format!("{own}/skills"),
-        }
-    }
 }
 
 /// The folders of what is kept of an agent.
@@ -140,6 +132,5 @@ mod tests {
         assert_eq!(of("agent.mdx").kept("ada").sessions, Path::new("w/sessions"));
         assert_eq!(of("agents/ada/agent.mdx").kept("ada").logs, Path::new("w/agents/ada/logs"));
         assert_eq!(of("agents/ada.md").kept("ada").state, Path::new("w/state/ada"));
-        assert_eq!(of("agents/ada/agent.mdx").skills_folder(), "agents/ada/skills");
     }
 }

@@ -4,9 +4,11 @@ use bevy::ecs::prelude::*;
 
 use super::events::{ASSISTANT, AgentEvent};
 use super::history::{CalledTool, Entry, Speaker};
-use crate::base::ActivationKey;
+use crate::base::{ActivationKey, Id};
 use crate::gateway::LiveText;
 use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
+use crate::log::EventRecord;
+use crate::log::events::ToolResult;
 use crate::mind::{CallEnd, PromptMessage, Role};
 
 /// The result of a call that was never carried out.
@@ -19,11 +21,15 @@ struct TurnCall {
     is_over: bool,
     /// Whether its result stands in the history.
     is_recorded: bool,
+    /// What the log says that it came to, cut to a length, and whether it failed.
+    logged: Option<(String, bool)>,
 }
 
 /// What was seen of a piece of work so far.
 pub(super) struct Progress {
     thread: ActivationKey,
+    /// Who works at it, once that is known.
+    agent: Option<Id>,
     /// Messages of the session that were seen, counted from its beginning.
     seen: usize,
     turn: u32,
@@ -51,6 +57,7 @@ impl Progress {
         }
         Self {
             thread,
+            agent: None,
             seen: seen.len(),
             turn: 0,
             is_turn_open: false,
@@ -78,6 +85,20 @@ impl Progress {
         self.turn
     }
 
+    /// Notes what the log says of calls, for those whose work ends before the room is looked at.
+    pub(super) fn hear(&mut self, world: &World, records: &[EventRecord]) {
+        let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
+        if agent.is_some() {
+            self.agent = agent;
+        }
+        for record in records.iter().filter(|record| record.draft.agent == self.agent) {
+            let Some(result) = record.read::<ToolResult>() else { continue };
+            if let Some(call) = self.calls.iter_mut().find(|call| call.call.id == result.id) {
+                call.logged = Some((result.text, !result.ok));
+            }
+        }
+    }
+
     /// Looks what is new in the room.
     pub(super) fn look(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
@@ -102,13 +123,17 @@ impl Progress {
         }
         self.close_message();
         for at in 0..self.calls.len() {
-            if self.calls[at].is_begun && !self.calls[at].is_over {
-                self.end_call(at, NOT_CARRIED_OUT, true);
+            let call = &self.calls[at];
+            let (id, is_told, is_recorded) = (call.call.id.clone(), call.is_begun && !call.is_over, call.is_recorded);
+            // What came in with the end is known from the log alone.
+            let logged = self.calls[at].logged.take();
+            let is_known = logged.is_some();
+            let (text, is_error) = logged.unwrap_or_else(|| (NOT_CARRIED_OUT.to_owned(), true));
+            if is_told || (is_known && !self.calls[at].is_over) {
+                self.end_call(at, &text, is_error);
             }
-            let call = &mut self.calls[at];
-            if !call.is_recorded {
-                call.is_recorded = true;
-                self.entries.push(Entry::result(&call.call.id, NOT_CARRIED_OUT, true));
+            if !is_recorded {
+                self.entries.push(Entry::result(&id, text, is_error));
             }
         }
         self.calls.clear();
@@ -253,7 +278,13 @@ impl Progress {
 
 /// The calls of an answer, none of them begun.
 fn of_turn(message: &PromptMessage) -> Vec<TurnCall> {
-    let call = |call| TurnCall { call: CalledTool::from(call), is_begun: false, is_over: false, is_recorded: false };
+    let call = |call| TurnCall {
+        call: CalledTool::from(call),
+        is_begun: false,
+        is_over: false,
+        is_recorded: false,
+        logged: None,
+    };
     message.tool_calls.iter().map(call).collect()
 }
 

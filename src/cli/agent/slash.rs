@@ -85,7 +85,7 @@ pub(super) fn carry_out(talk: &mut Talk, command: &str, rest: &str) -> Result<Af
             talk.clear()?;
             format!("The session {} is empty now.", talk.options.session)
         }
-        "/skills" => skills::listed(talk.skills()),
+        "/skills" => skills::listed(&talk.skills()),
         "/tools" => tools(talk),
         "/why" => why(talk),
         "/session" if rest.is_empty() => sessions(talk),
@@ -149,7 +149,7 @@ fn tools(talk: &Talk) -> String {
 fn why(talk: &Talk) -> String {
     let names = RoomNames(talk.world());
     let narrator = names.narrator();
-    let of_agent = talk.records().filter(|record| record.draft.agent.as_ref() == Some(talk.agent()));
+    let of_agent = talk.records().filter(|record| record.draft.agent.as_ref() == Some(talk.runner()));
     let told = of_agent.map(|record| truncate(&crate::base::text::one_line(&narrator.sentence(record)), LINE_CHARS));
     let mut lines: Vec<String> = told.filter(|line| !line.is_empty()).collect();
     lines.dedup();

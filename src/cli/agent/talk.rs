@@ -25,7 +25,7 @@ use super::journal::Journal;
 use super::progress::Progress;
 use super::skills;
 use crate::agent::formats::format_of;
-use crate::agent::{AgentProfile, Profiles};
+use crate::agent::{AgentProfile, KnownSkills, Profiles};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
@@ -33,11 +33,11 @@ use crate::kernel::{Activation, Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::schedule::{Door, SimClock, Speed};
 use crate::simulation::SetRest;
+use crate::skills::SkillIndex;
 use crate::workspace::Problems;
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{parse, path_of};
 use crate::workspace::vfs::RecordChanged;
-use workshop_mdx::skills::SkillIndex;
 
 /// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
 const TAKEN_WITHIN_TICKS: u64 = 900;
@@ -62,11 +62,13 @@ pub(super) struct TalkOptions {
 pub(super) struct Talk {
     pub(super) options: TalkOptions,
     room: Room,
+    /// The agent's profile.
     agent: Id,
+    /// The agent of the room that runs it, as far as that is known.
+    runner: Id,
     history: History,
     kept: Kept,
     journal: Journal,
-    skills: SkillIndex,
     asking: Asking,
     reporter: Reporter,
     interrupted: Arc<AtomicBool>,
@@ -92,8 +94,13 @@ impl Talk {
             writes,
             ..OpenOptions::default()
         };
-        let (mut room, problems) =
-            Room::open(&room_options).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
+        let (mut room, problems) = Room::open(&room_options).map_err(|error| {
+            let what = match error.is_in_use() {
+                true => format!("nobody else can talk in the session {} now: {error}", options.session),
+                false => error.to_string(),
+            };
+            Complaint::failed(what).hint(error.remedy())
+        })?;
         let mut reporter = Reporter::new(!output::is_watched());
         reporter.problems(&problems);
         let world = room.app.world_mut();
@@ -122,8 +129,14 @@ impl Talk {
         self.profile().map_or_else(|| self.agent.to_string(), |profile| profile.name.clone())
     }
 
+    /// The agent's profile.
     pub(super) fn agent(&self) -> &Id {
         &self.agent
+    }
+
+    /// The agent of the room that runs it.
+    pub(super) fn runner(&self) -> &Id {
+        &self.runner
     }
 
     pub(super) fn world(&self) -> &World {
@@ -135,8 +148,11 @@ impl Talk {
         self.world().resource::<Profiles>().get(&self.agent)
     }
 
-    pub(super) fn skills(&self) -> &SkillIndex {
-        &self.skills
+    /// The skills that it has now.
+    pub(super) fn skills(&self) -> SkillIndex {
+        let (world, profiles) = (self.world(), self.world().resource::<Profiles>());
+        let found = profiles.path(&self.agent).zip(profiles.get(&self.agent));
+        found.map(|(path, profile)| world.resource::<KnownSkills>().of_agent(path, profile)).unwrap_or_default()
     }
 
     /// Where its sessions lie.
@@ -196,11 +212,14 @@ impl Talk {
         if let Some(why) = self.paused() {
             return Ok(Verdict::new(Ending::Waiting, why));
         }
-        let text = skills::asked(&self.skills, said)?;
-        if let Some(verdict) = self.finish(show)?
-            && (verdict.ending == Ending::Interrupted || self.live().is_some())
-        {
-            return Ok(verdict);
+        let text = skills::asked(&self.skills(), said)?;
+        if let Some(verdict) = self.finish(show)? {
+            if verdict.ending == Ending::Interrupted || self.live().is_some() {
+                return Ok(verdict);
+            }
+            if verdict.ending != Ending::Done {
+                output::note(&format!("note: what was begun before has ended: {}", verdict.reason));
+            }
         }
         self.records.clear();
         self.history.entries.push(Entry::words(Speaker::User, text.clone()));
@@ -226,9 +245,10 @@ impl Talk {
     fn paused(&self) -> Option<String> {
         let world = self.world();
         if world.resource::<Kernel>().is_paused() {
-            return Some(WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED).to_owned());
+            let what = WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED);
+            return Some(format!("{what}; choose Continue work there"));
         }
-        is_paused(world, &self.agent)
+        is_paused(world, &self.runner)
             .then(|| format!("{} is paused by a person; let it go on in the window", self.agent))
     }
 
@@ -257,18 +277,19 @@ impl Talk {
         }
     }
 
-    /// One step of the room; what happened in it is looked at.
-    fn step(&mut self) {
+    /// One step of the room; gives back what happened in it.
+    fn step(&mut self) -> Vec<EventRecord> {
         let world = self.room.app.world_mut();
         if self.room.driver.step(world) != Step::Ticked {
-            return;
+            return Vec::new();
         }
         let events = world.resource_mut::<EventTap>().take();
         self.reporter.look(world, &events);
         self.asking.look(world, &events, &mut self.reporter);
-        self.records.extend(events);
+        self.records.extend(events.iter().cloned());
         let surplus = self.records.len().saturating_sub(RECORDS_KEPT);
         self.records.drain(..surplus);
+        events
     }
 
     /// Lets the room live until a session's work is over, or cannot go on; tells what happens, and keeps it.
@@ -280,8 +301,9 @@ impl Talk {
         show: &mut dyn FnMut(&AgentEvent),
     ) -> Result<Verdict, Complaint> {
         let known = self.world().resource::<Kernel>().thread(thread);
-        let (agent, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
-        let task = Task::resumed(&agent, text, root);
+        let (runner, root) = known.map_or((self.agent.clone(), thread), |one| (one.agent.clone(), one.root));
+        let task = Task::resumed(&runner, text, root);
+        self.runner = runner;
         let (agent, session) = (self.agent.to_string(), self.options.session.clone());
         show(&AgentEvent::AgentStart { agent, session });
         let verdict = self.wait_for(&task, root, &mut progress, show);
@@ -328,7 +350,8 @@ impl Talk {
             if !is_aborted {
                 self.asking.ask(world, &interrupted);
             }
-            self.step();
+            let events = self.step();
+            progress.hear(self.world(), &events);
             progress.look(self.world());
             self.tell(progress, show);
         }
@@ -394,19 +417,16 @@ impl Opening {
             Ok((agent, history)) => {
                 let kept = self.options.place.kept(&agent);
                 let journal = Journal::new(&kept, &self.options.session);
-                let AgentPlace { workspace, .. } = &self.options.place;
-                let (skills, wrong) = skills::skills(workspace, &self.options.place.skills_folder());
-                wrong.into_iter().for_each(|wrong| self.reporter.note(format!("note: {wrong}")));
                 let Self { options, room, asking, reporter, interrupted } = self;
                 let records = VecDeque::new();
                 Ok(Talk {
                     options,
                     room,
+                    runner: agent.clone(),
                     agent,
                     history,
                     kept,
                     journal,
-                    skills,
                     asking,
                     reporter,
                     interrupted,

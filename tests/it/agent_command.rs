@@ -1,0 +1,249 @@
+//! `workshop agent`: a talk with one agent, with the real program: what is printed, what is kept, and how it goes on.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cases;
+use crate::program::{Running, json_lines, output, write};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else,
+        events_come_in_order_with_linked_ids,
+        the_history_goes_on_and_is_cleared,
+        how_it_ends_is_said_by_the_exit_code,
+        what_waits_for_a_person_goes_on_with_the_next_prompt,
+        a_second_process_is_told_that_somebody_talks_already,
+        a_skill_is_put_into_the_prompt,
+        an_agent_of_a_workspace_is_talked_to_there,
+    ]
+}
+
+const DOCUMENT: &str = r#"# Agent: Weather Man
+
+## Purpose
+
+Tells the weather.
+
+<Tool name="forecast" description="What comes in a city">
+  <Param name="city" description="The city" />
+
+```ts
+async function execute(params: { city: string }): Promise<string> {
+  return `rain in ${params.city}`;
+}
+```
+
+</Tool>
+"#;
+const CALLING: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - tools: [ { name: forecast, arguments: { city: Ulm } } ]
+    - text: It rains in Ulm.
+"#;
+const ANSWERING: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - text: First.
+    - text: Second.
+    - text: Third.
+"#;
+
+/// A folder that is an agent, and beside it a script of what its model says.
+fn weather(script: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "weather/agent.mdx", DOCUMENT);
+    write(folder.path(), "script.yaml", script);
+    folder
+}
+
+/// Talks to the agent of this path: the exit code, and what was printed on both outputs.
+fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let ended = output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat());
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
+}
+
+fn answer(folder: &Path, path: &str, arguments: &[&str]) -> String {
+    let (code, printed, told) = talk(folder, path, arguments);
+    assert_eq!((code, told.as_str()), (Some(0), ""), "{printed}");
+    printed
+}
+
+fn history(folder: &Path, path: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn contents(history: &[Value]) -> Vec<&str> {
+    history.iter().map(|entry| entry["content"].as_str().unwrap()).collect()
+}
+
+const MAIN: &str = "weather/sessions/main/history.json";
+
+fn a_prompt_prints_the_answer_alone_and_a_folder_gets_nothing_else() {
+    let folder = weather(CALLING);
+    assert_eq!(answer(folder.path(), "weather", &["--prompt", "How is it in Ulm?"]), "It rains in Ulm.\n");
+    let history = history(folder.path(), MAIN);
+    let roles: Vec<&str> = history.iter().map(|entry| entry["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(contents(&history), ["How is it in Ulm?", "", "rain in Ulm", "It rains in Ulm."]);
+    assert_eq!(history[1]["toolCalls"][0]["name"], "forecast");
+    assert_eq!(history[1]["toolCalls"][0]["arguments"], json!({ "city": "Ulm" }));
+    assert_eq!(history[2]["toolCallId"], history[1]["toolCalls"][0]["id"]);
+    assert!(history.iter().all(|entry| entry["timestamp"].as_str().unwrap().ends_with('Z')), "{history:?}");
+    let entries = fs::read_dir(folder.path().join("weather")).unwrap().flatten();
+    let names: BTreeSet<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let wanted = [".workshop", "agent.mdx", "logs", "sessions", "state"];
+    assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), wanted);
+    assert_eq!(fs::read_to_string(folder.path().join("weather/agent.mdx")).unwrap(), DOCUMENT);
+    let state = fs::read_to_string(folder.path().join("weather/state/agent-state.json")).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!((&state["agent"], &state["lastEnding"]), (&json!("weather-man"), &json!("done")));
+    let log = fs::read_dir(folder.path().join("weather/logs")).unwrap().flatten().next().expect("there is one");
+    let log = fs::read_to_string(log.path()).unwrap();
+    assert!(log.contains("user: How is it in Ulm?") && log.contains("forecast answered: rain in Ulm"), "{log}");
+}
+
+fn events_come_in_order_with_linked_ids() {
+    let folder = weather(CALLING);
+    let printed = answer(folder.path(), "weather/agent.mdx", &["--prompt", "How is it in Ulm?", "--json"]);
+    let events = json_lines(&printed);
+    let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let wanted = [
+        "agent_start",
+        "turn_start",
+        "message_start",
+        "message_end",
+        "tool_execution_start",
+        "tool_execution_end",
+        "turn_end",
+        "turn_start",
+        "message_start",
+        "message_update",
+        "message_end",
+        "turn_end",
+        "agent_end",
+    ];
+    assert_eq!(types, wanted, "{printed}");
+    let id = &events[3]["toolCalls"][0]["id"];
+    assert_eq!((&events[4]["toolCallId"], &events[5]["toolCallId"]), (id, id));
+    assert_eq!((&events[4]["name"], &events[4]["args"]), (&json!("forecast"), &json!({ "city": "Ulm" })));
+    assert_eq!((&events[5]["result"], &events[5]["isError"]), (&json!("rain in Ulm"), &json!(false)));
+    assert_eq!(events[9]["delta"], "It rains in Ulm.");
+    assert_eq!((&events[12]["ended"], &events[12]["result"]), (&json!("done"), &json!("It rains in Ulm.")));
+}
+
+fn the_history_goes_on_and_is_cleared() {
+    let folder = weather(ANSWERING);
+    let say = |words: &str| answer(folder.path(), "weather", &["--prompt", words]);
+    assert_eq!((say("One?"), say("Two?")), ("First.\n".to_owned(), "Second.\n".to_owned()));
+    assert_eq!(contents(&history(folder.path(), MAIN)), ["One?", "First.", "Two?", "Second."]);
+    // What the model was asked with.
+    let session = fs::read_to_string(folder.path().join("weather/sessions/weather-man.main.session.yaml")).unwrap();
+    let session: Value = serde_yaml::from_str(&session).unwrap_or_else(|error| panic!("{error}: {session}"));
+    assert_eq!(contents(session["messages"].as_array().unwrap()), ["One?", "First.", "Two?", "Second."]);
+    let other = answer(folder.path(), "weather", &["--session", "work", "--prompt", "Three?"]);
+    assert_eq!(other, "Third.\n");
+    assert_eq!(contents(&history(folder.path(), "weather/sessions/work/history.json")), ["Three?", "Third."]);
+    let listed = answer(folder.path(), "weather", &["--prompt", "/session"]);
+    assert!(listed.contains("main  (this one)\nwork"), "{listed}");
+    assert!(say("/clear").contains("is empty"));
+    assert_eq!(history(folder.path(), MAIN), [] as [Value; 0]);
+    say("Four?");
+    assert_eq!(contents(&history(folder.path(), MAIN))[0], "Four?");
+}
+
+fn how_it_ends_is_said_by_the_exit_code() {
+    let failing = "agents:\n  weather-man:\n    - error: { status: 400, message: no such thing }\n";
+    let folder = weather(failing);
+    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "Hello?"]);
+    assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
+    assert!(told.contains("error: "), "{told}");
+    for (path, said) in [("nowhere", "nowhere"), (".", "agent.mdx"), ("script.yaml", "no agent")] {
+        let (code, printed, told) = talk(folder.path(), path, &["--prompt", "Hello?"]);
+        assert_eq!((code, printed.as_str()), (Some(2), ""), "{path}: {told}");
+        assert!(told.contains(said) && told.contains("hint: "), "{path}: {told}");
+    }
+    // Nobody can type where there is no terminal.
+    assert_eq!(talk(folder.path(), "weather", &[]).0, Some(2));
+    assert_eq!(talk(folder.path(), "weather", &["--session", "../x", "--prompt", "Hello?"]).0, Some(2));
+    let (code, _, told) = talk(folder.path(), "weather", &["--prompt", "/skill:none"]);
+    assert!(code == Some(2) && told.contains("there is no skill"), "{told}");
+    let limited = weather(CALLING);
+    write(limited.path(), "weather/settings.yaml", "kernel: { turns_at_most: 1 }\n");
+    let (code, printed, told) = talk(limited.path(), "weather", &["--prompt", "How is it?"]);
+    assert_eq!((code, printed.as_str()), (Some(3), ""), "{told}");
+    assert!(told.contains("stopped after 1 turns"), "{told}");
+    assert_eq!(history(limited.path(), MAIN)[2]["content"], "rain in Ulm");
+}
+
+fn what_waits_for_a_person_goes_on_with_the_next_prompt() {
+    let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "lead/agent.md", "---\nid: lead\ntools: [execute_command]\n---\nYou lead.\n");
+    write(folder.path(), "script.yaml", script);
+    let (code, printed, told) = talk(folder.path(), "lead", &["--prompt", "Make it."]);
+    assert_eq!((code, printed.as_str()), (Some(4), ""), "{told}");
+    assert!(told.contains("touch made") && told.contains("workshop approvals allow"), "{told}");
+    assert!(told.contains("workshop agent lead --session main"), "{told}");
+    let path = "lead/sessions/main/history.json";
+    assert_eq!(history(folder.path(), path).len(), 2, "the call has no result yet");
+    let (code, printed, told) = talk(folder.path(), "lead", &["--prompt", "Thanks.", "--on-ask", "allow"]);
+    assert_eq!((code, printed.as_str()), (Some(0), "Gladly.\n"), "{told}");
+    assert!(folder.path().join("lead/made").exists());
+    let history = history(folder.path(), path);
+    let roles: Vec<&str> = history.iter().map(|entry| entry["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "assistant"]);
+    assert_eq!(history[2]["toolCallId"], history[1]["toolCalls"][0]["id"]);
+    assert_eq!(history[3]["content"], "It is made.");
+}
+
+fn a_second_process_is_told_that_somebody_talks_already() {
+    let folder = weather(ANSWERING);
+    let arguments = ["run", "weather", "--provider", "scripted:script.yaml", "--events", "-"];
+    let mut first = Running::start(folder.path(), &arguments);
+    first.wait_for("the room is open", |event| event["type"] == "run_start");
+    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);
+    assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
+    assert!(told.contains("session main") && told.contains("already open"), "{told}");
+    assert!(!folder.path().join(MAIN).exists(), "nothing was said");
+    first.kill();
+    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);
+    assert_eq!((code, printed.as_str()), (Some(0), "First.\n"), "{told}");
+}
+
+fn a_skill_is_put_into_the_prompt() {
+    let folder = weather(ANSWERING);
+    let skill = "---\nname: clouds\ndescription: How to read clouds\n---\n\nLook at {baseDir}/shapes.md first.\n";
+    write(folder.path(), "weather/skills/clouds/SKILL.md", skill);
+    assert_eq!(answer(folder.path(), "weather", &["--prompt", "/skills"]), "/skill:clouds  How to read clouds\n");
+    assert_eq!(answer(folder.path(), "weather", &["--prompt", "/skill:clouds over Ulm"]), "First.\n");
+    let history = history(folder.path(), MAIN);
+    let asked = history[0]["content"].as_str().unwrap();
+    assert!(asked.contains("Look at skills/clouds/shapes.md first.") && asked.contains("over Ulm"), "{asked}");
+    let tools = answer(folder.path(), "weather", &["--prompt", "/tools"]);
+    assert!(tools.contains("forecast  What comes in a city"), "{tools}");
+}
+
+fn an_agent_of_a_workspace_is_talked_to_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada-1, profile: ada, position: [0, 0] }\n";
+    write(folder.path(), "room/settings.yaml", "");
+    write(folder.path(), "room/scenes/test.yaml", scene);
+    write(folder.path(), "room/agents/ada.md", "---\nbehaviour: stationary\n---\nYou count.\n");
+    write(folder.path(), "script.yaml", "agents:\n  ada:\n    - text: One.\n    - text: Two.\n");
+    assert_eq!(answer(folder.path(), "room/agents/ada.md", &["--prompt", "Count."]), "One.\n");
+    assert_eq!(answer(folder.path(), "room/agents/ada.md", &["--prompt", "Go on."]), "Two.\n");
+    let history = history(folder.path(), "room/sessions/ada/main/history.json");
+    assert_eq!(contents(&history), ["Count.", "One.", "Go on.", "Two."]);
+    assert_eq!(fs::read_to_string(folder.path().join("room/scenes/test.yaml")).unwrap(), scene);
+}
