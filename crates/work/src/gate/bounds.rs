@@ -51,6 +51,8 @@ impl Bounds {
     /// servers, each of which is judged.
     pub fn of_own_code(mut self) -> Self {
         for authority in &mut self.authorities {
+            // Its paths are those of the workspace already.
+            authority.folder = None;
             authority.tools.insert(WEB_FETCH.to_owned());
             if authority.tools.contains("vfs_read") {
                 authority.tools.insert(READ_TEXT.to_owned());

@@ -65,6 +65,9 @@ fn house() -> Vec<Tool> {
     ]
 }
 
+/// The tools whose paths begin at the folder of an agent that is one.
+const PATHS_FROM_FOLDER: [&str; 2] = ["vfs_read", "vfs_write"];
+
 /// Who carries out their calls.
 const EXECUTORS: [&str; 6] =
     [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, own_tools::OWN_TOOLS, web::WEB];
@@ -200,7 +203,15 @@ impl Tools {
 
     /// The tools that may be used within these bounds, as a model is told of them, always in the same order.
     pub fn declarations(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
-        self.of(caller, bounds).map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
+        let declared = |one: &Registered| {
+            let mut declared = one.tool.declaration(bounds.called(&one.tool.name));
+            let folder = bounds.folder_for(&one.tool.name);
+            if !folder.is_empty() && PATHS_FROM_FOLDER.contains(&&*one.tool.name) {
+                declared.description += &format!(" Paths begin at your own folder, {folder}.");
+            }
+            declared
+        };
+        self.of(caller, bounds).map(declared).collect()
     }
 
     /// Those of them that a coding agent is told of: it has the rest by the protocol that it speaks.
