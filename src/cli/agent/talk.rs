@@ -211,10 +211,13 @@ impl Talk {
             return Ok(Verdict::new(Ending::Waiting, why));
         }
         let text = skills::asked(&self.skills, said)?;
-        if let Some(verdict) = self.finish(show)?
-            && (verdict.ending == Ending::Interrupted || self.live().is_some())
-        {
-            return Ok(verdict);
+        if let Some(verdict) = self.finish(show)? {
+            if verdict.ending == Ending::Interrupted || self.live().is_some() {
+                return Ok(verdict);
+            }
+            if verdict.ending != Ending::Done {
+                output::note(&format!("note: what was begun before has ended: {}", verdict.reason));
+            }
         }
         self.records.clear();
         self.history.entries.push(Entry::words(Speaker::User, text.clone()));

@@ -43,7 +43,9 @@ pub fn is_agent_folder(folder: &Path) -> bool {
 /// The names of the files of a folder that define agents, not of those below it.
 pub fn agents_at_top(folder: &Path) -> impl Iterator<Item = String> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
-    names.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| is_agent_at_top(name))
+    names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| is_agent_at_top(name) && nfc(name) == name.as_str())
 }
 
 /// The workspace that is meant: the one named, else the current folder if it is one, else `my-workshop` in it.
