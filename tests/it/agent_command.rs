@@ -55,6 +55,7 @@ agents:
     - text: First.
     - text: Second.
     - text: Third.
+    - text: Fourth.
 "#;
 
 /// A folder that is an agent, and beside it a script of what its model says.
@@ -158,8 +159,8 @@ fn the_history_goes_on_and_is_cleared() {
     assert!(listed.contains("main  (this one)\nwork"), "{listed}");
     assert!(say("/clear").contains("is empty"));
     assert_eq!(history(folder.path(), MAIN), [] as [Value; 0]);
-    say("Four?");
-    assert_eq!(contents(&history(folder.path(), MAIN))[0], "Four?");
+    assert_eq!(say("Four?"), "Fourth.\n");
+    assert_eq!(contents(&history(folder.path(), MAIN)), ["Four?", "Fourth."]);
 }
 
 fn how_it_ends_is_said_by_the_exit_code() {
