@@ -66,11 +66,22 @@ pub fn is_agent_at_top(path: &str) -> bool {
     is_file_there && (["agent.mdx", "agent.md"].contains(&path) || AGENT_ENDINGS.into_iter().any(is_named))
 }
 
+/// Whether a path lies in what an agent that is a folder keeps for itself: `agents/ada/state/…`. Nothing there says what
+/// an agent is or is taught.
+fn is_state_of_agent(folded: &str) -> bool {
+    let mut parts = folded.split('/');
+    let is_below = parts.next() == Some("agents") && parts.next().is_some() && parts.next() == Some("state");
+    is_below && parts.next().is_some()
+}
+
 /// The guarded place in which a path of the workspace lies, however it is spelt; nothing for ordinary files.
 pub fn guarded(path: &str) -> Option<&'static GuardedPlace> {
     let path = folded(path);
     if path.split('/').any(|part| part.starts_with('.')) {
         return Some(&HIDDEN);
+    }
+    if is_state_of_agent(&path) {
+        return None;
     }
     let is_agent = is_agent_at_top(&path);
     let first = if is_agent { "agents" } else { path.split('/').next().unwrap_or_default() };
