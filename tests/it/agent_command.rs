@@ -216,6 +216,9 @@ fn a_second_process_is_told_that_somebody_talks_already() {
     let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);
     assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
     assert!(told.contains("session main") && told.contains("already open"), "{told}");
+    let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?", "--json"]);
+    let [end] = &json_lines(&printed)[..] else { panic!("{printed}{told}") };
+    assert_eq!((code, &end["type"], &end["ended"]), (Some(1), &json!("agent_end"), &json!("failed")));
     assert!(!folder.path().join(MAIN).exists(), "nothing was said");
     first.kill();
     let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "One?"]);

@@ -85,11 +85,21 @@ pub(super) fn agent(arguments: &Arguments) -> Outcome {
 
 /// One prompt, and the end.
 fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<AtomicBool>) -> Outcome {
-    let mut talk = Talk::open(options, None, Arc::clone(&interrupted))?;
+    let mut talk = match Talk::open(options, None, Arc::clone(&interrupted)) {
+        Ok(talk) => talk,
+        Err(complaint) => {
+            if as_json {
+                output::json(&end_because(&complaint))?;
+            }
+            return Err(complaint);
+        }
+    };
     let mut output_gone = None;
+    let mut is_ended = false;
     let mut display = Display::default();
     let is_watched = output::is_watched();
     let mut show = |event: &AgentEvent| {
+        is_ended = matches!(event, AgentEvent::AgentEnd { .. });
         let shown = match as_json {
             true => output::json(event),
             false if is_watched => display.show(event, false),
@@ -100,7 +110,9 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let said = match slash::typed(prompt) {
+    let typed = slash::typed(prompt);
+    let is_command = matches!(typed, Typed::Command(..));
+    let said = match typed {
         Typed::Words(words) => talk.say(&words, &mut show),
         Typed::Command(command, rest) => told(&mut talk, command, &rest, as_json),
         Typed::Unknown(word) => Err(slash::unknown(&word)),
@@ -111,10 +123,25 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
     if let Some(complaint) = output_gone {
         return Err(complaint);
     }
+    if as_json && !is_ended && !(is_command && said.is_ok()) {
+        // Whoever reads along learns how it ended, also where it never began.
+        let end = said.as_ref().map_or_else(end_because, |verdict| AgentEvent::AgentEnd {
+            ended: verdict.ending.word(),
+            reason: verdict.reason.clone(),
+            result: verdict.result.clone(),
+        });
+        output::json(&end)?;
+    }
     let verdict = said?;
     let ending = verdict.ending;
     print(verdict, as_json)?;
     Ok(ending)
+}
+
+/// The end of what failed, for a program that reads along.
+fn end_because(complaint: &Complaint) -> AgentEvent {
+    let reason = complaint.what.clone().unwrap_or_default();
+    AgentEvent::AgentEnd { ended: complaint.ending.word(), reason, result: None }
 }
 
 /// What comes of a command that stands in the place of a prompt.
