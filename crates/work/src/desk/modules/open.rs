@@ -219,6 +219,16 @@ impl OpenModules {
     /// What they are now, where all have said so and that is news.
     fn news(&mut self) -> Option<ModulesHeard> {
         let waits = |what: &For| matches!(what, For::Start | For::Words);
+        let gone = |(file, state): (&str, &ModuleState)| match state {
+            ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {
+                Some((file.to_owned(), failure.text.clone()))
+            }
+            _ => None,
+        };
+        let gone: Vec<(String, String)> = self.set.states().filter_map(gone).collect();
+        for (file, why) in gone {
+            self.fails(&file, &why);
+        }
         let is_loading = self.set.states().any(|(_, state)| matches!(state, ModuleState::Loading));
         if is_loading || self.ordered.values().any(waits) {
             return None;
