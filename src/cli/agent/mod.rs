@@ -196,7 +196,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
     output::note(&format!("{name}, session {session}, {messages} messages; /help says what can be typed"));
     let commands = slash::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
-    let skills = talk.skills().skills.iter().map(|skill| format!("/skill:{}", skill.name));
+    let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
     let words = commands.chain(skills).collect();
     let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words)?;
     let mut display = Display::default();
