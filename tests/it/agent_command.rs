@@ -52,10 +52,10 @@ const ANSWERING: &str = r#"
 latency: 0.1
 agents:
   weather-man:
+    - { when: { contains: "two?" }, text: Second. }
+    - { when: { contains: "three?" }, text: Third. }
+    - { when: { contains: "four?" }, text: Fourth. }
     - text: First.
-    - text: Second.
-    - text: Third.
-    - text: Fourth.
 "#;
 
 /// A folder that is an agent, and beside it a script of what its model says.
@@ -244,7 +244,11 @@ fn an_agent_of_a_workspace_is_talked_to_there() {
     write(folder.path(), "room/settings.yaml", "");
     write(folder.path(), "room/scenes/test.yaml", scene);
     write(folder.path(), "room/agents/ada.md", "---\nbehaviour: stationary\n---\nYou count.\n");
-    write(folder.path(), "script.yaml", "agents:\n  ada:\n    - text: One.\n    - text: Two.\n");
+    write(
+        folder.path(),
+        "script.yaml",
+        "agents:\n  ada:\n    - { when: { contains: go on }, text: Two. }\n    - text: One.\n",
+    );
     assert_eq!(answer(folder.path(), "room/agents/ada.md", &["--prompt", "Count."]), "One.\n");
     assert_eq!(answer(folder.path(), "room/agents/ada.md", &["--prompt", "Go on."]), "Two.\n");
     let history = history(folder.path(), "room/sessions/ada/main/history.json");

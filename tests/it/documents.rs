@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cases;
 use crate::hostile_server::{Server, status};
-use crate::program::{succeed, write};
+use crate::program::succeed;
 use crate::working::{Studio, asked};
 
 pub fn trials() -> Vec<Trial> {
@@ -159,7 +159,7 @@ fn code_that_never_ends_is_ended_and_the_agent_is_told() {
     studio.task("ada", "Report.");
     studio.idle();
     let result = studio.results().pop().expect("it ended");
-    assert!(result.starts_with("Error: ") && result.contains("5 s"), "{result}");
+    assert!(result.contains("it ran for more than 5s"), "{result}");
     assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
 }
 
@@ -226,11 +226,6 @@ fn it_wakes_by_its_heartbeat_and_a_replay_wakes_too() {
     let woken = wakes(&studio);
     assert_eq!(woken.len(), 3, "{woken:#?}");
     assert!(woken[0].contains("- Read state/now.md") && woken[0].contains("- Look at the numbers"), "{woken:#?}");
-    write(studio.folder.path(), "agents/ada/heartbeat.md", "@every: soon\n");
-    studio.until("what cannot be understood is told", |studio| {
-        let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
-        problems.iter().any(|problem| problem.place == "agents/ada/heartbeat.md")
-    });
     studio.close();
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");

@@ -9,14 +9,13 @@ use super::notes::{Attached, MessageNote, ReplyNote};
 use super::ordered::WorkTerms;
 use super::question::Question;
 use super::thread_file::ThreadFile;
-use super::within::Within;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
 use crate::mind::fitting::is_left_out;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
-use crate::tools::{OrderKey, ToolPlan, call_hash};
+use crate::tools::{CallAnswer, OrderKey, ToolPlan, call_hash};
 
 /// Who set a piece of work going.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -107,6 +106,18 @@ impl Call {
     pub(super) fn is_answered(&self) -> bool {
         matches!(self.progress, CallProgress::Answered(_))
     }
+}
+
+/// For whose code a call is made.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Within {
+    /// Which call of the same turn.
+    pub call: usize,
+    /// Tells it from the others that this code wants made.
+    pub number: u64,
+    /// What it came to, once it is over; absent where that was too long to keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<CallAnswer>,
 }
 
 /// How far a tool call is.

@@ -53,7 +53,9 @@ mod within;
 pub use crate::mind::Ending;
 pub(crate) use access::LOGGED_CHARS;
 pub use access::preview;
-pub use activation::{Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread};
+pub use activation::{
+    Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread, Within,
+};
 pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Effect, Kernel, NewWork, NoReply};
@@ -68,7 +70,6 @@ pub use recording::sessions_at_rest;
 pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
 pub use settings::KernelSettings;
 pub use thread_file::{EndedWork, ThreadFile};
-pub use within::Within;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

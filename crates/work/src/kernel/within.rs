@@ -2,10 +2,8 @@
 //! server by a call of its agent's, which is judged, asked about, recorded and carried out like any other. Its model never
 //! sees it; the code is told what it came to.
 
-use serde::{Deserialize, Serialize};
-
 use super::access::RoomAccess;
-use super::activation::{Activation, Call, CallProgress, Phase};
+use super::activation::{Activation, Call, CallProgress, Phase, Within};
 use super::core::Kernel;
 use super::dispatch::CallAt;
 use crate::base::{ActivationKey, Seq};
@@ -14,18 +12,6 @@ use crate::tools::{CallAnswer, CallAnswered, OrderKey};
 
 /// What is kept of what a call came to, for a room that is opened again while the code goes on; in bytes.
 const ANSWER_BYTES_KEPT: usize = 64 * 1024;
-
-/// For whose code a call is made.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Within {
-    /// Which call of the same turn.
-    pub call: usize,
-    /// Tells it from the others that this code wants made.
-    pub number: u64,
-    /// What it came to, once it is over; absent where that was too long to keep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<CallAnswer>,
-}
 
 /// What becomes of a call that code wants made.
 enum Taken {

@@ -67,6 +67,12 @@ impl OpenCall {
     }
 }
 
+/// A file as data, in the words of the tool that reads it.
+#[derive(serde::Deserialize)]
+struct TextRead {
+    content: String,
+}
+
 /// The call that a request of code stands for, made by an agent whose document lies in this folder. The error says to
 /// the code why there is none.
 pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static str, Value), String> {
@@ -101,7 +107,11 @@ pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
             }
             None => HostAnswer::Refused { reason: "the answer of the server cannot be read".to_owned() },
         },
-        HostRequest::ReadFile { .. } | HostRequest::Prompt { .. } => HostAnswer::Text { text: text.to_owned() },
+        HostRequest::ReadFile { .. } => match serde_json::from_str::<TextRead>(text) {
+            Ok(TextRead { content }) => HostAnswer::Text { text: content },
+            Err(_) => HostAnswer::Refused { reason: "what was read cannot be understood".to_owned() },
+        },
+        HostRequest::Prompt { .. } => HostAnswer::Text { text: text.to_owned() },
     }
 }
 
@@ -142,5 +152,8 @@ mod tests {
         let HostAnswer::Response { status, headers, body, .. } = answer else { panic!("{answer:?}") };
         assert_eq!((status, headers, body), (201, vec![("x-b".into(), "2".into())], b"made".to_vec()));
         assert!(call_for("", &HostRequest::Prompt { message: "a".into() }).is_err());
+        let read = HostRequest::ReadFile { path: "x".into() };
+        let HostAnswer::Text { text } = answer_for(&read, "{\"content\":\"a\\n\"}") else { panic!("it was read") };
+        assert_eq!(text, "a\n");
     }
 }

@@ -179,7 +179,7 @@ fn what_code_wants_of_the_outside_is_a_call_of_its_agents() {
         number
     };
     let number = ask(&mut room);
-    room.answer(number, CallAnswer::Done("what stands there".into()));
+    room.answer(number, CallAnswer::Done("{\"content\":\"what stands there\"}".into()));
     let ToolNews::Done { output } = room.next_news() else { panic!("it was not done") };
     assert_eq!(output.text, "what stands there");
     let number = ask(&mut room);

@@ -131,10 +131,7 @@ impl OpenModules {
         let mut said = Vec::new();
         for ModuleEvent { module, news } in self.set.poll() {
             match news {
-                ModuleNews::Loaded(Ok(_)) => {
-                    self.order(&module, ModuleOrder::Start, For::Start);
-                    self.order(&module, ModuleOrder::SystemPrompt, For::Words);
-                }
+                ModuleNews::Loaded(Ok(_)) => self.order(&module, ModuleOrder::SystemPrompt, For::Words),
                 ModuleNews::Loaded(Err(failure)) => self.fails(&module, &failure.text),
                 ModuleNews::Done { order, result } => {
                     let what = self.ordered.remove(&(module.clone(), order));
@@ -166,7 +163,12 @@ impl OpenModules {
                 // What it adds to prompts may be otherwise now.
                 self.order(module, ModuleOrder::SystemPrompt, For::Words);
             }
-            (Some(For::Words), Ok(words)) => drop(self.words.insert(module.to_owned(), words)),
+            (Some(For::Words), Ok(words)) => {
+                // Its work in the background may prompt its agent, which is to have its tools by then.
+                if self.words.insert(module.to_owned(), words).is_none() {
+                    self.order(module, ModuleOrder::Start, For::Start);
+                }
+            }
             (Some(For::Start | For::Words), Err(why)) => self.fails(module, &why),
             (Some(For::Start) | None, _) => {}
         }
@@ -216,9 +218,8 @@ impl OpenModules {
         self.failed.insert(module.to_owned(), problem);
     }
 
-    /// What they are now, where all have said so and that is news.
+    /// What they are now, where that is news: those that have said so, whatever the others do.
     fn news(&mut self) -> Option<ModulesHeard> {
-        let waits = |what: &For| matches!(what, For::Start | For::Words);
         let gone = |(file, state): (&str, &ModuleState)| match state {
             ModuleState::LeftOut(failure) if !self.failed.contains_key(file) => {
                 Some((file.to_owned(), failure.text.clone()))
@@ -229,25 +230,25 @@ impl OpenModules {
         for (file, why) in gone {
             self.fails(&file, &why);
         }
-        let is_loading = self.set.states().any(|(_, state)| matches!(state, ModuleState::Loading));
-        if is_loading || self.ordered.values().any(waits) {
-            return None;
-        }
         let mut modules = Vec::new();
         for (file, state) in self.set.states() {
             match state {
-                ModuleState::Ready(described) if !self.failed.contains_key(file) => modules.push(HeardModule {
-                    file: file.to_owned(),
-                    name: described.name.clone(),
-                    tools: described.tools.iter().map(heard_tool).collect(),
-                    words: self.words.get(file).cloned().unwrap_or_default(),
-                }),
+                ModuleState::Ready(described) if !self.failed.contains_key(file) => {
+                    let Some(words) = self.words.get(file) else { continue };
+                    modules.push(HeardModule {
+                        file: file.to_owned(),
+                        name: described.name.clone(),
+                        tools: described.tools.iter().map(heard_tool).collect(),
+                        words: words.clone(),
+                    });
+                }
                 _ => {}
             }
         }
         let problems = self.unreadable.iter().chain(self.failed.values()).cloned().collect();
         let now = ModulesHeard::Are { profile: self.profile.clone(), modules, problems };
-        if self.told.as_ref() == Some(&now) {
+        let is_nothing = |news: &ModulesHeard| matches!(news, ModulesHeard::Are { modules, problems, .. } if modules.is_empty() && problems.is_empty());
+        if self.told.as_ref().map_or_else(|| is_nothing(&now), |told| *told == now) {
             return None;
         }
         self.told = Some(now.clone());
