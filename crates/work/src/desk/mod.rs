@@ -41,7 +41,6 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
-use crate::gateway::ServersHeard;
 use crate::kernel::{SessionTaken, WorkAnswer, WorkNews, WorkOrder};
 use crate::mind::AddedWords;
 use crate::orchestration::workflow::BeforeWorkflows;
@@ -85,7 +84,7 @@ pub fn plugin(app: &mut App) {
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);
     tools.add_executor(modules::MODULES);
-    app.add_systems(Tick, modules::run.in_set(CarriedOutOutside).in_set(CollectInputs).after(ServersHeard));
+    app.add_systems(Tick, modules::run.in_set(CollectInputs).after(CarriedOutOutside));
     app.add_systems(
         Tick,
         (
