@@ -46,7 +46,7 @@ use crate::mind::AddedWords;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, CarriedOutOutside, DESK, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, CarriedOutOutside, DESK, ToolOutcome, Tools, ToolsCarriedOut};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
@@ -84,7 +84,7 @@ pub fn plugin(app: &mut App) {
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);
     tools.add_executor(modules::MODULES);
-    app.add_systems(Tick, modules::run.in_set(CollectInputs).after(CarriedOutOutside));
+    app.add_systems(Tick, modules::run.in_set(CarriedOutOutside).in_set(CollectInputs).after(ToolsCarriedOut));
     app.add_systems(
         Tick,
         (

@@ -76,6 +76,10 @@ pub struct CloseOrders;
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CarriedOutOutside;
 
+/// The part of that which is this floor's: executors of floors above that answer through the door follow it.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ToolsCarriedOut;
+
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
@@ -116,6 +120,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out)
             .chain()
+            .in_set(ToolsCarriedOut)
             .in_set(CarriedOutOutside)
             .in_set(CollectInputs)
             .after(ServersHeard),
