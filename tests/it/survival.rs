@@ -109,7 +109,7 @@ fn recalled_of<'a>(studio: &mut Studio, labelled: &[(&'a str, &str)]) -> BTreeSe
         studio.idle();
         let is_fact = |memory: &Value| memory["text"] == **fact;
         let has_fact = |event: &&Value| event["data"]["memories"].as_array().is_some_and(|all| all.iter().any(is_fact));
-        if studio.all("knowledge")[before..].iter().any(|event| has_fact(event)) {
+        if studio.all("knowledge")[before..].iter().any(has_fact) {
             found.insert(*fact);
         }
     }
