@@ -79,10 +79,8 @@ fn what_may_hold_a_secret_stays_outside() {
 fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
     let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
-    for name in ["gone.md"] {
-        let imported = import(to.path(), &[from.path().join(name)], None);
-        assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{name}");
-    }
+    let imported = import(to.path(), &[from.path().join("gone.md")], None);
+    assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{imported:?}");
     for folder in ["../elsewhere", ".workshop", "sessions"] {
         let imported = import(to.path(), &[from.path().join("x.md")], Some(folder));
         assert!(imported.paths().is_empty(), "{folder}");
