@@ -80,7 +80,7 @@ fn what_cannot_be_used_is_told_and_nothing_leaves_the_workspace() {
     let from = outside(&[("x.md", "x")]);
     let to = outside(&[]);
     let imported = import(to.path(), &[from.path().join("gone.md")], None);
-    assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{imported:?}");
+    assert!(imported.paths().is_empty() && imported.problems.len() == 1, "{:?}", imported.problems);
     for folder in ["../elsewhere", ".workshop", "sessions"] {
         let imported = import(to.path(), &[from.path().join("x.md")], Some(folder));
         assert!(imported.paths().is_empty(), "{folder}");
