@@ -114,6 +114,7 @@ fn every_tool_of_the_house_says_what_it_would_do() {
             "put guidance into the session ada.act-7",
         ),
         ("execute_command", json!({ "command": "ls  -l" }), "run `ls -l`"),
+        ("web_fetch", json!({ "url": "https://example.org/a#b" }), "fetch https://example.org/a"),
         ("create_directory", json!({ "path": "artifacts/new" }), "make the folder artifacts/new"),
         ("slack_read", json!({}), "read what came in from Slack"),
         ("slack_send", json!({ "channel": "#ops", "text": "Hi." }), "send a message to #ops in Slack"),

@@ -43,8 +43,9 @@ pub(super) fn web_fetch() -> Tool {
         json!({
             "url": { "type": "string", "minLength": 1, "maxLength": ADDRESS_CHARS_AT_MOST,
                      "description": "The address, with https:// or http://." },
-            "method": { "type": "string", "enum": METHODS, "description": "GET where left out." },
-            "headers": { "type": "object", "additionalProperties": { "type": "string" } },
+            "method": { "type": "string", "enum": METHODS, "maxLength": 10, "description": "GET where left out." },
+            "headers": { "type": "object", "additionalProperties": { "type": "string" },
+                         "description": "Headers by name." },
             "body": { "type": "string", "maxLength": BODY_CHARS_AT_MOST, "description": "What is sent with the question." },
         }),
         &["url"],
