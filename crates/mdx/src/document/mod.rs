@@ -18,8 +18,8 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-pub use builtin::{BUILTIN_TOOLS, BuiltinTool};
+pub use builtin::BUILTIN_TOOLS;
 pub use model::{AgentDocument, Section, ToolCode, ToolDefinition, UNNAMED};
-pub use parameter::{ArgumentError, Parameter, ParameterType, check_arguments, parameters_schema};
+pub use parameter::{ArgumentError, Parameter, ParameterType, check_arguments};
 pub use parse::parse;
-pub use prompt::{PromptPart, PromptSection, ToolHint, identity, system_prompt};
+pub use prompt::identity;

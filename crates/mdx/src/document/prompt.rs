@@ -1,38 +1,7 @@
-//! The parts of the system prompt that come from an agent's folder, in the reference's order: identity, skills, what
-//! modules add, hints about tools.
+//! Who an agent is, as the prompt says it: the sections of its document in the reference's order. The prompt itself is the
+//! mind's to build.
 
 use super::model::{AgentDocument, Section};
-
-/// What a part of the prompt is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum PromptPart {
-    /// Who the agent is.
-    Identity,
-    /// Which skills it can read.
-    Skills,
-    /// What a module adds.
-    Module,
-    /// Which tools it has.
-    ToolHints,
-}
-
-/// A part of the prompt.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PromptSection {
-    /// What it is.
-    pub part: PromptPart,
-    /// The text, in Markdown or XML.
-    pub text: String,
-}
-
-/// What a model is told about a tool besides its schema.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ToolHint {
-    /// The name that a model calls it by.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-}
 
 /// Who the agent is, as its document says: name, purpose, capabilities, constraints, personality, and then every other
 /// section in the document's order.
@@ -55,23 +24,4 @@ pub fn identity(document: &AgentDocument) -> String {
 
 fn rendered(title: &str, section: &Section) -> Option<String> {
     (!section.text.is_empty()).then(|| format!("## {title}\n\n{}", section.text))
-}
-
-/// The whole of it. Parts that say nothing are left out.
-pub fn system_prompt(
-    document: &AgentDocument,
-    skills: &str,
-    modules: &[String],
-    tools: &[ToolHint],
-) -> Vec<PromptSection> {
-    let section = |part, text: &str| PromptSection { part, text: text.trim().to_owned() };
-    let hint = |tool: &ToolHint| format!("- {}: {}", tool.name, tool.description);
-    let hints = tools.iter().map(hint).collect::<Vec<_>>().join("\n");
-    let hints = if hints.is_empty() { hints } else { format!("## Tools\n\n{hints}") };
-    std::iter::once(section(PromptPart::Identity, &identity(document)))
-        .chain([section(PromptPart::Skills, skills)])
-        .chain(modules.iter().map(|text| section(PromptPart::Module, text)))
-        .chain([section(PromptPart::ToolHints, &hints)])
-        .filter(|section| !section.text.is_empty())
-        .collect()
 }

@@ -54,11 +54,6 @@ pub fn due_by_clock(heartbeat: &Heartbeat, since_secs: i64, now_secs: i64, began
     }
 }
 
-/// The next moment at which anything is due.
-pub fn next_due(heartbeat: &Heartbeat, after: &Zoned, began: Timestamp) -> Option<Zoned> {
-    triggers(heartbeat).filter_map(|(_, trigger)| trigger.next_after(after, began)).min()
-}
-
 fn triggers(heartbeat: &Heartbeat) -> impl Iterator<Item = (Option<usize>, &Trigger)> {
     let routines = heartbeat.routines.iter().enumerate().map(|(index, routine)| (Some(index), &routine.trigger));
     heartbeat.wake.iter().map(|trigger| (None, trigger)).chain(routines)

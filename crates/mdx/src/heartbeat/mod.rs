@@ -11,7 +11,7 @@ mod trigger;
 #[cfg(test)]
 mod tests;
 
-pub use due::{Due, due, due_by_clock, next_due};
+pub use due::{Due, due, due_by_clock};
 pub use read::{Heartbeat, Routine, read};
 pub use sentence::{EXAMPLES, NotUnderstood, parse as parse_trigger};
 pub use trigger::Trigger;

@@ -176,8 +176,7 @@ impl ToolNames {
 
     /// The tools that every agent with a document has, each with its name in that format.
     fn in_words_of_documents(&self) -> BTreeMap<String, String> {
-        let words = BUILTIN_TOOLS.iter().map(|builtin| builtin.name);
-        let offered = words.filter_map(|word| {
+        let offered = BUILTIN_TOOLS.into_iter().filter_map(|word| {
             let tool = self.0.iter().find(|tool| tool.offered_as.iter().any(|offered| offered == word))?;
             Some((tool.name.clone(), word.to_owned()))
         });
