@@ -2,14 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use bevy::ecs::prelude::World;
 use serde::Serialize;
 
 use super::place::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
+use crate::agent::Profiles;
 use crate::agent::formats::format_of;
+use crate::agent::mdx_file::code_problems;
 use crate::app::servers::{embedder_of, servers_of, trial_in};
 use crate::app::{self, opening::state_folder};
 use crate::base::{JobControl, Problem, Seq, Severity, text};
+use crate::engine::ProgramCache;
 use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::confine::{Confinement, Level};
@@ -300,7 +304,8 @@ fn examine(
                 *settings = app.world().resource::<GatewaySettings>().clone();
                 *slack = app.world().resource::<SlackSettings>().clone();
                 let found = app.world().resource::<Problems>().iter().cloned();
-                let found = found.chain(unknown_models(app.world())).collect::<Vec<_>>();
+                let found = found.chain(unknown_models(app.world())).chain(unreadable_code(app.world()));
+                let found = found.collect::<Vec<_>>();
                 problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
             }
             Err(error) => problems.push(Problem::error(scene, error.to_string(), "mend the scene file")),
@@ -317,6 +322,13 @@ fn examine(
         problems.extend(history(&state, findings));
     }
     problems
+}
+
+/// What is wrong with the code of agents' documents.
+fn unreadable_code(world: &World) -> Vec<Problem> {
+    let (profiles, programs) = (world.resource::<Profiles>(), ProgramCache::default());
+    let documents = profiles.iter().filter_map(|(id, profile)| Some((profiles.path(id)?, &profile.own_tools)));
+    documents.flat_map(|(path, tools)| code_problems(path, tools, &programs)).collect()
 }
 
 /// What is recorded, and what of it is damaged.

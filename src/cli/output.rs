@@ -44,6 +44,16 @@ pub(super) fn part(text: &str) -> Result<(), Complaint> {
     written.map_err(|error| unwritable("standard output", &error))
 }
 
+/// Prints a part of a result as it comes, each stretch with the code that a terminal shows it by; an empty code is none.
+pub(super) fn styled_part<'a>(stretches: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Complaint> {
+    hide_status();
+    let style = Style { plain: !is_styled() };
+    let text: String = stretches.map(|(code, text)| style.wrap(code, &printable(text))).collect();
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| unwritable("standard output", &error))
+}
+
 /// Prints a value on standard output, as JSON on one line.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Complaint> {
     let json = serde_json::to_string(value).map_err(Complaint::failed)?;
@@ -145,14 +155,27 @@ struct Style {
 
 impl Style {
     fn of_terminal() -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_plain = !is_watched() || set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { plain: is_plain }
+        Self { plain: !is_watched() || !has_styles() }
     }
 
     fn wrap(&self, code: &str, text: &str) -> String {
-        if self.plain { text.to_owned() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m") }
+        if self.plain || code.is_empty() || text.is_empty() {
+            text.to_owned()
+        } else {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        }
     }
+}
+
+/// Whether terminals show weight and colour here.
+fn has_styles() -> bool {
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether what is printed on standard output is shown with weight and colour; otherwise it is printed as it is.
+pub(super) fn is_styled() -> bool {
+    io::stdout().is_terminal() && has_styles()
 }
 
 /// Where a command writes lines for other programs: a file, or standard output where it is called `-`.

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         what_waits_for_a_person_goes_on_with_the_next_prompt,
         a_second_process_is_told_that_somebody_talks_already,
         a_skill_is_put_into_the_prompt,
+        modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
         an_agent_of_a_workspace_is_talked_to_there,
     ]
 }
@@ -86,6 +87,51 @@ fn history(folder: &Path, path: &str) -> Vec<Value> {
 
 fn contents(history: &[Value]) -> Vec<&str> {
     history.iter().map(|entry| entry["content"].as_str().unwrap()).collect()
+}
+
+const CLOCK: &str = r#"import { text } from "./parts/text";
+export default class {
+  describe() { return { name: "clock", description: "Says the time" }; }
+  async initialize(ctx: any) { this.ctx = ctx; }
+  tools() {
+    return [{
+      name: "time_in", description: "The time in a city", parameters: { type: "object", properties: { city: { type: "string" } } },
+      execute: async (params: { city: string }) => { await this.ctx.log("looking"); return text(params.city); },
+    }];
+  }
+  systemPrompt() { return "You know the time."; }
+  async start() {}
+  stop() {}
+}
+"#;
+const ASKING_THE_CLOCK: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - tools: [ { name: time_in, arguments: { city: Ulm } } ]
+    - text: It is noon.
+"#;
+
+fn modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are() {
+    let folder = weather(ASKING_THE_CLOCK);
+    write(folder.path(), "weather/modules/clock.ts", CLOCK);
+    write(folder.path(), "weather/modules/parts/text.ts", "export const text = (city: string) => `noon in ${city}`;\n");
+    let printed = answer(folder.path(), "weather", &["--prompt", "How late is it?", "--json"]);
+    let events = json_lines(&printed);
+    let of_call = |wanted: &str| {
+        let found = events.iter().find(|event| event["type"] == wanted);
+        found.unwrap_or_else(|| panic!("{wanted}: {printed}")).clone()
+    };
+    let (start, update, end) =
+        (of_call("tool_execution_start"), of_call("tool_execution_update"), of_call("tool_execution_end"));
+    assert_eq!((&update["toolCallId"], &update["partialResult"]), (&start["toolCallId"], &json!("looking")));
+    assert_eq!((&end["result"], &end["isError"]), (&json!("noon in Ulm"), &json!(false)));
+    let tools = answer(folder.path(), "weather", &["--prompt", "/tools"]);
+    let names: Vec<&str> = tools.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["read_file", "write_file", "forecast", "time_in"] {
+        assert!(names.contains(&name), "{name}: {tools}");
+    }
+    assert!(!names.contains(&"vfs_read"), "{tools}");
 }
 
 const MAIN: &str = "weather/sessions/main/history.json";

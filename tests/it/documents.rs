@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cases;
 use crate::hostile_server::{Server, status};
-use crate::program::succeed;
+use crate::program::{output, succeed};
 use crate::working::{Studio, asked};
 
 pub fn trials() -> Vec<Trial> {
@@ -24,7 +24,8 @@ pub fn trials() -> Vec<Trial> {
         it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
         what_was_missed_while_the_room_was_closed_is_done_once,
         a_module_gives_it_tools_and_words_and_prompts_it,
-        a_module_that_is_wrong_is_named_and_left_out
+        a_module_that_is_wrong_is_named_and_left_out,
+        code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected
     ]
 }
 
@@ -284,6 +285,30 @@ fn a_module_gives_it_tools_and_words_and_prompts_it() {
     std::fs::remove_dir_all(studio.folder.path().join("agents/ada/modules")).expect("they can be removed");
     let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
     assert!(replayed.contains("all equal"), "{replayed}");
+}
+
+fn code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected() {
+    let mut studio = studio(&document("", "  return params.about +;"), &[]);
+    let line =
+        1 + studio.read("agents/ada/agent.mdx").lines().position(|line| line.contains("+;")).expect("it is there");
+    let told = |studio: &mut Studio| {
+        let problems = studio.world().resource::<agent_workshop::workspace::Problems>();
+        let of_code = problems.iter().filter(|problem| problem.what.contains("the code of the tool"));
+        of_code.map(|problem| (problem.place.clone(), problem.line)).collect::<Vec<_>>()
+    };
+    studio.until("it is told", |studio| !told(studio).is_empty());
+    assert_eq!(told(&mut studio), [("agents/ada/agent.mdx".to_owned(), Some(line))]);
+    studio.close();
+    let replayed = succeed(studio.folder.path(), &["replay", "last", "--verify"]);
+    assert!(replayed.contains("all equal"), "{replayed}");
+    let looked_over = output(studio.folder.path(), &["doctor"]);
+    let looked_over = String::from_utf8_lossy(&looked_over.stdout);
+    assert!(looked_over.contains("the code of the tool \"report\""), "{looked_over}");
+    studio.open();
+    studio.until("it is told again", |studio| !told(studio).is_empty());
+    std::fs::write(studio.folder.path().join("agents/ada/agent.mdx"), document("", "  return params.about;"))
+        .expect("it can be written");
+    studio.until("it is told no more", |studio| told(studio).is_empty());
 }
 
 fn a_module_that_is_wrong_is_named_and_left_out() {

@@ -10,6 +10,8 @@ mod adding_a_tool;
 mod adding_an_element;
 mod adding_an_event;
 mod agent_command;
+#[cfg(unix)]
+mod agent_terminal;
 mod approving;
 mod approving_by_file;
 mod approving_until;
@@ -122,6 +124,8 @@ fn main() {
         adding_an_element::trials,
         adding_an_event::trials,
         agent_command::trials,
+        #[cfg(unix)]
+        agent_terminal::trials,
         cli::trials,
         commands::trials,
         daemon::trials,

@@ -9,4 +9,4 @@ pub mod simulation;
 pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, schedule};
 pub(crate) use workshop_knowledge::knowledge;
-pub(crate) use workshop_mdx::{document, skills, source};
+pub(crate) use workshop_mdx::{document, engine, skills, source};

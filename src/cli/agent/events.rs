@@ -24,6 +24,8 @@ pub(super) enum AgentEvent {
     MessageEnd { role: &'static str, content: String, tool_calls: Vec<CalledTool> },
     /// A tool is being called.
     ToolExecutionStart { tool_call_id: String, name: String, args: Value },
+    /// How far the call is.
+    ToolExecutionUpdate { tool_call_id: String, name: String, partial_result: String },
     /// What the call came to.
     ToolExecutionEnd { tool_call_id: String, name: String, result: String, is_error: bool },
     /// The answer and everything that it called are done.
@@ -46,6 +48,15 @@ mod tests {
         assert_eq!(
             told(start),
             json!({ "type": "tool_execution_start", "toolCallId": "call-1", "name": "forecast", "args": {} })
+        );
+        let update = AgentEvent::ToolExecutionUpdate {
+            tool_call_id: id.clone(),
+            name: name.clone(),
+            partial_result: "half".into(),
+        };
+        assert_eq!(
+            told(update),
+            json!({ "type": "tool_execution_update", "toolCallId": "call-1", "name": "forecast", "partialResult": "half" })
         );
         let end = AgentEvent::ToolExecutionEnd { tool_call_id: id, name, result: "rain".into(), is_error: true };
         assert_eq!(

@@ -54,6 +54,9 @@ impl Journal {
                 self.line(&format!("assistant: {content}"))
             }
             AgentEvent::ToolExecutionStart { name, args, .. } => self.line(&format!("calls {name} {args}")),
+            AgentEvent::ToolExecutionUpdate { name, partial_result, .. } => {
+                self.line(&format!("{name}: {partial_result}"));
+            }
             AgentEvent::ToolExecutionEnd { name, result, is_error, .. } => {
                 let word = if *is_error { "failed" } else { "answered" };
                 self.line(&format!("{name} {word}: {result}"));

@@ -2,12 +2,13 @@
 //!
 //! In reading order: which agent is meant ([`folder`]), what was said before ([`history`]), how far an answer is
 //! ([`progress`]) and how that is told ([`events`]), the talk itself ([`talk`]), what a person types ([`slash`]), and the
-//! terminal ([`terminal`]).
+//! terminal ([`terminal`], and what words look like in it, [`markdown`]).
 
 mod events;
 mod folder;
 mod history;
 mod journal;
+mod markdown;
 mod progress;
 mod skills;
 mod slash;

@@ -1,5 +1,6 @@
 //! How far an agent is with its answer: what is new since the last look at the room, as events and as history.
 
+use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 
 use super::events::{ASSISTANT, AgentEvent};
@@ -10,6 +11,7 @@ use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
 use crate::log::EventRecord;
 use crate::log::events::ToolResult;
 use crate::mind::{CallEnd, PromptMessage, Role};
+use crate::tools::{ToolNews, ToolOutcome};
 
 /// The result of a call that was never carried out.
 const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
@@ -38,6 +40,8 @@ pub(super) struct Progress {
     /// What was told of the message that is open.
     told: String,
     calls: Vec<TurnCall>,
+    /// How far calls are, as far as it was heard.
+    outcomes: MessageCursor<ToolOutcome>,
     /// Whether what was seen last is an answer that calls nothing.
     has_concluded: bool,
     events: Vec<AgentEvent>,
@@ -64,6 +68,7 @@ impl Progress {
             is_message_open: false,
             told: String::new(),
             calls,
+            outcomes: MessageCursor::default(),
             has_concluded: false,
             events: Vec::new(),
             entries: Vec::new(),
@@ -102,6 +107,9 @@ impl Progress {
     /// Looks what is new in the room.
     pub(super) fn look(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
+        let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
+        let said: Vec<ToolOutcome> =
+            said.filter(|said| matches!(said.news, ToolNews::Progress { .. })).cloned().collect();
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
         let messages = live.map_or(&thread.messages, |live| &live.messages);
@@ -112,6 +120,18 @@ impl Progress {
         self.seen = messages.len();
         if let Some(live) = live {
             self.phase(live, world.resource::<LiveText>());
+            self.how_far(live, &said);
+        }
+    }
+
+    /// What calls of this work say while they are carried out.
+    fn how_far(&mut self, live: &Activation, said: &[ToolOutcome]) {
+        let Phase::Calling { calls } = &live.phase else { return };
+        for ToolOutcome { key, news } in said.iter().filter(|said| said.key.activation == live.key) {
+            let (ToolNews::Progress { text }, Some(call)) = (news, calls.get(key.call)) else { continue };
+            if let Some(at) = self.calls.iter().position(|known| known.call.id == call.call.id) {
+                self.update_call(at, text);
+            }
         }
     }
 
@@ -241,6 +261,16 @@ impl Progress {
         if !std::mem::replace(&mut call.is_begun, true) {
             let CalledTool { id, name, arguments } = call.call.clone();
             self.events.push(AgentEvent::ToolExecutionStart { tool_call_id: id, name, args: arguments });
+        }
+    }
+
+    fn update_call(&mut self, at: usize, text: &str) {
+        self.begin_call(at);
+        let TurnCall { call, is_over, .. } = &self.calls[at];
+        if !is_over {
+            let CalledTool { id, name, .. } = call.clone();
+            let partial_result = text.to_owned();
+            self.events.push(AgentEvent::ToolExecutionUpdate { tool_call_id: id, name, partial_result });
         }
     }
 

@@ -140,7 +140,9 @@ fn tools(talk: &Talk) -> String {
     let tools = registry.iter().filter(|tool| is_its(&tool.scope) && authority.tools.contains(&tool.name));
     let line =
         |name: &str, about: &str| truncate(&format!("{name}  {}", crate::base::text::one_line(about)), LINE_CHARS);
-    let mut lines: Vec<String> = tools.map(|tool| line(&tool.name, &tool.description)).collect();
+    // By the names that its model is told.
+    let name = |tool: &str| authority.called.get(tool).map_or_else(|| tool.to_owned(), String::clone);
+    let mut lines: Vec<String> = tools.map(|tool| line(&name(&tool.name), &tool.description)).collect();
     lines.extend(authority.mcp_servers.iter().map(|server| line(server, "tools of an MCP server")));
     if lines.is_empty() { "It may use no tools.".to_owned() } else { lines.join("\n") }
 }

@@ -29,6 +29,7 @@ use crate::agent::{AgentProfile, KnownSkills, Profiles};
 use crate::app::drive::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
+use crate::desk::modules::ModulesLoading;
 use crate::kernel::{Activation, Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::schedule::{Door, SimClock, Speed};
@@ -41,6 +42,8 @@ use crate::workspace::vfs::RecordChanged;
 
 /// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
 const TAKEN_WITHIN_TICKS: u64 = 900;
+/// So many ticks after the room was opened, or after the last module was loaded, everybody has the tools of its modules.
+const TICKS_UNTIL_MODULES: u32 = 4;
 /// So many records of the last answer are kept, for saying why.
 const RECORDS_KEPT: usize = 400;
 
@@ -443,12 +446,19 @@ impl Opening {
 
     fn found(&mut self) -> Result<(Id, History), Complaint> {
         let world = self.room.app.world_mut();
-        while !world.resource::<EventTap>().has_ticked {
+        // Whoever is talked to has the tools of its modules; the room lives at its own pace until they are there.
+        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
+        let mut ticks_left = TICKS_UNTIL_MODULES;
+        while ticks_left > 0 {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Err(Complaint { ending: Ending::Interrupted, what: None, hint: None });
             }
-            self.room.driver.step(world);
+            let step = self.room.driver.step(world);
+            if step == Step::Ticked && !world.resource::<ModulesLoading>().0 {
+                ticks_left -= 1;
+            }
         }
+        world.resource_mut::<SimClock>().speed = speed;
         let events = world.resource_mut::<EventTap>().take();
         self.reporter.look(world, &events);
         self.asking.look(world, &events, &mut self.reporter);

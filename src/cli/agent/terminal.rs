@@ -13,6 +13,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use super::super::asking::LineReader;
 use super::super::{Complaint, output};
 use super::events::AgentEvent;
+use super::markdown::{Look, MarkdownStream};
 use crate::base::text::{one_line, truncate};
 
 /// Lines that are remembered.
@@ -120,6 +121,8 @@ fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Resul
 pub(super) struct Display {
     /// Whether the cursor stands behind words.
     is_in_line: bool,
+    /// The words that are coming.
+    words: MarkdownStream,
     /// The arguments of the calls that go on, by their ids.
     arguments: Vec<(String, String)>,
 }
@@ -128,15 +131,27 @@ impl Display {
     /// Shows an event, words only where `with_words`.
     pub(super) fn show(&mut self, event: &AgentEvent, with_words: bool) -> Result<(), Complaint> {
         match event {
+            AgentEvent::MessageUpdate { delta } if with_words && output::is_styled() => {
+                let shown = self.words.push(delta);
+                self.print(&shown)?;
+            }
             AgentEvent::MessageUpdate { delta } if with_words => {
                 self.is_in_line = !delta.ends_with('\n');
                 output::part(delta)?;
             }
-            AgentEvent::MessageEnd { .. } | AgentEvent::AgentEnd { .. } => self.end_line()?,
+            AgentEvent::MessageEnd { .. } | AgentEvent::AgentEnd { .. } => {
+                let rest = self.words.end();
+                self.print(&rest)?;
+                self.end_line()?;
+            }
             AgentEvent::ToolExecutionStart { tool_call_id, args, .. } => {
                 self.arguments.push((tool_call_id.clone(), truncate(&one_line(&args.to_string()), ARGUMENTS_CHARS)));
             }
+            AgentEvent::ToolExecutionUpdate { name, partial_result, .. } => {
+                output::show_status(&format!("  {name}: {}", truncate(&one_line(partial_result), RESULT_CHARS)));
+            }
             AgentEvent::ToolExecutionEnd { tool_call_id, name, result, is_error } => {
+                output::hide_status();
                 self.end_line()?;
                 let at = self.arguments.iter().position(|(id, _)| id == tool_call_id);
                 let arguments = at.map(|at| self.arguments.swap_remove(at).1).unwrap_or_default();
@@ -147,8 +162,25 @@ impl Display {
         Ok(())
     }
 
+    fn print(&mut self, shown: &[(Look, String)]) -> Result<(), Complaint> {
+        let Some((_, last)) = shown.last() else { return Ok(()) };
+        self.is_in_line = !last.ends_with('\n');
+        output::styled_part(shown.iter().map(|(look, text)| (code_of(*look), &**text)))
+    }
+
     fn end_line(&mut self) -> Result<(), Complaint> {
         if std::mem::replace(&mut self.is_in_line, false) { output::part("\n") } else { Ok(()) }
+    }
+}
+
+/// The code that a terminal shows a look by.
+fn code_of(look: Look) -> &'static str {
+    match look {
+        Look::Plain => "",
+        Look::Strong | Look::Heading => "1",
+        Look::Emphasised => "3",
+        Look::Code => "36",
+        Look::Faint => "2",
     }
 }
 

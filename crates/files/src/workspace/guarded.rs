@@ -4,6 +4,7 @@
 //! What an agent may not change unasked, a program that it runs may not change at all: nobody could ask a person, and
 //! what a program writes would arrive as the person's own change.
 
+use super::layout::MODULES;
 use crate::base::spelling::folded;
 
 /// What an agent may do with its own tools at a place.
@@ -33,7 +34,7 @@ const fn place(name: &'static str, writes: AgentWrites, why: &'static str) -> Gu
 }
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].
-pub const GUARDED_PLACES: [GuardedPlace; 17] = [
+pub const GUARDED_PLACES: [GuardedPlace; 18] = [
     place("settings.yaml", AgentWrites::Never, "only a person changes the settings"),
     place("settings.yml", AgentWrites::Never, "only a person changes the settings"),
     place("storage", AgentWrites::Never, "only a person changes what the program goes by"),
@@ -45,6 +46,7 @@ pub const GUARDED_PLACES: [GuardedPlace; 17] = [
     place("agents", AgentWrites::Asked, "this folder holds what agents are and are taught"),
     place("templates", AgentWrites::Asked, "this folder holds what agents are and are taught"),
     place("skills", AgentWrites::Asked, "skills tell agents what to do"),
+    place(MODULES, AgentWrites::Asked, "modules are code that extends an agent"),
     place("heartbeat.md", AgentWrites::Asked, "it says when an agent wakes, and for what"),
     place("tasks", AgentWrites::Judged, "tasks become work, and a person's mark in them counts"),
     place("boards", AgentWrites::Judged, "what elements hold is changed in somebody's name"),
@@ -83,6 +85,10 @@ pub fn guarded(path: &str) -> Option<&'static GuardedPlace> {
     if is_state_of_agent(&path) {
         return None;
     }
+    // Many projects have a folder of this name: of theirs, only what an agent could be extended by.
+    if path.strip_prefix(MODULES).is_some_and(|rest| rest.starts_with('/') && !rest.ends_with(".ts")) {
+        return None;
+    }
     let is_agent = is_agent_at_top(&path);
     let first = if is_agent { "agents" } else { path.split('/').next().unwrap_or_default() };
     GUARDED_PLACES.iter().find(|place| folded(place.name) == first)
@@ -106,13 +112,22 @@ mod tests {
             (".mcp.json", ".*"),
             ("agent.mdx", "agents"),
             ("Agent.MD", "agents"),
+            ("modules/Clock.ts", "modules"),
+            ("modules", "modules"),
             ("ada.agent.yaml", "agents"),
         ] {
             assert_eq!(guarded(path).map(|place| place.name), Some(name), "{path}");
         }
-        for path in
-            ["artifacts/a.md", "README.md", "notes/settings.yaml", "src/agents/a.md", "storage2/x", "src/agent.mdx"]
-        {
+        for path in [
+            "artifacts/a.md",
+            "README.md",
+            "notes/settings.yaml",
+            "src/agents/a.md",
+            "storage2/x",
+            "src/agent.mdx",
+            "modules/main.tf",
+            "modules2/a.ts",
+        ] {
             assert_eq!(guarded(path), None, "{path}");
         }
     }

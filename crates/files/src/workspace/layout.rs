@@ -78,6 +78,7 @@ pub fn matters(path: &str) -> bool {
             matches!(ending.as_str(), "md" | "markdown" | "mdx" | "yaml" | "yml") || is_code()
         }
         ["skills", .., name] => name.eq_ignore_ascii_case("SKILL.md"),
+        [MODULES, .., name] => name.to_ascii_lowercase().ends_with(".ts"),
         ["templates", .., name] => {
             let name = name.to_ascii_lowercase();
             name.ends_with(".agent.yaml") || name.ends_with(".agent.yml")
@@ -92,6 +93,10 @@ pub fn matters(path: &str) -> bool {
 /// The folders with files that matter to a room.
 pub(super) const ROOM_FOLDERS: [&str; 8] =
     ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
+
+/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is read
+/// when they are opened: many projects call a folder so.
+pub const MODULES: &str = "modules";
 
 /// Where a folder that is an agent by itself says when its agent wakes.
 const HEARTBEAT: &str = "heartbeat.md";
@@ -175,10 +180,11 @@ pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
             walk.paths.push(name.to_owned());
         }
     }
-    walk.paths.extend(agents_at_top(root));
-    for folder in ROOM_FOLDERS {
+    let agents: Vec<String> = agents_at_top(root).collect();
+    for folder in ROOM_FOLDERS.into_iter().chain((!agents.is_empty()).then_some(MODULES)) {
         walk.folder(&root.join(folder), 1);
     }
+    walk.paths.extend(agents);
     walk.paths.sort();
     (walk.paths, walk.problems)
 }

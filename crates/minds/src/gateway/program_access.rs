@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::guarded::guarded;
+use crate::workspace::layout::{MODULES, is_agent_folder};
 use crate::workspace::path::is_closed_name;
 
 /// What an entry of the workspace's top level is.
@@ -39,9 +40,11 @@ pub(super) struct WorkspaceEntry {
     pub(super) access: ProgramAccess,
 }
 
-/// Why programs may not make or change an entry of this name; nothing where they may.
-pub(super) fn refused(name: &OsStr) -> Option<&'static str> {
-    guarded(&name.to_string_lossy()).map(|place| place.why)
+/// Why programs may not make or change an entry of this name in a workspace; nothing where they may. Modules are guarded
+/// where the workspace is an agent by itself: elsewhere a folder of that name belongs to somebody's project.
+pub(super) fn refused(workspace: &Path, name: &OsStr) -> Option<&'static str> {
+    let place = guarded(&name.to_string_lossy())?;
+    (place.name != MODULES || is_agent_folder(workspace)).then_some(place.why)
 }
 
 /// The entries of the workspace's top level in the order of their names, with what a program may do with each. Sockets,
@@ -60,7 +63,7 @@ pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
         let access = match () {
             // Git needs to read its own folder.
             () if is_closed_name(&name.to_string_lossy()) && name != ".git" => ProgramAccess::Hidden,
-            () if refused(&name).is_some() => ProgramAccess::Read,
+            () if refused(workspace, &name).is_some() => ProgramAccess::Read,
             () => ProgramAccess::Write,
         };
         entries.push(WorkspaceEntry { name, kind, access });
@@ -107,7 +110,7 @@ mod tests {
         for name in [".git", ".workshop", ".vscode", "artifacts", "src"] {
             std::fs::create_dir(at(name)).expect("folders can be made");
         }
-        for name in [".env", ".mcp.json", ".envrc", "README.md"] {
+        for name in [".env", ".mcp.json", ".envrc", "README.md", "agent.mdx"] {
             std::fs::write(at(name), "").expect("files can be written");
         }
         let entries = entries(folder.path()).expect("it can be listed");
@@ -116,11 +119,14 @@ mod tests {
         };
         assert_eq!(with(ProgramAccess::Write), ["README.md", "artifacts", "src"]);
         assert_eq!(with(ProgramAccess::Hidden), [".env", ".mcp.json", ".workshop"]);
-        assert_eq!(entries.len(), GUARDED_PLACES.len() + 9);
+        assert_eq!(entries.len(), GUARDED_PLACES.len() + 10);
+        let is_refused = |name: &str| refused(folder.path(), OsStr::new(name)).is_some();
         for place in GUARDED_PLACES {
-            assert!(refused(OsStr::new(place.name)).is_some(), "{}", place.name);
+            assert!(is_refused(place.name), "{}", place.name);
         }
-        assert!(refused(OsStr::new("Storage")).is_some() && refused(OsStr::new("target")).is_none());
+        assert!(is_refused("Storage") && !is_refused("target"));
+        std::fs::remove_file(at("agent.mdx")).expect("it is there");
+        assert!(!is_refused("modules") && is_refused("skills"), "of a project, modules are its own");
     }
 
     #[cfg(unix)]

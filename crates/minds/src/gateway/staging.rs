@@ -96,7 +96,7 @@ impl Stage {
     /// Moves a new entry into the workspace; what is to be said of it where that is not all.
     fn take_over(&self, name: &OsStr) -> Option<String> {
         let (from, shown) = (self.folder.join(name), name.to_string_lossy());
-        if let Some(why) = refused(name) {
+        if let Some(why) = refused(&self.workspace, name) {
             let is_folder = from.symlink_metadata().is_ok_and(|found| found.is_dir());
             let removed = if is_folder { fs::remove_dir_all(&from) } else { fs::remove_file(&from) };
             let what = format!("{shown} was made by the program and is not kept: {why}");

@@ -96,6 +96,8 @@ fn filled(with: &str, moment: Moment) -> MindContext {
             has_own_tools: false,
             people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],
             asked: with.into(),
+            skills: format!("Read them.\n{with}\nEnd."),
+            modules: format!("They say:\n{with}\nEnd."),
             ..Desk::default()
         },
         memory: Remembered {
@@ -176,9 +178,12 @@ fn taken_apart(text: &str, with: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (frame, fenced)
 }
 
-/// What of a part a reply could quote: everything but the markers that the room itself explains.
+/// The parts that a person wrote, or put where only a person may: their words are the agent's own.
+const OWN_WORDS: [&str; 4] = ["standing_instructions", "profile", "skills", "modules"];
+
+/// What of a part a reply could quote: everything but an agent's own words and the markers that the room itself explains.
 fn quotable(part: &PromptPart) -> bool {
-    !["abilities", "standing_instructions", "profile"].contains(&&*part.origin.from)
+    *part.origin.from != *"abilities" && !OWN_WORDS.contains(&&*part.origin.from)
 }
 
 proptest! {
@@ -192,7 +197,7 @@ proptest! {
             prop_assert_eq!(origins(&is), origins(&ought));
             let texts = |prompt: &Prompt| prompt.parts().map(|part| part.text.clone()).collect::<Vec<_>>();
             for ((is, ought), origin) in texts(&is).iter().zip(texts(&ought)).zip(origins(&is)) {
-                if ["standing_instructions", "profile"].contains(&&*origin.from) {
+                if OWN_WORDS.contains(&&*origin.from) {
                     continue;
                 }
                 let ((is_frame, is_fenced), (frame, fenced)) = (taken_apart(is, &with), taken_apart(&ought, "plain"));

@@ -3,7 +3,8 @@
 use super::agent_file::{AgentFile, AgentFormat, claim_id, id_at_top, place_of_agent};
 use super::markdown;
 use crate::base::{Problem, text};
-use crate::document::{self, AgentDocument};
+use crate::document::{self, AgentDocument, ToolDefinition};
+use crate::engine::{EngineLimits, ProgramCache, check_tool};
 use crate::source::{SourceProblem, SourceSeverity};
 
 /// `agents/**/*.mdx`; see [`place_of_agent`] for what is left out.
@@ -52,6 +53,14 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     file.problems.extend(told.map(|problem| problem_of(path, problem)));
     file.problems.sort_by_key(|problem| problem.line);
     file
+}
+
+/// What is wrong with the code of the tools of this document, each with its line. Reading code takes milliseconds: not for a
+/// thread that draws or ticks.
+pub fn code_problems(path: &str, tools: &[ToolDefinition], programs: &ProgramCache) -> Vec<Problem> {
+    let limits = EngineLimits::default();
+    let found = tools.iter().filter_map(|tool| check_tool(tool, programs, &limits));
+    found.map(|problem| problem_of(path, &problem)).collect()
 }
 
 fn purpose(document: &AgentDocument) -> String {

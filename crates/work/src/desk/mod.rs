@@ -62,6 +62,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
+        .init_resource::<modules::ModulesLoading>()
         .init_resource::<AddedWords>()
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()

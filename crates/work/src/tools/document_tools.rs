@@ -147,25 +147,22 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
         .by_default(Power::Reach)
 }
 
-/// What runs, and what was read of code already. Nobody's to save: an order that is still there after a restart begins
-/// anew with the same chances and wants the same, and none of that is done twice.
-#[derive(Default)]
-pub(super) struct Running {
-    calls: BTreeMap<OrderKey, OpenCall>,
-    programs: Arc<ProgramCache>,
-}
+/// The code of documents that was read already. Not saved: it is read again when it is needed.
+#[derive(Resource, Default)]
+pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 
-/// Brings in what calls came to and what they want done, tells them what came of that, begins what was ordered, and stops what nobody waits for.
+/// Brings in what calls came to and what they want done, tells them what came of that, begins what was ordered, and stops
+/// what nobody waits for. What runs is nobody's to save: an order that is still there after a restart begins anew with the
+/// same chances and wants the same, and none of that is done twice.
 pub(super) fn carry_out(
     (mut outcomes, mut answered): (ResMut<Door<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
-    (clock, date): (Res<SimClock>, Res<RoomDate>),
-    mut running: Local<Running>,
+    (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),
+    mut calls: Local<BTreeMap<OrderKey, OpenCall>>,
 ) {
     if journal.is_replaying() {
         return;
     }
-    let Running { calls, programs } = &mut *running;
     for CallAnswered { key, number, answer } in answered.read() {
         if let Some(call) = calls.get_mut(key) {
             call.tell(*number, answer);
@@ -183,7 +180,7 @@ pub(super) fn carry_out(
             continue;
         }
         let now_secs = date.secs(&clock).unwrap_or(0);
-        match call_of(order, now_secs, programs) {
+        match call_of(order, now_secs, &code.0) {
             Some(call) => {
                 let folder = call.agent_dir.clone();
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine: call.start() });

@@ -9,6 +9,7 @@ mod agents;
 mod commands;
 pub mod desk;
 pub(crate) mod document_calls;
+mod document_checks;
 pub(crate) mod document_tools;
 mod file_executor;
 pub mod files;
@@ -93,6 +94,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
+    app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);
     app.configure_sets(Tick, answering);
@@ -105,7 +107,7 @@ pub fn plugin(app: &mut App) {
                 own_tools::answer,
                 commands::keep_copies,
                 order::close.in_set(CloseOrders),
-                document_tools::register,
+                (document_tools::register, document_checks::report),
                 report_profiles,
             )
                 .chain()
@@ -118,7 +120,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out)
+        (mcp::carry_out, commands::carry_out, web::carry_out, document_tools::carry_out, document_checks::check)
             .chain()
             .in_set(ToolsCarriedOut)
             .in_set(CarriedOutOutside)

@@ -104,6 +104,10 @@ struct ModulePrompt {
     work: Option<ActivationKey>,
 }
 
+/// Whether modules of agents in the room are being loaded, outside of the world: for whoever wants to wait for them.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ModulesLoading(pub bool);
+
 /// What an agent said to a module that prompted it. Not saved: nobody waits for it in another process.
 #[derive(Message, Clone, PartialEq, Debug)]
 pub(super) struct PromptAnswered {

@@ -56,7 +56,7 @@ pub(super) enum Say {
 impl OpenModules {
     /// These, of files that were read.
     pub(super) fn new(profile: Id, folder: String, files: &ModuleFolder, set: ModuleSet) -> Self {
-        let path = |file: &str| format!("{folder}/{FOLDER}{file}");
+        let path = |file: &str| path_of(&folder, file);
         let told = files.problems.iter().map(|told| {
             let (what, remedy) = (told.problem.what.clone(), told.problem.remedy.clone());
             let problem = match told.problem.severity {
@@ -78,6 +78,15 @@ impl OpenModules {
             unreadable,
             told: None,
         }
+    }
+
+    /// Whether one of them has not said yet what it is.
+    pub(super) fn is_loading(&self) -> bool {
+        self.set.states().any(|(file, state)| match state {
+            ModuleState::Loading => true,
+            ModuleState::Ready(_) => !self.words.contains_key(file) && !self.failed.contains_key(file),
+            ModuleState::LeftOut(_) => false,
+        })
     }
 
     /// Ends them, the last one first.
@@ -213,7 +222,7 @@ impl OpenModules {
     }
 
     fn fails(&mut self, module: &str, why: &str) {
-        let path = format!("{}/{FOLDER}{module}", self.folder);
+        let path = path_of(&self.folder, module);
         let problem = Problem::error(path, format!("the module is left out: {why}"), "correct it; it is loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
@@ -254,6 +263,11 @@ impl OpenModules {
         self.told = Some(now.clone());
         Some(now)
     }
+}
+
+/// The path of a module's file in the workspace, by the folder that is its agent: empty where that is the workspace.
+fn path_of(folder: &str, file: &str) -> String {
+    if folder.is_empty() { format!("{FOLDER}{file}") } else { format!("{folder}/{FOLDER}{file}") }
 }
 
 fn heard_tool(tool: &crate::engine::ModuleTool) -> HeardTool {

@@ -9,7 +9,7 @@ use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::open::{OpenModules, Say};
-use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, PromptAnswered};
+use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::Id;
@@ -63,6 +63,7 @@ pub(in crate::desk) fn run(
     mut changes: MessageReader<FileChanged>,
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
     (mut heard, mut outcomes): (ResMut<Door<ModulesHeard>>, ResMut<Door<ToolOutcome>>),
+    mut loading: ResMut<ModulesLoading>,
     mut running: Local<Running>,
 ) {
     if room.journal.is_replaying() {
@@ -103,6 +104,7 @@ pub(in crate::desk) fn run(
         !is_gone
     });
     running.order(&room.under_way, &mut outcomes);
+    loading.set_if_neq(ModulesLoading(running.is_loading()));
 }
 
 impl Running {
@@ -110,6 +112,14 @@ impl Running {
         self.all.values_mut().filter_map(|(_, loaded)| match loaded {
             Loaded::Open(modules) => Some(&mut **modules),
             _ => None,
+        })
+    }
+
+    fn is_loading(&self) -> bool {
+        self.all.values().any(|(_, loaded)| match loaded {
+            Loaded::Reading(_) => true,
+            Loaded::Open(modules) => modules.is_loading(),
+            Loaded::Gone => false,
         })
     }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::agent::agent_file::AgentFile;
 use crate::agent::formats::format_of;
+use crate::agent::mdx_file::code_problems;
 use crate::base::{Problem, Severity};
-use crate::engine::{EngineLimits, ProgramCache, check_tool};
+use crate::engine::ProgramCache;
 use crate::workspace::task_files::lint::{self, Known};
 use crate::workspace::{scene_file, task_files, yaml};
 
@@ -146,9 +147,7 @@ fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<
 
 /// What is wrong with an agent's file, the code of its own tools as well.
 fn agent_problems(path: &str, file: AgentFile) -> Vec<Problem> {
-    let (programs, limits) = (ProgramCache::default(), EngineLimits::default());
-    let of_code = file.profile.own_tools.iter().filter_map(|tool| check_tool(tool, &programs, &limits));
-    let of_code = of_code.map(|told| Problem::error(path, told.what.clone(), told.remedy.clone()).at_line(told.line()));
+    let of_code = code_problems(path, &file.profile.own_tools, &ProgramCache::default());
     file.problems.into_iter().chain(of_code).collect()
 }
 

@@ -1,0 +1,113 @@
+//! What is wrong with the code of documents, in the list of problems: it is read on a thread of its own while the room goes
+//! on, and what was found comes in through the door, so that a replay tells the same at the same time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use crossbeam_channel::{Receiver, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::document_tools::ReadCode;
+use crate::agent::mdx_file::code_problems;
+use crate::agent::{ProfileChanged, Profiles};
+use crate::base::{Id, Problem};
+use crate::document::ToolDefinition;
+use crate::engine::ProgramCache;
+use crate::schedule::{Door, Input, InputJournal};
+use crate::workspace::ProblemReport;
+
+/// What was found in the code of a document; nothing where all of it can be read now. An input.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CodeChecked {
+    profile: Id,
+    problems: Vec<Problem>,
+}
+
+impl Input for CodeChecked {
+    const KIND: &'static str = "code_checked";
+}
+
+/// A document: where it lies, and its tools.
+type Document = (String, Vec<ToolDefinition>);
+
+/// What is to be read, what is being read, and of which documents something was found.
+#[derive(Default)]
+pub(super) struct Checking {
+    has_looked: bool,
+    waiting: BTreeMap<Id, Document>,
+    reading: Option<Receiver<Vec<CodeChecked>>>,
+    told: BTreeSet<Id>,
+}
+
+/// Has the code of documents read that are new or changed, and brings in what was found.
+pub(super) fn check(
+    (profiles, code, journal): (Res<Profiles>, Res<ReadCode>, Res<InputJournal>),
+    mut changed: MessageReader<ProfileChanged>,
+    mut found: ResMut<Door<CodeChecked>>,
+    mut checking: Local<Checking>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    let mut ids: BTreeSet<&Id> = changed.read().map(|change| &change.profile).collect();
+    if !std::mem::replace(&mut checking.has_looked, true) {
+        ids.extend(profiles.iter().map(|(id, _)| id));
+    }
+    for id in ids {
+        let tools = profiles.get(id).map(|profile| profile.own_tools.clone()).unwrap_or_default();
+        if !tools.is_empty() || checking.told.contains(id) || checking.reading.is_some() {
+            let path = profiles.path(id).unwrap_or_default().to_owned();
+            checking.waiting.insert(id.clone(), (path, tools));
+        }
+    }
+    checking.take_in(&mut found);
+    checking.begin(&code.0);
+}
+
+impl Checking {
+    fn take_in(&mut self, found: &mut Door<CodeChecked>) {
+        let Some(read) = self.reading.as_ref().and_then(|reading| reading.try_recv().ok()) else { return };
+        self.reading = None;
+        for checked in read {
+            let is_known = if checked.problems.is_empty() {
+                self.told.remove(&checked.profile)
+            } else {
+                self.told.insert(checked.profile.clone());
+                true
+            };
+            // Of code that never had a problem there is nothing to tell.
+            if is_known {
+                found.push(checked);
+            }
+        }
+    }
+
+    fn begin(&mut self, programs: &Arc<ProgramCache>) {
+        if self.reading.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let (documents, programs) = (std::mem::take(&mut self.waiting), programs.clone());
+        let (read_in, reading) = bounded(1);
+        let read = move || {
+            let checked = documents.into_iter().map(|(profile, (path, tools))| CodeChecked {
+                profile,
+                problems: code_problems(&path, &tools, &programs),
+            });
+            // Nobody takes it where the room was closed meanwhile.
+            let _ = read_in.send(checked.collect());
+        };
+        match std::thread::Builder::new().name("code checks".to_owned()).spawn(read) {
+            Ok(_) => self.reading = Some(reading),
+            Err(error) => tracing::warn!("the code of documents is not checked: {error}"),
+        }
+    }
+}
+
+/// Tells what was found.
+pub(super) fn report(mut found: MessageReader<CodeChecked>, mut reports: MessageWriter<ProblemReport>) {
+    for CodeChecked { profile, problems } in found.read() {
+        reports.write(ProblemReport { source: format!("code of {profile}"), problems: problems.clone() });
+    }
+}

@@ -1,0 +1,286 @@
+//! Markdown as it comes, for the eye: what is bold, code or a heading is shown as that while the answer goes on.
+//!
+//! Parsers of Markdown need the whole text, for a later line can change what an earlier one was; here each letter is shown
+//! as soon as it is clear how. So this knows what answers are made of (headings, lists, emphasis, code) and shows the rest as
+//! it was written.
+
+/// How a stretch of text is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Look {
+    #[default]
+    Plain,
+    Strong,
+    Emphasised,
+    Code,
+    Heading,
+    /// What only marks something up, such as the fences of code.
+    Faint,
+}
+
+/// What stands at the beginning of a line is held back up to so many bytes, until it is clear what it is.
+const HELD_AT_MOST: usize = 12;
+
+/// A text that comes bit by bit.
+#[derive(Default)]
+pub(super) struct MarkdownStream {
+    /// The beginning of a line, or a mark, of which more has to come.
+    held: String,
+    line: Line,
+    /// The fence of the code that goes on: its character and how many of it.
+    fence: Option<(char, usize)>,
+    inline: Look,
+    /// The last letter that was shown in this line.
+    last: Option<char>,
+}
+
+/// Where in a line the text is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Line {
+    #[default]
+    Beginning,
+    Text,
+    Heading,
+    /// A line of a fence.
+    Fence,
+}
+
+impl MarkdownStream {
+    /// More of it; what can be shown now.
+    pub(super) fn push(&mut self, text: &str) -> Vec<(Look, String)> {
+        let mut shown = Vec::new();
+        for letter in text.chars() {
+            self.letter(letter, &mut shown);
+        }
+        shown
+    }
+
+    /// No more comes; what was held back.
+    pub(super) fn end(&mut self) -> Vec<(Look, String)> {
+        let mut shown = Vec::new();
+        if self.line == Line::Beginning {
+            self.begin_line(&mut shown);
+        }
+        self.mark('\n', &mut shown);
+        *self = Self::default();
+        shown
+    }
+
+    fn letter(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
+        if letter == '\n' {
+            if self.line == Line::Beginning {
+                self.begin_line(shown);
+            }
+            self.mark('\n', shown);
+            self.show(Look::Plain, "\n", shown);
+            // Emphasis that nobody ended was none.
+            (self.line, self.inline, self.last) = (Line::Beginning, Look::Plain, None);
+            return;
+        }
+        if self.line == Line::Beginning {
+            self.held.push(letter);
+            if is_decided(&self.held, self.fence) || self.held.len() >= HELD_AT_MOST {
+                self.begin_line(shown);
+            }
+            return;
+        }
+        self.in_line(letter, shown);
+    }
+
+    /// Shows what a line begins with, now that it is clear what it is.
+    fn begin_line(&mut self, shown: &mut Vec<(Look, String)>) {
+        let held = std::mem::take(&mut self.held);
+        let begun = held.trim_start_matches(' ');
+        let indent = &held[..held.len() - begun.len()];
+        if let Some((letter, count)) = fence_of(begun) {
+            match self.fence {
+                None => self.fence = Some((letter, count)),
+                Some((open, least)) if open == letter && count >= least => self.fence = None,
+                Some(_) => {
+                    self.line = Line::Text;
+                    return self.show(Look::Code, &held, shown);
+                }
+            }
+            self.line = Line::Fence;
+            return self.show(Look::Faint, &held, shown);
+        }
+        self.line = Line::Text;
+        if self.fence.is_some() {
+            return self.show(Look::Code, &held, shown);
+        }
+        if is_heading(begun) {
+            self.line = Line::Heading;
+            return self.show(Look::Faint, &held, shown);
+        }
+        match begun.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' ')) {
+            Some(rest) => {
+                self.show(Look::Plain, &format!("{indent}• "), shown);
+                rest.chars().for_each(|letter| self.in_line(letter, shown));
+            }
+            None => held.chars().for_each(|letter| self.in_line(letter, shown)),
+        }
+    }
+
+    fn in_line(&mut self, letter: char, shown: &mut Vec<(Look, String)>) {
+        if self.fence.is_some() || self.line == Line::Fence {
+            return self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
+        }
+        match letter {
+            '`' if self.inline == Look::Code => self.inline = Look::Plain,
+            '`' => {
+                self.release(shown);
+                self.inline = Look::Code;
+            }
+            '*' if self.inline != Look::Code => {
+                self.held.push('*');
+                if self.held.len() > 2 {
+                    self.release(shown);
+                }
+            }
+            letter => {
+                self.mark(letter, shown);
+                self.show(self.look(), letter.encode_utf8(&mut [0; 4]), shown);
+            }
+        }
+    }
+
+    /// What the stars that were held back mean, before this letter.
+    fn mark(&mut self, next: char, shown: &mut Vec<(Look, String)>) {
+        let wanted = match self.held.len() {
+            1 => Look::Emphasised,
+            2 => Look::Strong,
+            _ => return,
+        };
+        let ends = self.inline == wanted && self.last.is_some_and(|last| !last.is_whitespace());
+        let begins = self.inline == Look::Plain
+            && !next.is_whitespace()
+            && self.last.is_none_or(|last| !last.is_alphanumeric() || wanted == Look::Strong);
+        if ends || begins {
+            self.inline = if ends { Look::Plain } else { wanted };
+            self.held.clear();
+        } else {
+            self.release(shown);
+        }
+    }
+
+    /// Shows what was held back as it was written.
+    fn release(&mut self, shown: &mut Vec<(Look, String)>) {
+        let held = std::mem::take(&mut self.held);
+        self.show(self.look(), &held, shown);
+    }
+
+    fn look(&self) -> Look {
+        match self.line {
+            Line::Fence => Look::Faint,
+            _ if self.fence.is_some() => Look::Code,
+            Line::Heading if self.inline == Look::Plain => Look::Heading,
+            _ => self.inline,
+        }
+    }
+
+    fn show(&mut self, look: Look, text: &str, shown: &mut Vec<(Look, String)>) {
+        let Some(last) = text.chars().last() else { return };
+        self.last = Some(last);
+        match shown.last_mut().filter(|(before, _)| *before == look) {
+            Some((_, before)) => before.push_str(text),
+            None => shown.push((look, text.to_owned())),
+        }
+    }
+}
+
+/// Whether the beginning of a line says what the line is, whatever comes behind it.
+fn is_decided(held: &str, fence: Option<(char, usize)>) -> bool {
+    let begun = held.trim_start_matches(' ');
+    let Some(first) = begun.chars().next() else { return false };
+    let run = begun.chars().take_while(|letter| *letter == first).count();
+    let is_open = run == begun.chars().count();
+    match first {
+        '`' | '~' => !is_open,
+        _ if fence.is_some() => true,
+        '#' => !is_open,
+        '-' | '+' | '*' => begun.len() > 1 && !(is_open && run < 3),
+        _ => true,
+    }
+}
+
+fn fence_of(begun: &str) -> Option<(char, usize)> {
+    let letter = begun.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
+    let count = begun.chars().take_while(|other| *other == letter).count();
+    (count >= 3).then_some((letter, count))
+}
+
+fn is_heading(begun: &str) -> bool {
+    let level = begun.chars().take_while(|letter| *letter == '#').count();
+    (1..=6).contains(&level) && begun[level..].starts_with(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(text: &str) -> Vec<(Look, String)> {
+        joined(std::iter::once(text.to_owned()))
+    }
+
+    fn joined(parts: impl Iterator<Item = String>) -> Vec<(Look, String)> {
+        let mut stream = MarkdownStream::default();
+        let mut all: Vec<(Look, String)> = parts.flat_map(|part| stream.push(&part)).collect();
+        all.extend(stream.end());
+        all.into_iter().fold(Vec::new(), |mut all: Vec<(Look, String)>, (look, text)| {
+            match all.last_mut().filter(|(before, _)| *before == look) {
+                Some((_, before)) => before.push_str(&text),
+                None => all.push((look, text)),
+            }
+            all
+        })
+    }
+
+    fn looks(text: &str) -> Vec<(Look, &'static str)> {
+        shown(text).into_iter().map(|(look, text)| (look, &*text.leak())).collect()
+    }
+
+    #[test]
+    fn what_answers_are_made_of_is_shown_as_that() {
+        use Look::{Code, Emphasised, Faint, Heading, Plain, Strong};
+        assert_eq!(looks("It is **very** warm"), [(Plain, "It is "), (Strong, "very"), (Plain, " warm")]);
+        assert_eq!(looks("**All** of **it**"), [(Strong, "All"), (Plain, " of "), (Strong, "it")]);
+        assert_eq!(looks("an *odd* one"), [(Plain, "an "), (Emphasised, "odd"), (Plain, " one")]);
+        assert_eq!(looks("run `cargo test` now"), [(Plain, "run "), (Code, "cargo test"), (Plain, " now")]);
+        assert_eq!(looks("## Rain\nIt rains"), [(Faint, "## "), (Heading, "Rain"), (Plain, "\nIt rains")]);
+        assert_eq!(looks("- one\n- *two*"), [(Plain, "• one\n• "), (Emphasised, "two")]);
+        assert_eq!(
+            looks("```ts\nlet a = 2 * 3;\n```\nDone"),
+            [
+                (Faint, "```ts"),
+                (Plain, "\n"),
+                (Code, "let a = 2 * 3;"),
+                (Plain, "\n"),
+                (Faint, "```"),
+                (Plain, "\nDone")
+            ]
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_markup_stays_as_it_was_written() {
+        for text in ["2 * 3 * 4", "a#b", "#hashtag", "-5 degrees", "a ** b", "snake_case_name", "~ about", "***"] {
+            let all: String = shown(text).into_iter().map(|(_, text)| text).collect();
+            assert_eq!(all, text);
+        }
+        let all: String = shown("**never ended\nnext").into_iter().map(|(_, text)| text).collect();
+        assert_eq!(all, "never ended\nnext");
+        assert_eq!(shown("**never ended\nnext").last().map(|(look, _)| *look), Some(Look::Plain));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_same_in_whatever_pieces_it_comes(pieces in proptest::collection::vec("[ab#*`~ \n-]{0,6}|é|漢", 0..12)) {
+            let whole = shown(&pieces.concat());
+            prop_assert_eq!(&joined(pieces.iter().cloned()), &whole);
+            let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
+            let all: String = whole.into_iter().map(|(_, text)| text).collect();
+            prop_assert_eq!(letters(&all), letters(&pieces.concat()), "no letter is lost");
+        }
+    }
+}

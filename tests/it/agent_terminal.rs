@@ -1,0 +1,227 @@
+//! A talk with an agent in a real terminal, from its start to its end, with the keys that a person presses.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+use crate::program::{workshop, write};
+
+/// How long anything may take until it is seen.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+pub fn trials() -> Vec<Trial> {
+    let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
+    let is_there = Command::new("tmux").arg("-V").output().is_ok_and(|told| told.status.success());
+    if !is_there && !required {
+        eprintln!("the case that uses a real terminal is ignored: missing tmux");
+    }
+    let case = || {
+        a_talk_from_its_start_to_its_end();
+        Ok(())
+    };
+    vec![
+        Trial::test("agent_terminal::a_talk_from_its_start_to_its_end", case).with_ignored_flag(!is_there && !required),
+    ]
+}
+
+const DOCUMENT: &str = r#"# Agent: Weather Man
+
+## Purpose
+
+Tells the weather.
+
+<Tool name="forecast" description="What comes in a city">
+  <Param name="city" description="The city" />
+
+```ts
+async function execute(params: { city: string }): Promise<string> {
+  return `rain in ${params.city}`;
+}
+```
+
+</Tool>
+
+<Tool name="ponder" description="Ponders and comes to no end">
+
+```ts
+async function execute(): Promise<string> {
+  await new Promise((done) => setTimeout(done, 3_000_000));
+  return "at last";
+}
+```
+
+</Tool>
+"#;
+const SCRIPT: &str = r#"
+latency: 0.1
+agents:
+  weather-man:
+    - { when: { contains: "Wake me" }, tools: [ { name: write_file, arguments: { path: heartbeat.md, content: "@every: 1h" } } ] }
+    - text: You will be woken.
+    - { when: { contains: "Ponder" }, tools: [ { name: ponder, arguments: {} } ] }
+    - { when: { contains: "Ulm" }, tools: [ { name: forecast, arguments: { city: Ulm } } ] }
+    - text: "It **rains** in Ulm."
+"#;
+
+/// A terminal of its own, in which one command runs. Dropping it ends both.
+struct Terminal {
+    socket: String,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+impl Terminal {
+    fn start(folder: &Path, command: &Command) -> Self {
+        let socket = format!("workshop-{}-{}", std::process::id(), folder.file_name().unwrap().to_string_lossy());
+        let terminal = Self { socket };
+        let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_string_lossy());
+        let words = [command.get_program()].into_iter().chain(command.get_args()).map(quoted).collect::<Vec<_>>();
+        let set = command
+            .get_envs()
+            .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), quoted(value?))));
+        let unset = command
+            .get_envs()
+            .filter(|(_, value)| value.is_none())
+            .map(|(name, _)| format!("-u {}", name.to_string_lossy()));
+        let environment: Vec<String> = unset.chain(set).collect();
+        // The terminal stays when the command has ended, to be read.
+        let line = format!("env {} {}; echo ended with $?; exec sleep 600", environment.join(" "), words.join(" "));
+        let started = terminal
+            .command(&["new-session", "-d", "-s", "talk", "-x", "110", "-y", "45", "-c"])
+            .arg(folder)
+            .arg(line)
+            .output();
+        let started = started.unwrap();
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        terminal
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("tmux");
+        command.args(["-u", "-L", &self.socket, "-f", "/dev/null"]).args(arguments).env_remove("TMUX");
+        command
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let told = self.command(arguments).output().unwrap();
+        String::from_utf8_lossy(&told.stdout).into_owned()
+    }
+
+    fn types(&self, words: &str) {
+        self.tmux(&["send-keys", "-t", "talk", "-l", words]);
+    }
+
+    fn key(&self, key: &str) {
+        self.tmux(&["send-keys", "-t", "talk", key]);
+    }
+
+    fn says(&self, words: &str) {
+        self.types(words);
+        self.key("Enter");
+    }
+
+    /// Waits until the terminal shows this, and gives back all that it shows, with colours where they are wanted.
+    fn until(&self, what: &str, is_seen: impl Fn(&str) -> bool) -> String {
+        let begun = Instant::now();
+        loop {
+            let seen = self.tmux(&["capture-pane", "-p", "-e", "-t", "talk"]);
+            let plain = plain(&seen);
+            if is_seen(&plain) {
+                return seen;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{what} is not seen:\n{plain}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn until_shown(&self, what: &str) -> String {
+        self.until(what, |seen| seen.contains(what))
+    }
+
+    /// Waits until the last line asks for the next words.
+    fn until_asked(&self) {
+        self.until("the next line", |seen| seen.trim_end().ends_with("\n>"));
+    }
+}
+
+/// A text without what a terminal shows it by.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, code)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = code.split_once(|letter: char| letter.is_ascii_alphabetic()).map_or("", |(_, behind)| behind);
+    }
+    plain + rest
+}
+
+fn weather() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "weather/agent.mdx", DOCUMENT);
+    write(folder.path(), "script.yaml", SCRIPT);
+    folder
+}
+
+fn a_talk_from_its_start_to_its_end() {
+    let folder = weather();
+    let mut command = workshop(folder.path(), &["agent", "weather", "--provider", "scripted:script.yaml"]);
+    command.env("TERM", "tmux-256color").env_remove("NO_COLOR");
+    let terminal = Terminal::start(folder.path(), &command);
+    terminal.until_shown("Weather Man, session main, 0 messages");
+    terminal.until_asked();
+
+    // What was begun is completed.
+    terminal.types("/to");
+    terminal.key("Tab");
+    terminal.until_shown("> /tools");
+    terminal.key("Enter");
+    let tools = terminal.until_shown("What comes in a city");
+    assert!(plain(&tools).contains("read_file") && !plain(&tools).contains("vfs_read"), "by its own names: {tools}");
+    terminal.until_asked();
+
+    // A call is one line, and Markdown is shown as what it means.
+    terminal.says("How is it in Ulm?");
+    let answered = terminal.until_shown("It rains in Ulm.");
+    assert!(plain(&answered).contains("forecast {\"city\":\"Ulm\"} → rain in Ulm"), "{answered}");
+    assert!(answered.contains("\u{1b}[1mrains"), "{answered:?}");
+    terminal.until_asked();
+
+    // What asks a person is asked in its place.
+    terminal.says("Wake me.");
+    terminal.until_shown("wants to write heartbeat.md");
+    terminal.until_shown("[s]how?");
+    assert!(!folder.path().join("weather/heartbeat.md").exists());
+    terminal.says("y");
+    terminal.until_shown("You will be woken.");
+    assert_eq!(std::fs::read_to_string(folder.path().join("weather/heartbeat.md")).unwrap(), "@every: 1h");
+    terminal.until_asked();
+
+    // Ctrl-C ends the answer and not the talk.
+    terminal.says("Ponder.");
+    let log = || -> String {
+        let logs = std::fs::read_dir(folder.path().join("weather/logs")).into_iter().flatten().flatten();
+        logs.map(|log| std::fs::read_to_string(log.path()).unwrap_or_default()).collect()
+    };
+    terminal.until("the call of the tool", |_| log().contains("calls ponder"));
+    terminal.key("C-c");
+    terminal.until_shown("interrupted");
+    terminal.until_asked();
+    terminal.says("/why");
+    terminal.until_asked();
+
+    // Twice, it leaves.
+    terminal.says("/clear");
+    terminal.until_shown("The session main is empty now.");
+    terminal.until_asked();
+    terminal.key("C-c");
+    terminal.until_shown("Ctrl-C once more leaves");
+    terminal.key("C-c");
+    terminal.until_shown("ended with 0");
+}
