@@ -3,7 +3,9 @@
 use agent_workshop::agent::Roster;
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
-use agent_workshop::schedule::TICKS_PER_SEC;
+use agent_workshop::schedule::{Door, TICKS_PER_SEC};
+use agent_workshop::workspace::FileChanged;
+use agent_workshop::workspace::files::FileContent;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -306,8 +308,9 @@ fn code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected() {
     assert!(looked_over.contains("the code of the tool \"report\""), "{looked_over}");
     studio.open();
     studio.until("it is told again", |studio| !told(studio).is_empty());
-    std::fs::write(studio.folder.path().join("agents/ada/agent.mdx"), document("", "  return params.about;"))
-        .expect("it can be written");
+    let correct = FileContent::Text(document("", "  return params.about;"));
+    let change = FileChanged::new("agents/ada/agent.mdx", correct);
+    studio.world().resource_mut::<Door<FileChanged>>().push(change);
     studio.until("it is told no more", |studio| told(studio).is_empty());
 }
 
