@@ -31,7 +31,7 @@ pub fn confined() -> Vec<Figure> {
         new_entries: true,
         network: false,
         own: &[],
-        hidden: None,
+        hidden: &[],
         limits: Some(limits),
     };
     let bare_words = [OsString::from("true")];

@@ -1,6 +1,9 @@
 //! Agents that are folders with a document: their tools, skills and heartbeats, in the room and under its gate.
 
+use std::path::Path;
+
 use agent_workshop::agent::Roster;
+use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::{Door, TICKS_PER_SEC};
@@ -21,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
         a_tool_goes_on_where_it_was_when_the_room_is_opened_again,
         what_its_agent_may_not_do_its_tools_do_not,
         code_that_never_ends_is_ended_and_the_agent_is_told,
+        a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in,
         it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder,
         its_skills_are_listed_and_called_by_name,
         it_wakes_by_its_heartbeat_and_a_replay_wakes_too,
@@ -164,6 +168,31 @@ fn code_that_never_ends_is_ended_and_the_agent_is_told() {
     let result = studio.results().pop().expect("it ended");
     assert!(result.contains("it ran for more than 5s"), "{result}");
     assert_eq!(studio.all("complete").len(), 1, "the agent goes on");
+}
+
+fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
+    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
+        const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
+        const read = tried(() => readFileSync(WORKSPACE + '/settings.yaml'));\n\
+        const written = tried(() => writeFileSync(WORKSPACE + '/made.md', 'x'));\n\
+        return `${params.about} ${read} ${written} ${await ctx.readFile('notes.md')}`;";
+    let mut studio = studio(
+        &document("", "  return 1;"),
+        &[("agents/ada/notes.md", "noted"), ("settings.yaml", "documents: { runtime: node }\n")],
+    );
+    let code = code.replace("WORKSPACE", &format!("{:?}", studio.folder.path().display().to_string()));
+    let change = FileChanged::new("agents/ada/agent.mdx", FileContent::Text(document("", &code)));
+    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.tick();
+    studio.task("ada", "Report.");
+    studio.idle();
+    let result = studio.results().pop().expect("it ended");
+    match Confinement::of_this_computer().level() {
+        Level::Bubblewrap => assert_eq!(result, "numbers refused refused noted"),
+        _ => assert!(result.contains("node cannot be kept from a person's files"), "{result}"),
+    }
+    assert!(!studio.exists("made.md"));
 }
 
 fn it_has_the_tools_of_its_format_whose_paths_begin_at_its_folder() {

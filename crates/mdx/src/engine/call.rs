@@ -23,7 +23,10 @@ use super::strip::Program;
 const THREAD_STACK_BYTES: usize = 1 << 20;
 
 /// Stands below the code of a tool: whatever defines `execute`, the engine finds it.
-const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
+pub(super) const FOOT: &str = "\n;export const $execute = typeof execute === 'undefined' ? undefined : execute;";
+
+/// What is told of code without a function to call.
+pub(super) const NO_EXECUTE: &str = "the code of the tool defines no function execute(params, ctx)";
 
 /// The code of a tool.
 #[derive(Clone, Debug)]
@@ -85,30 +88,11 @@ pub enum CallNews {
 impl ToolCall {
     /// Starts the call on a thread of its own.
     pub fn start(self) -> RunningCall {
-        let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
-        let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
-        let (finished_in, finished) = bounded(1);
-        let pulse = Arc::new(Pulse::default());
-        let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
-        let limits = self.limits;
-        let thread = thread::Builder::new().name("tool".to_owned()).stack_size(limits.stack_bytes + THREAD_STACK_BYTES);
-        let unstarted = finished_in.clone();
-        let end = pulse.clone();
-        let run = move || {
-            let outcome = self.run(link);
-            end.end();
-            // Nobody waits for it where the call was given up.
-            let _ = finished_in.send(outcome);
-        };
-        if let Err(error) = thread.spawn(run) {
-            let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
-            let _ = unstarted.send(failed(failure));
-        }
-        RunningCall { requests, answers, finished, pulse, limits, is_finished: false }
+        start_on_thread(self.limits, self.limits.stack_bytes, move |link| self.run(link))
     }
 
     /// The code without its types.
-    fn program(&self) -> Result<Arc<Program>, ToolFailure> {
+    pub(super) fn program(&self) -> Result<Arc<Program>, ToolFailure> {
         match &self.code {
             ToolCode::Ready(program) => Ok(program.clone()),
             ToolCode::Written { text, programs } => programs
@@ -177,8 +161,7 @@ impl ToolCall {
             ["$execute", "execute", "default"].into_iter().find_map(|name| module.get::<_, Function<'js>>(name).ok());
         drop(session.ctx.catch());
         let Some(execute) = execute else {
-            let text = "the code of the tool defines no function execute(params, ctx)";
-            return Err(ToolFailure::new(FailureKind::Code, text));
+            return Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE));
         };
         let promise = self.begin(session, execute).map_err(|_| thrown())?;
         session.settle(&promise).map_err(stopped)?;
@@ -199,7 +182,35 @@ impl ToolCall {
     }
 }
 
-fn failed(failure: ToolFailure) -> ToolOutcome {
+/// Runs a call on a thread of its own, which has so much stack for it.
+pub(super) fn start_on_thread(
+    limits: EngineLimits,
+    stack_bytes: usize,
+    run: impl FnOnce(Link) -> ToolOutcome + Send + 'static,
+) -> RunningCall {
+    let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
+    let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
+    let (finished_in, finished) = bounded(1);
+    let pulse = Arc::new(Pulse::default());
+    let link = Link { requests: requests_in, incoming, pulse: pulse.clone() };
+    let thread = thread::Builder::new().name("tool".to_owned()).stack_size(stack_bytes + THREAD_STACK_BYTES);
+    let unstarted = finished_in.clone();
+    let end = pulse.clone();
+    let run = move || {
+        let outcome = run(link);
+        end.end();
+        // Nobody waits for it where the call was given up.
+        let _ = finished_in.send(outcome);
+    };
+    if let Err(error) = thread.spawn(run) {
+        let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
+        let _ = unstarted.send(failed(failure));
+    }
+    RunningCall { requests, answers, finished, pulse, limits, is_finished: false }
+}
+
+/// The outcome of what failed before it ran.
+pub(super) fn failed(failure: ToolFailure) -> ToolOutcome {
     ToolOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
 }
 

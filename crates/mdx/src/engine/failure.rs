@@ -35,6 +35,10 @@ pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, 
     }
     let (message, stack) = describe(ctx, world, thrown)
         .unwrap_or_else(|| ("the tool threw something that cannot be shown".to_owned(), String::new()));
+    let message = match hint(&message) {
+        Some(hint) => format!("{message} ({hint})"),
+        None => message,
+    };
     told(&message, &stack, code)
 }
 
@@ -49,14 +53,11 @@ fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Opt
     Some((text(0)?, text(1).unwrap_or_default()))
 }
 
-/// The message with what one could not know, and the frames of the stack that lie in the document.
-fn told(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
+/// The message, and the frames of the stack that lie in the document.
+pub(super) fn told(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
     let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, program, place)).collect();
     let line = frames.first().map(|(_, line)| *line);
     let mut text = message.to_owned();
-    if let Some(hint) = hint(message) {
-        text.push_str(&format!(" ({hint})"));
-    }
     for (shown, _) in frames.iter().take(FRAMES_SHOWN) {
         text.push_str("\n    ");
         text.push_str(shown);
@@ -116,14 +117,13 @@ mod tests {
 
     #[test]
     fn what_is_missed_of_other_runtimes_is_explained() {
-        let program = strip("1", 10).unwrap();
-        for (message, hint) in [
+        for (message, words) in [
             ("ReferenceError: process is not defined", "Node is not there"),
             ("ReferenceError: 'Bun' is not defined", "this runtime is not there"),
             ("ReferenceError: document is not defined", "there is no browser"),
         ] {
-            assert!(told(message, "", (&program, &place())).text.contains(hint), "{message}");
+            assert!(hint(message).is_some_and(|hint| hint.contains(words)), "{message}");
         }
-        assert_eq!(told("Error: x", "", (&program, &place())).text, "Error: x");
+        assert_eq!(hint("Error: x"), None);
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    fn add(&mut self, level: String, mut text: String, bytes_at_most: usize) {
+    pub(super) fn add(&mut self, level: String, mut text: String, bytes_at_most: usize) {
         if self.is_full {
             return;
         }

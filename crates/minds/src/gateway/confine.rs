@@ -54,8 +54,8 @@ pub struct Rights<'a> {
     /// Folders and files of its own outside of the workspace, such as where it keeps its login: it may read and write
     /// them.
     pub own: &'a [PathBuf],
-    /// A folder that it is not to see, where that can be kept from it: where the person keeps keys.
-    pub hidden: Option<&'a Path>,
+    /// Folders that it is not to see, where that can be kept from it: where the person keeps keys.
+    pub hidden: &'a [PathBuf],
     /// How much it may take, where that is bounded.
     pub limits: Option<Limits>,
 }
@@ -146,7 +146,7 @@ impl Confinement {
             let variable = |name: &str| std::env::var_os(name).filter(|value| Path::new(value).is_absolute());
             all.extend(variable("HOME").into_iter().flat_map(|home| ["--home".into(), home]));
             let own = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"].into_iter().filter_map(variable);
-            let hidden = own.chain(rights.hidden.map(Into::into));
+            let hidden = own.chain(rights.hidden.iter().map(Into::into));
             all.extend(hidden.flat_map(|folder| ["--hide".into(), folder]));
         }
         if let Some(limits) = rights.limits {
@@ -207,8 +207,9 @@ mod tests {
             bubblewrap: "/bwrap".into(),
             watcher: watcher.map(PathBuf::from),
         };
-        let (hidden, own) = (Some(Path::new("/keys")), [PathBuf::from("/home/me/.agent")]);
-        let rights = Rights { folder: Path::new("/w"), new_entries: true, network, own: &own, hidden, limits: None };
+        let (hidden, own) = ([PathBuf::from("/keys")], [PathBuf::from("/home/me/.agent")]);
+        let rights =
+            Rights { folder: Path::new("/w"), new_entries: true, network, own: &own, hidden: &hidden, limits: None };
         let (words, _) = confinement.wrap(vec!["git".into(), "--all".into()], &rights);
         words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }

@@ -92,6 +92,7 @@ pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use keys::{Environment, key_problems};
 pub use live::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
+pub use process::{USUAL_VARIABLES, found as found_program};
 pub use program_calls::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use request_queue::RequestQueue;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::process::Child;
 
 /// The variables of this process that every program gets which is started here; keys are not among them.
-pub(super) const USUAL_VARIABLES: [&str; 22] = [
+pub const USUAL_VARIABLES: [&str; 22] = [
     "PATH",
     "HOME",
     "USER",
@@ -34,7 +34,7 @@ pub(super) const USUAL_VARIABLES: [&str; 22] = [
 
 /// Where a program lies: by its path, which is one below its folder where it is not a whole one, else by the folders
 /// of `PATH`.
-pub(super) fn found(program: &str, folder: &Path) -> Option<PathBuf> {
+pub fn found(program: &str, folder: &Path) -> Option<PathBuf> {
     let is_path = program.contains(['/', '\\']);
     let places: Vec<PathBuf> = match is_path {
         true => vec![folder.join(program)],

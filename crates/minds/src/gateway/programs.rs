@@ -265,7 +265,7 @@ pub(super) fn start(
         folder: &workspace,
         new_entries: true,
         network: settings.network,
-        hidden: place.hidden.as_deref(),
+        hidden: place.hidden.as_slice(),
         limits: Some(limits),
     };
     let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);

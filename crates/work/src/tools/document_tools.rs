@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::commands::BASH;
 use super::document_calls::OpenCall;
+use super::document_runtime::DocumentSettings;
 use super::order::{CallAnswered, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
@@ -25,6 +26,7 @@ use crate::base::{Id, Problem};
 use crate::document::{ToolDefinition, check_arguments};
 use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::gateway::{Environment, Surroundings};
 use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
 use crate::workspace::ProblemReport;
 
@@ -158,6 +160,7 @@ pub(super) fn carry_out(
     (mut outcomes, mut answered): (ResMut<Door<ToolOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
     (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),
+    (settings, surroundings): (Res<DocumentSettings>, Option<Res<Surroundings>>),
     mut calls: Local<BTreeMap<OrderKey, OpenCall>>,
 ) {
     if journal.is_replaying() {
@@ -183,7 +186,17 @@ pub(super) fn carry_out(
         match call_of(order, now_secs, &code.0) {
             Some(call) => {
                 let folder = call.agent_dir.clone();
-                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine: call.start() });
+                let nowhere = Environment::default();
+                let environment = surroundings.as_ref().map_or(&nowhere, |surroundings| &surroundings.0);
+                let engine = match settings.runtime.start(environment) {
+                    Ok(None) => call.start(),
+                    Ok(Some(runtime)) => call.start_in(runtime),
+                    Err(why) => {
+                        outcomes.push(ToolOutcome { key: order.key, news: ToolNews::Failed { why } });
+                        continue;
+                    }
+                };
+                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine });
             }
             None => {
                 let news = ToolNews::Failed { why: "the call cannot be read any more".to_owned() };

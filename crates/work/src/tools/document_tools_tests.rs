@@ -34,6 +34,7 @@ impl Room {
         world.init_resource::<SimClock>();
         world.init_resource::<RoomDate>();
         world.init_resource::<ReadCode>();
+        world.init_resource::<DocumentSettings>();
         world.insert_resource(builtin().clone());
         let (register, carry_out) = (world.register_system(register), world.register_system(carry_out));
         let mut room = Self { world, register, carry_out };

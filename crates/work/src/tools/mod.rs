@@ -10,6 +10,7 @@ mod commands;
 pub mod desk;
 pub(crate) mod document_calls;
 mod document_checks;
+pub mod document_runtime;
 pub(crate) mod document_tools;
 mod file_executor;
 pub mod files;
@@ -61,8 +62,8 @@ use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard, WebCalls};
 use crate::schedule::door::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::workspace::ProblemReport;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
+use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Executors that are in the room itself answer here: they look into [`OrdersUnderWay`], and what they answer is taken up
 /// by the kernel in the same tick.
@@ -94,6 +95,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
+    app.add_settings::<document_runtime::DocumentSettings>();
     app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);

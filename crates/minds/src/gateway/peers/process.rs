@@ -72,13 +72,14 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     })?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
+    let hidden: Vec<PathBuf> = place.hidden.map(Path::to_owned).into_iter().collect();
     // It may run for days: what it made new would be there only then.
     let rights = Rights {
         folder: place.folder,
         new_entries: false,
         network: *network,
         own: place.own,
-        hidden: place.hidden,
+        hidden: &hidden,
         limits: None,
     };
     let (words, is_watched_over) = match place.confinement {

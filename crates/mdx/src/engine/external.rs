@@ -1,0 +1,329 @@
+//! A call of a tool in a runtime of this computer's, as a program of its own, with the contract of the embedded engine: the
+//! same parameters and context, the same requests of whoever started it, the same failures with lines of the document.
+//!
+//! Whoever starts it has confined the program: here nothing is kept from it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::call::{FOOT, NO_EXECUTE, RunningCall, ToolCall, cut, failed, start_on_thread};
+use super::clock::Stop;
+use super::drive::{Incoming, Link};
+use super::failure::{Place, told};
+use super::host::{HostAnswer, HostCall, HostRequest};
+use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
+use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
+use super::strip::Program;
+use super::world::Log;
+
+/// What the runtime runs.
+const RUNNER: &str = include_str!("prelude/runner.mjs");
+/// The file that it is, in the folder of the call.
+pub const RUNNER_FILE: &str = "runner.mjs";
+/// The file with the tool's own code.
+const TOOL_FILE: &str = "tool.mjs";
+
+/// How long a call may run: beside the code, a runtime that starts and timers count, which it does not tell apart.
+pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
+
+/// How often a call looks whether it was stopped.
+const LOOKS_EVERY: Duration = Duration::from_millis(50);
+
+/// What is read of what a runtime says on standard error.
+const LAST_WORDS_BYTES: u64 = 4000;
+
+/// How a runtime is started for one call.
+#[derive(Clone, Debug)]
+pub struct ExternalRuntime {
+    /// What it is called in messages, as `node`.
+    pub name: String,
+    /// The words that start it with [`RUNNER_FILE`].
+    pub words: Vec<OsString>,
+    /// Its environment, which is all that it has.
+    pub variables: Vec<(OsString, OsString)>,
+    /// A folder of the call's own, which is removed when the call is over.
+    pub folder: PathBuf,
+}
+
+/// What the program says, line by line.
+#[derive(Deserialize)]
+#[serde(tag = "says", rename_all = "snake_case")]
+enum Said {
+    Asks {
+        id: u64,
+        request: HostRequest,
+    },
+    Log {
+        level: String,
+        text: String,
+    },
+    Done {
+        text: String,
+    },
+    Threw {
+        message: String,
+        stack: String,
+    },
+    /// The code defines no `execute`.
+    Undefined,
+}
+
+impl ToolCall {
+    /// Starts the call in a runtime of this computer's.
+    pub fn start_in(self, runtime: ExternalRuntime) -> RunningCall {
+        start_on_thread(self.limits, 0, move |link| {
+            let outcome = self.run_outside(&runtime, link);
+            // What cannot be removed is in a folder for temporary files.
+            let _ = std::fs::remove_dir_all(&runtime.folder);
+            outcome
+        })
+    }
+
+    fn run_outside(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
+        let program = match self.program() {
+            Ok(program) => program,
+            Err(failure) => return failed(failure),
+        };
+        match self.begin_outside(runtime, &program) {
+            Ok(running) => running.follow(self, runtime, (&program, &link)),
+            Err(error) => {
+                let text = format!("{} could not be started: {error}", runtime.name);
+                failed(ToolFailure::new(FailureKind::Engine, text))
+            }
+        }
+    }
+
+    fn begin_outside(&self, runtime: &ExternalRuntime, program: &Program) -> io::Result<Running> {
+        std::fs::create_dir_all(&runtime.folder)?;
+        std::fs::write(runtime.folder.join(RUNNER_FILE), RUNNER)?;
+        std::fs::write(runtime.folder.join(TOOL_FILE), format!("{}{FOOT}", program.code))?;
+        let (first, rest) = runtime.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut command = Command::new(first);
+        command.args(rest).current_dir(&runtime.folder).env_clear().envs(runtime.variables.iter().cloned());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let mut running = Running {
+            child,
+            told: to_program(input)?,
+            is_deaf: false,
+            said: in_lines(output, self.limits)?,
+            last_words: in_one(errors)?,
+            open: BTreeSet::new(),
+            requests: 0,
+            spent: (Duration::ZERO, Duration::ZERO),
+            since: Instant::now(),
+            log: Log::default(),
+        };
+        let given = json!({ "agentDir": self.agent_dir, "cwd": self.cwd });
+        running.tell(&json!({ "begin": { "params": self.arguments, "given": given } }));
+        Ok(running)
+    }
+}
+
+/// A program that runs.
+struct Running {
+    child: Child,
+    /// What it is told next.
+    told: Sender<String>,
+    /// Whether it takes what it is told no more.
+    is_deaf: bool,
+    said: Receiver<String>,
+    last_words: Receiver<String>,
+    /// Requests that have no answer yet.
+    open: BTreeSet<u64>,
+    requests: usize,
+    /// How long it ran and how long it waited, until `since`.
+    spent: (Duration, Duration),
+    since: Instant,
+    log: Log,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn tell(&mut self, told: &Value) {
+        self.is_deaf |= self.told.try_send(format!("{told}\n")).is_err();
+    }
+
+    fn follow(mut self, call: &ToolCall, runtime: &ExternalRuntime, (program, link): (&Program, &Link)) -> ToolOutcome {
+        let result = loop {
+            self.note_time();
+            if let Some(stop) = self.stop(link, call.limits.wait) {
+                let limits = EngineLimits { run: RUNS_AT_MOST, ..call.limits };
+                break Err(ToolFailure::stopped(stop, &limits));
+            }
+            if self.is_deaf {
+                let text = format!("{} does not take the answers that the code asked for", runtime.name);
+                break Err(ToolFailure::new(FailureKind::Engine, text));
+            }
+            crossbeam_channel::select! {
+                recv(self.said) -> line => match line {
+                    Ok(line) => {
+                        if let Some(result) = self.hear(&line, call, runtime, (program, link)) {
+                            break result;
+                        }
+                    }
+                    Err(_) => break Err(self.ended(runtime)),
+                },
+                recv(link.incoming) -> come => match come {
+                    Ok(Incoming::Answer(id, answer)) => self.answer(id, &answer),
+                    Ok(Incoming::Cancel) | Err(_) => {}
+                },
+                default(LOOKS_EVERY) => {}
+            }
+        };
+        self.note_time();
+        let (ran, waited) = self.spent;
+        ToolOutcome {
+            result: result.map(|text| cut(text, call.limits.output_bytes)),
+            log: self.log.take(),
+            ran,
+            waited,
+        }
+    }
+
+    /// While something is asked, it waits.
+    fn note_time(&mut self) {
+        let passed = self.since.elapsed();
+        self.since += passed;
+        if self.open.is_empty() {
+            self.spent.0 += passed;
+        } else {
+            self.spent.1 += passed;
+        }
+    }
+
+    fn stop(&self, link: &Link, wait: Duration) -> Option<Stop> {
+        match () {
+            () if link.pulse.is_cancelled() => Some(Stop::Cancelled),
+            () if self.spent.0 > RUNS_AT_MOST => Some(Stop::RunLimit),
+            () if self.spent.1 > wait => Some(Stop::WaitLimit),
+            () => None,
+        }
+    }
+
+    /// A line that it said; its result, where that is one.
+    fn hear(
+        &mut self,
+        line: &str,
+        call: &ToolCall,
+        runtime: &ExternalRuntime,
+        (program, link): (&Program, &Link),
+    ) -> Option<Result<String, ToolFailure>> {
+        match serde_json::from_str(line) {
+            Ok(Said::Done { text }) => Some(Ok(text)),
+            Ok(Said::Undefined) => Some(Err(ToolFailure::new(FailureKind::Code, NO_EXECUTE))),
+            Ok(Said::Threw { message, stack }) => {
+                let place = Place { file: call.file.clone(), first_line: call.first_line };
+                let written = runtime.folder.join(TOOL_FILE).display().to_string();
+                let stack = stack.replace(&format!("file://{written}"), &call.file).replace(&written, &call.file);
+                Some(Err(told(&message, &stack, (program, &place))))
+            }
+            Ok(Said::Log { level, text }) => {
+                self.log.add(level, text, call.limits.log_bytes);
+                None
+            }
+            Ok(Said::Asks { id, request }) => {
+                self.ask(id, request, call.limits.host_requests, link);
+                None
+            }
+            // What code writes on standard output by itself is no word of the runtime's.
+            Err(_) => None,
+        }
+    }
+
+    fn ask(&mut self, id: u64, request: HostRequest, at_most: usize, link: &Link) {
+        self.requests += 1;
+        let refused = |reason: String| HostAnswer::Refused { reason };
+        if self.requests > at_most {
+            return self.answer(id, &refused(format!("a tool may ask for {at_most} things at most")));
+        }
+        if link.requests.try_send(HostCall { id, request }).is_err() {
+            return self.answer(id, &refused(format!("a tool may ask for {REQUESTS_AT_ONCE} things at once")));
+        }
+        self.open.insert(id);
+    }
+
+    fn answer(&mut self, id: u64, answer: &HostAnswer) {
+        self.open.remove(&id);
+        self.tell(&json!({ "answer": { "id": id, "answer": answer } }));
+    }
+
+    /// Why there is no result, now that it says no more.
+    fn ended(&mut self, runtime: &ExternalRuntime) -> ToolFailure {
+        if self.child.wait().is_ok_and(|status| status.success()) {
+            return ToolFailure::stopped(Stop::NeverSettles, &EngineLimits::default());
+        }
+        let words = self.last_words.recv_timeout(LOOKS_EVERY).unwrap_or_default();
+        let text = format!("{} ended without a result: {}", runtime.name, words.trim());
+        ToolFailure::new(FailureKind::Engine, text.trim_end_matches([':', ' ']))
+    }
+}
+
+/// Tells it what comes, on a thread that may wait for it.
+fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<String>> {
+    let (told, lines) = bounded::<String>(REQUESTS_AT_ONCE + 1);
+    thread::Builder::new().name("tool input".to_owned()).spawn(move || {
+        // One that does not listen any more has ended, which its output tells.
+        let _ = lines.iter().try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
+    })?;
+    Ok(told)
+}
+
+/// What it says, each line by itself. One that is longer than any result may be ends it.
+fn in_lines(output: impl Read + Send + 'static, limits: EngineLimits) -> io::Result<Receiver<String>> {
+    let (lines, said) = bounded(REQUESTS_AT_ONCE);
+    // Letters may be written as six, and a result that is a little too long is cut rather than lost.
+    let longest = limits.output_bytes.max(limits.memory_bytes / 4).saturating_mul(6) as u64;
+    thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, longest, &lines))?;
+    Ok(said)
+}
+
+fn read_lines(output: impl Read, longest: u64, lines: &Sender<String>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        match output.by_ref().take(longest).read_until(b'\n', &mut line) {
+            Ok(1..) if line.last() == Some(&b'\n') => {}
+            _ => return,
+        }
+        if lines.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+            return;
+        }
+    }
+}
+
+/// The beginning of what it says on standard error; the rest is read and forgotten, so that it never waits.
+fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
+    let (words, read) = bounded(1);
+    thread::Builder::new().name("tool errors".to_owned()).spawn(move || {
+        let (mut errors, mut first) = (errors, Vec::new());
+        let _ = errors.by_ref().take(LAST_WORDS_BYTES).read_to_end(&mut first);
+        let _ = words.send(String::from_utf8_lossy(&first).into_owned());
+        let _ = io::copy(&mut errors, &mut io::sink());
+    })?;
+    Ok(read)
+}
+
+#[cfg(test)]
+#[path = "external_tests.rs"]
+mod tests;

@@ -1,0 +1,127 @@
+//! What runs the code of documents: the engine that is part of this program, or a runtime of this computer's that a person
+//! names in the settings, which is kept from everything that code reaches by calls of its agent's.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{ExternalRuntime, RUNNER_FILE};
+use crate::gateway::confine::{Confinement, Level, Limits, Rights};
+use crate::gateway::{Environment, USUAL_VARIABLES, found_program};
+use crate::workspace::SettingsSection;
+
+/// How much a runtime may take: more than any of them needs to start.
+const LIMITS: Limits = Limits { memory_bytes: 4 << 30, processes: 64, file_bytes: 1 << 20 };
+
+/// What runs the tools that agents' documents define.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DocumentSettings {
+    /// `built_in`, or `node`, `bun` or `deno`: a runtime on this computer, which starts anew for each call.
+    pub runtime: Runtime,
+}
+
+/// What runs code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Runtime {
+    /// The engine that is part of this program.
+    #[default]
+    BuiltIn,
+    /// Node.js.
+    Node,
+    /// Bun.
+    Bun,
+    /// Deno.
+    Deno,
+}
+
+impl SettingsSection for DocumentSettings {
+    const NAME: &'static str = "documents";
+}
+
+impl Runtime {
+    fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "the built-in engine",
+            Self::Node => "node",
+            Self::Bun => "bun",
+            Self::Deno => "deno",
+        }
+    }
+
+    /// The words behind its own, before the file that it runs.
+    fn words(self, folder: &Path) -> Vec<OsString> {
+        match self {
+            Self::BuiltIn | Self::Node => Vec::new(),
+            Self::Bun => ["run", "--no-install"].map(OsString::from).into(),
+            Self::Deno => {
+                let mut read = OsString::from("--allow-read=");
+                read.push(folder);
+                let words = ["run", "--no-prompt", "--no-config", "--no-remote", "--no-npm"].map(OsString::from);
+                words.into_iter().chain([read]).collect()
+            }
+        }
+    }
+
+    /// How one call is started; nothing where the built-in engine runs it. The error says to the agent why it cannot be.
+    pub(super) fn start(self, environment: &Environment) -> Result<Option<ExternalRuntime>, String> {
+        if self == Self::BuiltIn {
+            return Ok(None);
+        }
+        let confinement = Confinement::of_this_computer();
+        // The others read whatever a person can read, where nothing hides it.
+        if confinement.level() != Level::Bubblewrap && self != Self::Deno {
+            return Err(format!(
+                "{0} cannot be kept from a person's files on this computer, so it runs no tool; a person can install \
+                 bubblewrap, or choose another runtime in settings.yaml (documents.runtime)",
+                self.name()
+            ));
+        }
+        let program = found_program(self.name(), Path::new("/")).ok_or_else(|| {
+            format!(
+                "{} is not on this computer; a person can install it, or choose another runtime in settings.yaml \
+                     (documents.runtime)",
+                self.name()
+            )
+        })?;
+        let folder = folder_of_call()?;
+        let first = vec![program.display().to_string()];
+        let hidden: Vec<PathBuf> =
+            [environment.workspace(), environment.config_folder()].into_iter().flatten().map(real).collect();
+        let rights = Rights {
+            folder: &folder,
+            new_entries: false,
+            network: false,
+            own: &[],
+            hidden: &hidden,
+            limits: Some(LIMITS),
+        };
+        let (mut words, _) = confinement.wrap(first, &rights);
+        words.extend(self.words(&folder));
+        words.push(RUNNER_FILE.into());
+        let usual = USUAL_VARIABLES.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+        let own = [("DENO_DIR", "/tmp/deno"), ("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1")];
+        let variables = usual.chain(own.map(|(name, value)| (name.into(), value.into()))).collect();
+        Ok(Some(ExternalRuntime { name: self.name().to_owned(), words, variables, folder }))
+    }
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A new folder for the files of one call.
+fn folder_of_call() -> Result<PathBuf, String> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = real(&std::env::temp_dir()).join(format!("workshop-tool-{}-{number}", std::process::id()));
+    // What a process of the same number left behind is nobody's.
+    let _ = std::fs::remove_dir_all(&folder);
+    let made = std::fs::create_dir(&folder);
+    made.map_err(|error| format!("there is no place for its files: {}: {error}", folder.display()))?;
+    Ok(folder)
+}
