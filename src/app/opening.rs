@@ -19,7 +19,7 @@ pub enum OpenError {
     #[error("a thread that saves or watches files could not be started: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
-    #[error("{0}; {remedy}", remedy = .0.remedy())]
+    #[error(transparent)]
     Store(#[from] StoreError),
     /// The files or their history cannot be used.
     #[error(transparent)]
