@@ -28,6 +28,7 @@ mod rooms;
 #[allow(dead_code)]
 mod screen;
 mod servers;
+mod talking;
 mod tasks;
 mod ticks;
 mod together;
@@ -70,6 +71,7 @@ const GROUPS: &[Group] = &[
     ("mcp", servers::connect_and_call),
     ("acp", coding_agents::hosted),
     ("documents", documents::all),
+    ("agent terminal", talking::first_token),
     ("knowledge tick", knowledge::tick),
     ("knowledge files", knowledge::files),
     #[cfg(feature = "window")]
