@@ -17,7 +17,7 @@ use crate::workspace::starter::{self, ADOPTED_SCENE};
 /// In which workspace a command works, and how it prints what comes of it.
 #[derive(Args)]
 pub(super) struct InWorkspace {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,
     /// Print the result as JSON
@@ -30,7 +30,7 @@ pub(super) struct InWorkspace {
 pub(super) enum Absent {
     /// It says so.
     Refuse,
-    /// It makes `./my-workshop` where no folder is named.
+    /// It makes `./my-workshop` where no folder given.
     MakeDefault,
     /// It makes the folder that is named, too, where nothing is there yet: a person sees what comes up.
     Make,

@@ -14,7 +14,7 @@ use crate::store::Reader;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder, and the run: its id, or `last`
+    /// The workspace; defaults to the current folder, and the run: its id, or `last`
     #[arg(num_args = 1..=2, required = true, value_names = ["WORKSPACE", "RUN"])]
     what: Vec<String>,
     /// Play only up to this tick

@@ -34,9 +34,10 @@ use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace; the current folder if it is one, else ./my-workshop, made from the starter kit on first use
+    /// The workspace; defaults to the current folder if it is one, else ./my-workshop, created from the starter kit on
+    /// first use
     pub(super) workspace: Option<PathBuf>,
-    /// The scene, by its file's name without .yaml
+    /// The scene: its file name without .yaml
     #[arg(long)]
     pub(super) scene: Option<String>,
     /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
@@ -54,7 +55,7 @@ pub(super) struct Arguments {
     /// Write the result into a file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    /// How to handle approvals; by default asks on the terminal, or stops if there is none
     #[arg(long, value_name = "WHAT")]
     pub(super) on_ask: Option<OnAsk>,
     /// Let work go on that a person paused before the room was closed
@@ -75,13 +76,13 @@ pub(super) struct Arguments {
     /// 1, 4, 16, or max
     #[arg(long, default_value = "1", value_parser = parse_speed)]
     pub(super) speed: Speed,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     pub(super) provider: Option<String>,
-    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     pub(super) model: Option<String>,
-    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    /// Write events as they happen, as JSON Lines: to a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
     /// Write the scene as it is at the end
@@ -154,7 +155,7 @@ impl Arguments {
 }
 
 fn parse_task(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("say what is to be done".to_owned()) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() { Err("say what to do".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// `1`, `4`, `16` or `max`.

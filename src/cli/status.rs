@@ -18,7 +18,7 @@ const TASK_CHARS: usize = 100;
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
     /// Print the work as JSON
     #[arg(long)]

@@ -153,7 +153,7 @@ impl Task {
         // It went through the door with this tick: what is said of nobody now is said of it.
         let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());
         let why = refusals.find_map(|event| Some(event.read::<Warning>()?.what.into_owned()));
-        let why = why.unwrap_or_else(|| "the room did not take it; see its log".to_owned());
+        let why = why.unwrap_or_else(|| "the room rejected it; see its log".to_owned());
         self.stage = Stage::Refused(why);
     }
 

@@ -58,7 +58,7 @@ struct Asking {
     /// Let DELETE take away the tasks below a task, too
     #[arg(long)]
     with_children: bool,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }
@@ -86,7 +86,7 @@ struct Linting {
     /// Task files, or globs of them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Print what was found as JSON
@@ -101,7 +101,7 @@ struct Spacing {
     /// Only say what would change, and end with 1 if anything would
     #[arg(long)]
     check: bool,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
     /// Take back what was undone last

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// The scene to open, by the name of its file
     #[arg(long)]
     scene: Option<String>,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
     /// Begin as the scene file says: forget where everyone stood and what they remember

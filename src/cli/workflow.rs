@@ -92,22 +92,22 @@ struct Showing {
 /// How a run is driven.
 #[derive(Args)]
 struct Driving {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// The scene, by its file's name without .yaml
+    /// The scene: its file name without .yaml
     #[arg(long)]
     scene: Option<String>,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     model: Option<String>,
     /// 1, 4, 16, or max
     #[arg(long, default_value = "max", value_parser = parse_speed)]
     speed: Speed,
-    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    /// How to handle approvals; by default asks on the terminal, or stops if there is none
     #[arg(long, value_name = "WHAT")]
     on_ask: Option<OnAsk>,
     /// Let everybody else rest meanwhile: nobody else reads, talks or asks a model
@@ -119,7 +119,7 @@ struct Driving {
     /// Write the result into a file instead of printing it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    /// Write events as they happen, as JSON Lines: to a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions

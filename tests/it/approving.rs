@@ -149,7 +149,7 @@ fn a_question_is_decided_once_whoever_answers() {
     succeed(room.path(), &["approvals", "refuse", &id]);
     let again = output(room.path(), &["approvals", "allow", &id]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("refused"), "the first answer counts");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("refused"), "only the first answer counts");
     assert_eq!(output(room.path(), &["approvals", "allow", "999-1-0-abcd"]).status.code(), Some(2));
     succeed(room.path(), &GO_ON);
     assert_eq!(artifact(room.path()), None);

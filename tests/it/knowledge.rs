@@ -85,7 +85,7 @@ fn a_memory_is_shown_with_where_it_is_from() {
     let wrong = output(room.path(), &["knowledge", "show", "k-9"]);
     assert_eq!(wrong.status.code(), Some(2));
     let several = output(room.path(), &["knowledge", "show", "k-"]);
-    assert!(String::from_utf8_lossy(&several.stderr).contains("give more of the id"));
+    assert!(String::from_utf8_lossy(&several.stderr).contains("use a longer prefix of the id"));
 }
 
 fn forgetting_takes_out_one_line_and_asks_for_what_is_pinned() {

@@ -201,7 +201,7 @@ impl Packing<'_> {
     fn file(&mut self, folder: &Folder, name: &str, path: &str) -> Result<(), ArchiveError> {
         let (mut file, found) = folder.open_file(name).map_err(failed(Path::new(path)))?;
         if found.kind != FoundKind::File {
-            self.leave_out(format!("{}: it is no ordinary file any more", shown(path)));
+            self.leave_out(format!("{}: it is not a regular file any more", shown(path)));
             return Ok(());
         }
         if secrets::reads_key(&mut file).map_err(failed(Path::new(path)))? {

@@ -127,7 +127,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
     let path = path.canonicalize()?;
     let (folder, name) = folder_of(&path)?;
     let (file, found) = folder.open_file(name)?;
-    if found.kind == FoundKind::File { Ok(file) } else { Err(wrong("it is no ordinary file")) }
+    if found.kind == FoundKind::File { Ok(file) } else { Err(wrong("it is not a regular file")) }
 }
 
 /// What stands in an ordinary file, if it has at most so many bytes.

@@ -39,7 +39,7 @@ struct Line {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FileError {
     /// There is no such memory in it.
-    #[error("{place} has no memory {id}: see which there are with: workshop knowledge list")]
+    #[error("{place} has no memory {id}: list them with: workshop knowledge list")]
     Unknown {
         /// The file.
         place: String,

@@ -317,7 +317,7 @@ impl Reader<'_> {
         let prompt = Template::parse(&keys.text("prompt").unwrap_or_default());
         if prompt.is_blank() && !matches!(doer, Doer::Workflow { .. } | Doer::Join) {
             let line = keys.line("prompt").or(first_line);
-            self.error(line, format!("step {id:?} has no prompt"), "add `prompt:` and say what is to be done");
+            self.error(line, format!("step {id:?} has no prompt"), "add `prompt:` and say what to do");
         }
         let outputs = self.outputs(&id, &mut keys);
         let when = self.condition(&id, "when", &mut keys);
