@@ -153,7 +153,7 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
 
 /// Which model says what texts mean, for memories, and how good it is.
 fn embedder(choice: &EmbedderChoice) -> Finding {
-    let what = "memories are compared by";
+    let what = "memory search";
     let instead = |problem: &Problem| {
         let detail = format!("the built-in model ({BUILT_IN_HITS}), because {}", problem.what);
         Finding::bad(State::Problem, what, detail, problem.remedy.clone())

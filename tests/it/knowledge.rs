@@ -81,7 +81,7 @@ fn a_memory_is_shown_with_where_it_is_from() {
     assert_eq!(shown["source"]["record"], 42, "{shown}");
     assert_eq!(shown["edges"][0]["relation"], "contradicts", "{shown}");
     let plain = succeed(room.path(), &["knowledge", "show", "k-2"]);
-    assert!(plain.contains("everybody's, from bob") && plain.contains("contradicts this"), "{plain}");
+    assert!(plain.contains("shared, from bob") && plain.contains("contradicts this"), "{plain}");
     let wrong = output(room.path(), &["knowledge", "show", "k-9"]);
     assert_eq!(wrong.status.code(), Some(2));
     let several = output(room.path(), &["knowledge", "show", "k-"]);

@@ -181,14 +181,14 @@ impl StoreError {
                 "open the workspace, with the window or `workshop run`: the damaged file is set aside then, and what can \
                  be read of it is copied into a new one"
             }
-            error if error.is_full() => "make room on the disk, then try again",
+            error if error.is_full() => "free up disk space, then try again",
             error if error.is_read_only() => {
                 "let .workshop/ be written, or copy the workspace to a place where you may write"
             }
             Self::Database { .. } | Self::File { .. } | Self::NotWritten { .. } => {
                 "check that the disk has room and that .workshop/ may be written"
             }
-            Self::Lost { .. } => "make room on the disk and let .workshop/ be written before the room is opened again",
+            Self::Lost { .. } => "free up disk space and let .workshop/ be written before the room is opened again",
             Self::UnknownRun(_) => "`workshop replay` without a run lists those there are",
             Self::Thinned(_) => {
                 "its events are still exported as far as they are kept; raise history.replayable_runs and \

@@ -182,7 +182,7 @@ impl Store {
     /// Why nothing can be recorded at the moment, whether or not that passes by itself; nothing where all is well.
     pub fn trouble(&self) -> Option<Problem> {
         self.lost().or_else(|| {
-            let remedy = "make room on the disk and let .workshop/ be written; the room waits until then";
+            let remedy = "free up disk space and let .workshop/ be written; the room waits until then";
             self.shared.trouble().map(|why| Problem::error(super::error::PLACE, why, remedy))
         })
     }

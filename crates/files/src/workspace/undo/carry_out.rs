@@ -77,7 +77,7 @@ pub enum UndoError {
     #[error("what is undone could not be written down in .workshop/{FOLDER}, so that nothing was changed: {0}")]
     Record(io::Error),
     /// Nothing was undone that could be taken back.
-    #[error("nothing was undone that could be taken back")]
+    #[error("there is no undo to revert")]
     Nothing,
 }
 

@@ -122,7 +122,7 @@ impl Saves {
                         "{what}; the room closed, and its own version could not be kept in {}: {error}",
                         unsaved_copies::PLACE
                     ),
-                    "make room on the disk or let the folder be written, and open the room again",
+                    "free up disk space or let the folder be written, and open the room again",
                 ),
             };
             tracing::warn!("{problem}");

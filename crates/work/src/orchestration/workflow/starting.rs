@@ -99,14 +99,14 @@ pub(super) fn apply_command(
                 runs.runs.insert(*key, run);
             }
             let Some(run) = runs.runs.get_mut(key) else {
-                return room.warn(format!("no run of a workflow is called {key}"), "see: workshop workflow list");
+                return room.warn(format!("there is no workflow run {key}"), "see: workshop workflow list");
             };
             if run.resume() {
                 (run.result, run.is_written) = (None, false);
                 room.tell(run);
                 runs.written.entry(*key).or_default().is_behind = true;
             } else if !run.is_going_on() {
-                room.warn(format!("{key} is done; nothing is left of it"), "run the workflow again");
+                room.warn(format!("{key} is already done"), "run the workflow again");
             }
         }
         WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_going_on()) {
@@ -120,7 +120,7 @@ pub(super) fn apply_command(
         WorkflowCommand::Answer { run: key, step, answer } => {
             let answered = match runs.runs.get_mut(key) {
                 Some(run) => run.answered(step, answer, now, &limits),
-                None => Err(format!("no run of a workflow is called {key}")),
+                None => Err(format!("there is no workflow run {key}")),
             };
             match answered {
                 Ok(()) => runs.written.entry(*key).or_default().is_behind = true,
