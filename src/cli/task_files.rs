@@ -285,7 +285,7 @@ fn lint_files(linting: &Linting) -> Outcome {
     Ok(if has_errors { Ending::Failed } else { Ending::Done })
 }
 
-/// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task an id of its own)`
+/// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task a unique id)`
 fn line(source: &Source, issue: &Issue) -> String {
     let (line, column) = source.file.position(issue.at);
     let (path, severity) = (&source.path, severity(issue));

@@ -179,7 +179,7 @@ fn a_later_task_of_the_same_agent_says_what_it_waits_for() {
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(4), "{told}");
     assert!(told.contains(&id) && told.contains("write artifacts/a.md"), "{told}");
-    assert!(told.contains("unfinished work goes on") && told.contains("Write it down"), "{told}");
+    assert!(told.contains("continuing unfinished work") && told.contains("Write it down"), "{told}");
     let events = json_lines(&succeed(room.path(), &["export", "--run", "last", "--events", "-"]));
     let waits = |event: &&Value| event["type"] == "warning" && event["data"]["approval"] == id.as_str();
     assert_eq!(events.iter().filter(waits).count(), 1, "the log says it, too");

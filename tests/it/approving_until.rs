@@ -282,7 +282,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
 fn a_file_that_is_renamed_or_edited_by_two_is_answered_once() {
     let mut room = asking();
     let text = known(&mut room);
-    // Renamed by a person, who goes on in the new file: it is no file of approvals, and the question is asked anew.
+    // Renamed by a person, who goes on in the new file: it is not a file of approvals, and the question is asked anew.
     room.push(FileChanged::new(FILE, FileContent::Removed));
     room.push(FileChanged::new("tasks/old.task.md", FileContent::Text(marked(&text, "once"))));
     room.advance(0.5);

@@ -151,7 +151,7 @@ fn tasks_are_added_and_deleted() {
     let with = PLAN.replace("Sign it\n", "Sign it\n  - [ ] @human \"Post it\"\n    id: post-it\n");
     assert_eq!(plan(room.path()), with);
     let (code, told) = refused(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2"]);
-    assert!(code == Some(1) && told.contains("has tasks below it"), "{told}");
+    assert!(code == Some(1) && told.contains("has subtasks"), "{told}");
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = post-it"]);
     assert_eq!(plan(room.path()), PLAN);
     succeed(room.path(), &["task", "DELETE FROM tasks/plan.task.md WHERE id = t2", "--with-children"]);

@@ -557,7 +557,7 @@ fn a_step_of_a_person_is_answered_as_an_approval_once() {
     }
     assert_eq!(workshop(&["approvals", "allow", "wf-1", "--because", "short"]).0, 0, "its beginning is enough");
     let (code, _, why) = workshop(&["approvals", "refuse", &id]);
-    assert!(code == 2 && why.contains("answered already: allowed"), "{why}");
+    assert!(code == 2 && why.contains("already answered: allowed"), "{why}");
     // Another process takes the answer in, and asks the next.
     let (code, _, why) = workshop(&["run", "--until", "idle", "--provider", &provider]);
     assert!(code == 4 && why.contains("step form of the workflow Ask asks you for budget: How much?"), "{code}: {why}");

@@ -389,7 +389,7 @@ fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
     assert_eq!(problems(&mut studio), "");
     for (text, words) in [
         ("<<<<<<< mine\nagent_id: writer\n", "no YAML"),
-        ("agent_id: writer\nmessages:\n  - content: x\n", "odd.session.yaml:3: message 1 has no role"),
+        ("agent_id: writer\nmessages:\n  - content: x\n", "odd.session.yaml:3: message 1 has an unknown role"),
         ("\0\u{1}", "no YAML"),
     ] {
         save(&mut studio, "sessions/odd.session.yaml", text);

@@ -252,7 +252,7 @@ fn settings_that_do_not_fit_are_named_and_the_rest_counts() {
         assert!(found.contains(expected), "{expected} in {found}");
     }
     outside(&mut app, "settings.yaml", "banter: [\n");
-    assert!(problems(&app).join("\n").contains("until then the last settings stay"));
+    assert!(problems(&app).join("\n").contains("until then the previous settings stay in use"));
     assert_eq!(app.world().resource::<Banter>().pause_secs, 5.0);
     let removed = FileChanged::new("settings.yaml", FileContent::Removed);
     app.world_mut().resource_mut::<Door<FileChanged>>().push(removed);

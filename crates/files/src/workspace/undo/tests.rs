@@ -97,7 +97,7 @@ fn what_others_did_meanwhile_stays() {
     assert!(stays(life().write("user", "a\nBB\nc\nd\n").outcome()).contains("same lines"));
     assert!(stays(life().delete("user").outcome()).contains("deleted it since"));
     assert!(
-        stays(Life::of("a.md").write("ada", "a\n").write("user", "a\nb\n").outcome()).contains("since it was made")
+        stays(Life::of("a.md").write("ada", "a\n").write("user", "a\nb\n").outcome()).contains("since it was created")
     );
     let anew = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "other\n");
     assert!(stays(anew.outcome()).contains("anew"));
@@ -105,7 +105,7 @@ fn what_others_did_meanwhile_stays() {
     let renamed = Life::of("a.md").write("user", "a\n").rename("ada", "b.md").rename("user", "c.md");
     assert_eq!(renamed.outcome(), None, "the person's name for it stays");
     let in_the_way = Life::of("taken.md").write("user", "a\n").rename("ada", "b.md");
-    assert!(stays(in_the_way.outcome()).contains("another file is there"));
+    assert!(stays(in_the_way.outcome()).contains("another file has this name"));
     let mut unseen = Life::of("a.md").write("user", "a\nb\nc\n").write("ada", "A\nb\nc\n");
     unseen.now = Some("A\nb\nC\n".into());
     assert_eq!(unseen.outcome(), put("a\nb\nC\n"), "an edit that has no version yet");

@@ -740,9 +740,9 @@ fn a_folder_is_made_once_with_those_that_it_lies_in_and_never_elsewhere() {
     put_outside(&office.folder, "artifacts/a.md", "text");
     assert!(office.says(make("artifacts/a.md")).contains("a part of it is a file"));
     assert!(office.says(make("artifacts/a.md/b")).contains("a part of it is a file"));
-    assert!(office.says(make("storage/new")).contains("not written by file tools"));
+    assert!(office.says(make("storage/new")).contains("cannot be changed by file tools"));
     assert!(office.says(make(".git/hooks")).contains("closed"));
-    assert!(office.says(make("../out")).contains("must not go up"));
+    assert!(office.says(make("../out")).contains("must not use '..'"));
     let rights = FileRights { writes: vec![vec!["artifacts/**".into()]], ..FileRights::default() };
     assert!(office.bounded(&rights, make("notes/mine")).is_err());
     assert!(!office.folder.path().join("notes").exists());

@@ -82,23 +82,23 @@ impl FileLimits {
         let most = self.bytes_at_most(path);
         if bytes > most {
             return Err(format!(
-                "'{path}' would be {} KiB, and a file has at most {}; split it, or raise files.file_kib_at_most in \
-                 settings.yaml.",
+                "'{path}' would be {} KiB, but the limit is {}; split it, or raise files.file_kib_at_most in \
+                    settings.yaml.",
                 bytes.div_ceil(1024),
                 most / 1024
             ));
         }
         if old.is_none() && count >= self.count_at_most {
             return Err(format!(
-                "the workspace has {} files already; delete some or raise files.count_at_most in settings.yaml.",
+                "the workspace already has {} files; delete some or raise files.count_at_most in settings.yaml.",
                 thousands(count)
             ));
         }
         let after = total.saturating_sub(old.unwrap_or(0)).saturating_add(bytes);
         if after > self.total_mib_at_most.saturating_mul(1024 * 1024) && bytes > old.unwrap_or(0) {
             return Err(format!(
-                "the workspace holds {} MiB already; delete something or raise files.total_mib_at_most in \
-                 settings.yaml.",
+                "the workspace already has {} MiB; delete some files or raise files.total_mib_at_most in \
+                    settings.yaml.",
                 total / (1024 * 1024)
             ));
         }

@@ -48,7 +48,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
         return Judged { verdict: Verdict::Deny, why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it") };
     }
     if line.chars().any(|c| c != '\t' && (is_unseen(c) || c.is_control())) {
-        return Judged::ask("it has a character that cannot be seen");
+        return Judged::ask("it has an invisible character");
     }
     let words = match &command {
         Command::Plain(words) => words,

@@ -94,7 +94,7 @@ fn what_is_not_understood_says_where() {
         ("SELECT * FROM a WHERE id == 1", 27, "expected a value"),
         ("SELECT * FROM a WHERE id = 'x", 28, "the quote is not closed"),
         ("SELECT * FROM a WHERE id = x OR", 32, "expected the name of a key"),
-        ("SELECT * FROM a WHERE (id = x", 30, "expected AND, OR or the closing bracket"),
+        ("SELECT * FROM a WHERE (id = x", 30, "expected AND, OR or a closing bracket"),
         ("SELECT * FROM a WHERE id = x)", 29, "expected WHERE, ORDER BY"),
         ("SELECT * FROM a WHERE id = x y", 30, "expected WHERE, ORDER BY"),
         ("SELECT * FROM a WHERE id = NULL", 26, "IS NULL"),

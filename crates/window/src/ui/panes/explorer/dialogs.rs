@@ -341,7 +341,7 @@ mod tests {
             ("artifacts", Some("a folder of this name")),
             ("artifacts/plan.md/more.md", Some("is a file and cannot hold others")),
             ("", Some("is no path")),
-            ("../out.md", Some("must not go up")),
+            ("../out.md", Some("must not use '..'")),
             ("/etc/passwd", Some("is not in the workspace")),
             ("a/", Some("empty part")),
             ("a\u{202e}b.md", Some("cannot be seen")),
@@ -366,7 +366,7 @@ mod tests {
         let pairs = renaming.pairs().expect("these are paths");
         assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
         assert_eq!(why_not_renamed(&tree, &renaming), None);
-        for (to, why) in [("../x", "must not go up"), ("agents/ada.md", "is a file and cannot hold others")] {
+        for (to, why) in [("../x", "must not use '..'"), ("agents/ada.md", "is a file and cannot hold others")] {
             renaming.to = to.to_owned();
             assert!(why_not_renamed(&tree, &renaming).is_some_and(|said| said.contains(why)), "{to}");
         }
