@@ -433,7 +433,7 @@ fn doctor_says_how_slack_is_joined_and_tries_it_without_sending() {
     let room = room();
     let told = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let without = workshop(room.path(), &["doctor"]).output().unwrap();
-    assert!(told(&without).contains("over files"), "{}", told(&without));
+    assert!(told(&without).contains("through files"), "{}", told(&without));
     let with = run(room.path(), &slack, &["doctor"]);
     assert!(told(&with).contains("Web API") && slack.asked() == 0, "{}", told(&with));
     let tried = run(room.path(), &slack, &["doctor", "--slack"]);

@@ -213,7 +213,7 @@ fn an_agent_that_leaves_or_is_renamed_fails_its_step_with_words() {
     room.edit("agents/examiner.md", "You work otherwise.\n");
     let run = over(&mut room);
     let (reviewed, why) = status(&run, "review");
-    assert!(reviewed == StepStatus::Failed && why.contains("no agent and no profile \"reviewer\""), "{why}");
+    assert!(reviewed == StepStatus::Failed && why.contains("no such agent or profile: \"reviewer\""), "{why}");
     assert_eq!(status(&run, "research").0, StepStatus::Done, "what was done is kept");
     // A person puts it right, and the run goes on with what is left.
     room.edit("agents/reviewer.md", "You work.\n");

@@ -294,7 +294,7 @@ fn problems_are_logged_once_and_go_when_mended() {
     app.world_mut().write_message(SceneWrite::File { path: "../x.md".into(), text: "x".into() });
     tick(&mut app);
     tick(&mut app);
-    assert!(problems(&app)[0].contains("no place"));
+    assert!(problems(&app)[0].contains("not a valid place"));
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl fmt::Display for MemoryKind {
 
 /// A word that names nothing known here.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{word:?} is none of: {known}")]
+#[error("{word:?} is not one of: {known}")]
 pub struct UnknownWord {
     word: String,
     known: String,

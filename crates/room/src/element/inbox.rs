@@ -66,7 +66,7 @@ pub static KIND: Kind = Kind {
 };
 
 /// Why a box refuses what does not fit it.
-const TAKES: &str = "an inbox takes mail only";
+const TAKES: &str = "an inbox only accepts mail";
 
 /// What an inbox holds.
 #[derive(Clone, Debug, Default)]
@@ -114,8 +114,8 @@ impl Inbox {
         for id in inbox.settle() {
             problems.push(Problem::warning(
                 place,
-                format!("two pieces of mail have the id {id:?}"),
-                "give each an id of its own; the second has got one for now",
+                format!("two mails have the id {id:?}"),
+                "give each a unique id; the second has a new one for now",
             ));
         }
         (inbox, problems)

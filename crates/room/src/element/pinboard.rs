@@ -81,7 +81,7 @@ impl Pinboard {
             problems.push(Problem::warning(
                 place,
                 format!("two pins have the id {id:?}"),
-                "give each pin an id of its own; the second has got one for now",
+                "give each pin a unique id; the second has a new one for now",
             ));
         }
         (board, problems)

@@ -217,7 +217,7 @@ fn restore(
     let carried = carry_over(is, was, &file.text);
     match carried.left.first() {
         None => Ok(carried.text),
-        Some((id, why)) => Err(format!("{id:?} was changed since: {why}")),
+        Some((id, why)) => Err(format!("{id:?} has been changed since: {why}")),
     }
 }
 

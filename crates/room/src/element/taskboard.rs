@@ -254,7 +254,7 @@ impl Content for TaskBoard {
         match act.read() {
             Some(FollowAct::FollowFile { text } | FollowAct::FollowNotes { text }) => return Ok(self.set(text)),
             Some(FollowAct::TellNotKept { id, why }) => {
-                return Err(format!("what was done on the board to task {id:?} is not kept: {why}"));
+                return Err(format!("the change to task {id:?} on the board was not saved: {why}"));
             }
             None => {}
         }

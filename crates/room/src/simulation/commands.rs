@@ -61,7 +61,7 @@ pub(super) fn behave(mut sim: SimContext, mut bodies: Query<Body>, mut follows: 
 }
 
 fn nobody_called(sim: &mut SimContext, id: &Id, cause: Seq) {
-    let warning = Warning::new(format!("no agent is called {id}")).remedy("use the id of an agent in the room");
+    let warning = Warning::new(format!("there is no agent {id}")).remedy("use the id of an agent in the room");
     sim.log.write(EventDraft::of(&warning).cause(cause));
 }
 

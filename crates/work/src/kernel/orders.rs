@@ -91,7 +91,7 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
         return refused(format!("{most} pieces of work wait already (kernel.activations_at_most)"));
     }
     let Some((agent, profile)) = room.worker(kernel, &wanted.agent) else {
-        return refused(format!("no such agent or profile: {:?} any more", &*wanted.agent));
+        return refused(format!("no such agent or profile: {:?}", &*wanted.agent));
     };
     let is_coming = || {
         outbox.agents.iter().any(|command| matches!(command, AgentCommand::Add { id: Some(id), .. } if *id == agent))

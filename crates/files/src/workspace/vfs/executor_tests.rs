@@ -233,7 +233,7 @@ fn listing_and_searching_are_bounded_and_name_lines() {
     let paths = vec!["artifacts/a.md".to_owned(), "artifacts/b.txt".to_owned()];
     assert_eq!(listing, Ok(FileAnswer::Listing { paths, more: 1, prefixes: Vec::new() }));
     assert!(office.says(search(Some("a\nb"), None)).contains("one line"));
-    assert!(office.says(search(Some("a"), Some("a["))).contains("no glob"));
+    assert!(office.says(search(Some("a"), Some("a["))).contains("not a valid glob"));
     let long = format!("{}needle{}", "x".repeat(500), "y".repeat(500));
     office.run("ada", write("notes/long.md", &long)).expect("it can be written");
     office.files.limits.line_chars_at_most = 40;
@@ -665,7 +665,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
         office.run("ada", write(path, "x")).expect("sessions do not count");
     }
     let full = office.run("ada", write("artifacts/d.md", "x")).expect_err("there are three");
-    assert!(full.what.contains("the workspace has 3 files already"), "{}", full.what);
+    assert!(full.what.contains("the workspace already has 3 files"), "{}", full.what);
     let operation = FileOperation::Record {
         path: "sessions/ada.act-13.session.yaml".into(),
         content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)),

@@ -368,10 +368,7 @@ fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
         let what = format!("{name} does not speak the Agent Client Protocol: what it writes is something else");
         (what, "see its manual for how it is started so that it does")
     } else if gauge.is_over.load(Ordering::Relaxed) {
-        (
-            format!("{name} sent a message that is longer than any honest one, and was ended"),
-            "try it outside of the room",
-        )
+        (format!("{name} sent a message that is too long, and was ended"), "try it outside of the room")
     } else {
         let last = words.last();
         let said = if last.is_empty() { String::new() } else { format!("; it said: {last}") };

@@ -149,7 +149,7 @@ fn reach(
         let pair = (name.parse::<reqwest::header::HeaderName>(), value.parse::<reqwest::header::HeaderValue>());
         let (Ok(name), Ok(mut value)) = pair else {
             let what = format!("the header {name} cannot be sent");
-            return Err(McpFailure::new(McpFault::Setup, what, "correct its name and value"));
+            return Err(McpFailure::new(McpFault::Setup, what, "fix its name and value"));
         };
         value.set_sensitive(true);
         sent.insert(name, value);

@@ -33,7 +33,7 @@ pub(super) enum SseError {
     NoEndpoint,
     #[error("it wants messages sent to another server, which nobody has allowed")]
     Elsewhere,
-    #[error("an event is longer than any honest one")]
+    #[error("an event is too long")]
     TooLong,
     #[error("a message cannot be written: {0}")]
     Unwritable(#[from] serde_json::Error),

@@ -210,7 +210,7 @@ fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
 }
 
 fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
-    let root = root.as_object_mut().ok_or("the front matter is not a list of keys")?;
+    let root = root.as_object_mut().ok_or("the front matter is not a mapping of keys")?;
     if let WorkflowEdit::SetOwn { key, text } = edit {
         set(root, key, text);
         return Ok(());

@@ -103,7 +103,7 @@ pub fn read(path: &str, text: &str) -> WorkflowFile {
         }
     };
     let Value::Object(entries) = value else {
-        return broken("the front matter is not a list of keys".to_owned(), Some(2), "write `name:` and `steps:`");
+        return broken("the front matter is not a mapping of keys".to_owned(), Some(2), "write `name:` and `steps:`");
     };
     let lines = Lines::of(&front);
     let mut reader = Reader { path, problems: Vec::new() };

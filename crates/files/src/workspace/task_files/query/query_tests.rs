@@ -109,7 +109,7 @@ fn what_is_not_understood_says_where() {
         ("UPDATE a SET line = 1", 14, "cannot be set"),
         ("UPDATE a SET parent = x", 14, "move the task"),
         ("UPDATE a SET x = 1, x = 2", 21, "set twice"),
-        ("UPDATE a SET tags = 'a!b'", 21, "cannot be a name"),
+        ("UPDATE a SET tags = 'a!b'", 21, "is not a valid name"),
         ("DELETE a WHERE id = x", 8, "expected FROM"),
         ("INSERT INTO a SET id = x", 18, "a task needs a title"),
         ("SELECT * FROM a;\nDROP", 1, "expected WHERE"),
