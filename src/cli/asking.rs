@@ -522,7 +522,7 @@ mod tests {
             "Lead wants to write artifacts/a.md\n",
             "Because its safety mode is safe.",
             "Plan a party",
-            "Until this task is over, Lead and whom it starts may change files with vfs_write",
+            "Until this task ends, Lead and agents that it starts may change files with vfs_write",
             "gate.allow.lead: vfs_write(artifacts/a.md)",
         ] {
             assert!(told.contains(part), "{part} in {told}");

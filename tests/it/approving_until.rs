@@ -269,7 +269,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
         if keeps_in {
             continue;
         }
-        assert!(told(&mut room).contains("while a program ran"), "{}", told(&mut room));
+        assert!(told(&mut room).contains("while an unconfined program was running"), "{}", told(&mut room));
         room.advance(10.0);
         change(&mut room, &format!("{}\nA word of the person's.\n", marked(&text, "once")));
         assert!(is_open(&mut room), "the same mark is still nobody's");

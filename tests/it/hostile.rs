@@ -226,7 +226,7 @@ pub fn a_workspace_that_wants_the_key() {
         let asked = asking::hear(&worker);
         assert_eq!(asked.effort.attempts, 0, "nobody was asked");
         let failure = asked.failure();
-        assert!(failure.what.contains("you have not allowed that"), "{failure:?}");
+        assert!(failure.what.contains("you have not allowed it"), "{failure:?}");
         assert!(failure.remedy.contains("workshop allow-address"), "{failure:?}");
     }
 }

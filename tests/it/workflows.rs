@@ -302,7 +302,7 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
     for (workflow, part) in [
         ("research-pipeline", "it is not said what topic is"),
         ("circle", "in a circle: "),
-        ("itself", "a part of itself: workflows/itself.md → workflows/itself.md"),
+        ("itself", "includes itself: workflows/itself.md → workflows/itself.md"),
         ("nowhere", "there is no workflow \"nowhere\""),
     ] {
         start(&mut room, workflow, &[]);

@@ -274,7 +274,7 @@ fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
     let chosen = crate::workspace::SettingsEdit::set("banter", "pause_secs", json!(-1));
     app.world_mut().resource_mut::<Door<crate::workspace::SettingsEdit>>().push(chosen);
     tick(&mut app);
-    assert!(problems(&app).join("\n").contains("stays as it is: -1 is not between"), "{:?}", problems(&app));
+    assert!(problems(&app).join("\n").contains("was not changed: -1 is not between"), "{:?}", problems(&app));
     assert!(!known(&app, "settings.yaml").contains("-1"));
 }
 

@@ -294,6 +294,9 @@ mod tests {
             assert_eq!(relation.word().parse(), Ok(relation));
         }
         let error = "fat".parse::<MemoryKind>().expect_err("it is none");
-        assert_eq!(error.to_string(), "\"fat\" is none of: skill, fact, procedure, observation, mistake, preference");
+        assert_eq!(
+            error.to_string(),
+            "\"fat\" is not one of: skill, fact, procedure, observation, mistake, preference"
+        );
     }
 }

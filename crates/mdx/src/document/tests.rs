@@ -158,7 +158,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
     let good = format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>");
     for (bad, what) in [
         (format!("<Tool description=\"d\">\n{CODE}\n</Tool>"), "this <Tool> has no name"),
-        (format!("<Tool name=\"a b\" description=\"d\">\n{CODE}\n</Tool>"), "\"a b\" cannot be the name of a tool"),
+        (format!("<Tool name=\"a b\" description=\"d\">\n{CODE}\n</Tool>"), "\"a b\" is not a valid tool name"),
         ("<Tool name=\"x\" description=\"d\">\n</Tool>".to_owned(), "the tool \"x\" has no code"),
         ("<Tool name=\"x\" description=\"d\" />".to_owned(), "the tool \"x\" has no code"),
         (
@@ -169,7 +169,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
         ("<Tool name=\"x\" description=d>\n</Tool>".to_owned(), "an attribute value is not quoted"),
         ("<Tool name=\"x".to_owned(), "a quote in the tag is not closed"),
         ("<Param name=\"x\" />".to_owned(), "this <Param> is not inside a tool"),
-        (format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>"), "there is a tool \"good\" already"),
+        (format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>"), "there is already a tool \"good\""),
     ] {
         let document =
             parse(&tool(&format!("{good}\n\n{bad}\n\n<Tool name=\"last\" description=\"d\">\n{CODE}\n</Tool>")));

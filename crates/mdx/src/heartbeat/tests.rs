@@ -123,7 +123,7 @@ fn what_cannot_be_understood_is_told_with_examples() {
     assert_eq!(
         told(&heartbeat),
         [
-            "3: \"@every: soon\" says no time",
+            "3: \"@every: soon\" is not a valid interval",
             "13: \"When I like: Check system health\" does not say when it is due",
             "20: unknown heartbeat section \"Notes\"; it is ignored",
         ]

@@ -111,7 +111,7 @@ impl WorkerBridge {
                 self.worker = Some(worker);
                 if died { Err(dead("its thread ended and was started again")) } else { Ok(()) }
             }
-            Err(error) => Err(dead(&format!("its thread cannot be started: {error}"))),
+            Err(error) => Err(dead(&format!("its thread could not be started: {error}"))),
         }
     }
 
@@ -396,13 +396,13 @@ impl WorkerBridge {
 }
 
 fn failed(request: RequestId, provider: String, model: String) -> ModelReply {
-    let what = format!("{provider} was not asked: the gateway does not run");
-    let failure = ModelFailure::new(FailureKind::Unavailable, what, "start the workshop again");
+    let what = format!("{provider} was not called: the gateway is not running");
+    let failure = ModelFailure::new(FailureKind::Unavailable, what, "restart the program");
     let effort = Some(Effort::default());
     let (duration_ms, at_ms, outcome) = (0, Some(now_ms()), Err(failure));
     ModelReply { request, provider, model, duration_ms, at_ms, effort, script: None, outcome }
 }
 
 fn dead(what: &str) -> Problem {
-    Problem::error("gateway", format!("the gateway stopped: {what}"), "start the workshop again and report it")
+    Problem::error("gateway", format!("the gateway stopped: {what}"), "restart the program and report this")
 }

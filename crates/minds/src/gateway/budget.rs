@@ -149,8 +149,15 @@ impl BudgetSettings {
         let absurd = self.costs().into_iter().filter(|(_, _, usd)| usd.is_some_and(|usd| !is_sane(usd)));
         absurd
             .map(|(name, _, _)| {
-                let what = format!("budget.{name} is no amount of money; nothing that costs is allowed");
-                Problem::error("settings.yaml", what, format!("set budget.{name} to between 0 and {MOST_USD} dollars"))
+                let what = format!("budget.{name} is not a valid amount; paid calls are blocked");
+                Problem::error(
+                    "settings.yaml",
+                    what,
+                    format!(
+                        "set budget.{name} to an amount from 0 to {MOST_USD} \
+                    dollars"
+                    ),
+                )
             })
             .collect()
     }

@@ -261,7 +261,7 @@ fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Probl
                 }
             }
             _ => problems.push(
-                Problem::warning(path.display().to_string(), "a line is not NAME=key", "write one NAME=key a line")
+                Problem::warning(path.display().to_string(), "a line is not NAME=key", "write one NAME=key per line")
                     .at_line(Some(index + 1)),
             ),
         }

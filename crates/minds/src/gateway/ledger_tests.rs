@@ -39,10 +39,7 @@ fn a_reached_cap_says_which_and_by_what() {
         panic!("the 21st call must be refused");
     };
     assert_eq!(refusal.what(), "the cap of 20 calls an hour for ada-1 is reached (20 made)");
-    assert_eq!(
-        refusal.remedy(),
-        "raise budget.calls_per_agent_per_hour in settings.yaml or wait until 60 minutes have passed"
-    );
+    assert_eq!(refusal.remedy(), "raise budget.calls_per_agent_per_hour in settings.yaml or wait 60 minutes");
     assert_eq!(ledger.reserve(RequestId(21), call("ben-1", 10), &caps), Verdict::Reserved, "others may go on");
     for _ in 0..60 {
         ledger.advance_minute(Timekeeping::Outside);

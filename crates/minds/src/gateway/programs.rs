@@ -249,10 +249,10 @@ pub(super) fn start(
     let at = workspace.join(folder);
     let at = at.canonicalize().map_err(|error| format!("the folder {folder:?} cannot be opened: {error}"))?;
     if !at.starts_with(&workspace) || !at.is_dir() {
-        return Err(format!("{folder:?} is no folder of the workspace"));
+        return Err(format!("{folder:?} is not a folder in the workspace"));
     }
     let program = words.first().ok_or("it is empty")?;
-    let program = found(program, &at).ok_or_else(|| format!("there is no program {program:?} on this computer"))?;
+    let program = found(program, &at).ok_or_else(|| format!("no program {program:?} is installed"))?;
     let mut all = vec![program.display().to_string()];
     all.extend(words.into_iter().skip(1));
     let limits = Limits {

@@ -261,7 +261,7 @@ pub fn parse_spec(spec: &str) -> Result<(String, Option<String>), Problem> {
 }
 
 fn unnamed_agent() -> Problem {
-    let what = "acp stands for coding agents of yours, and none is named";
+    let what = "acp needs the name of a coding agent";
     Problem::error("gateway.provider", what, "write acp:NAME, such as acp:claude, or acp:COMMAND LINE")
 }
 
@@ -310,27 +310,24 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
             list.push(ProviderStatus {
                 name: vendor.name.to_owned(),
                 ready: false,
-                detail: format!("not asked: this workspace wants it asked at {url}, and you have not allowed that"),
+                detail: format!("not called: this workspace sets its address to {url}, and you have not allowed it"),
                 remedy: how_to_allow(&url, environment),
             });
         } else if has_key && permission == Permission::WithKey {
-            list.push(ready(vendor.name, format!("{key_name} is set; asked at {url}")));
+            list.push(ready(vendor.name, format!("{key_name} is set; uses {url}")));
         } else if has_key {
-            list.push(ready(
-                vendor.name,
-                format!("asked at {url} without {key_name}, because {}", why_no_key(&address)),
-            ));
+            list.push(ready(vendor.name, format!("uses {url} without {key_name}, because {}", why_no_key(&address))));
         } else if !vendor.needs_key(&url) {
             list.push(ready(
                 vendor.name,
-                format!("no key needed at {url}; whether a server runs there is not checked"),
+                format!("no key needed at {url}; did not check whether a server is running there"),
             ));
         } else {
             let file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
             list.push(ProviderStatus {
                 name: vendor.name.to_owned(),
                 ready: false,
-                detail: format!("no key; would be asked at {url}"),
+                detail: format!("no key; would use {url}"),
                 remedy: format!("set {key_name} in the environment or in {file}"),
             });
         }
@@ -341,8 +338,8 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
 /// Why a key that is there is not sent.
 pub(super) fn why_no_key(address: &Address) -> &'static str {
     match address.by {
-        NamedBy::Workspace => "only this workspace named that address",
-        NamedBy::Person | NamedBy::Vendor => "that address is not encrypted",
+        NamedBy::Workspace => "only this workspace sets this address",
+        NamedBy::Person | NamedBy::Vendor => "this address is not encrypted",
     }
 }
 
@@ -351,8 +348,8 @@ pub(super) fn how_to_allow(url: &str, environment: &Environment) -> String {
     let origin = Origin::of(url).map_or_else(|| url.to_owned(), |origin| origin.to_string());
     match environment.workspace() {
         Some(folder) => format!(
-            "if you trust it with what is in this workspace, run: workshop allow-address {origin} {}; else take \
-             gateway.base_urls out of the settings",
+            "if you trust it with this workspace, run: workshop allow-address {origin} {}; otherwise remove \
+                gateway.base_urls from the settings",
             folder.display()
         ),
         None => format!("if you trust it, run: workshop allow-address {origin} WORKSPACE"),

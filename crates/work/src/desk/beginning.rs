@@ -210,8 +210,8 @@ impl Desk<'_, '_> {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
-            let what = format!("task {} says that an agent works at it, and nobody in this room does", task.id);
-            let remedy = "if nobody elsewhere does, take its line `status: working` out: then it is begun anew";
+            let what = format!("task {} is marked as in work, but no agent in this room works on it", task.id);
+            let remedy = "if no agent elsewhere does, remove its line `status: working` to start it again";
             Problem::warning(path, what, remedy).at_line(Some(line))
         };
         let problems = orphans.into_iter().map(problem).collect();

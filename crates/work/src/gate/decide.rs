@@ -219,7 +219,7 @@ fn judge_command(
         findings.deny(format!("{doing}: {}", judged.why));
     }
     if !is_kept_in {
-        findings.ask_each_time(kind.clone(), line, "nothing on this computer keeps programs in".to_owned());
+        findings.ask_each_time(kind.clone(), line, "no sandbox is available on this computer".to_owned());
     }
     let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
     let is_ruled = judged.verdict == Verdict::Allow && mode != SafetyMode::Safe;

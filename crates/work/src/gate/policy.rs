@@ -292,8 +292,12 @@ impl GatePolicy {
         }
         for (key, rule) in own.chain(listed) {
             if rule.known().is_none() {
-                let until =
-                    if rule.verdict() == Verdict::Deny { "it counts as deny" } else { "a person is asked each time" };
+                let until = if rule.verdict() == Verdict::Deny {
+                    "it is treated as deny"
+                } else {
+                    "a person is asked each \
+                        time"
+                };
                 let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", key, rule.0);
                 problems.push(Problem::warning(place, what, "write allow, ask or deny"));
             }
@@ -304,8 +308,8 @@ impl GatePolicy {
             } else {
                 "a person is asked before every change"
             };
-            let what = format!("what the settings allow agents to do could not be understood; until then {until}");
-            problems.push(Problem::error(place, what, "correct what is named of it among the problems"));
+            let what = format!("the permissions in the settings could not be read; until then {until}");
+            problems.push(Problem::error(place, what, "fix the other problems listed for it"));
         }
         for (key, list) in [("ask", &self.ask), ("deny", &self.deny)] {
             for text in list {

@@ -556,10 +556,10 @@ impl Kernel {
                 Some(why) => why.clone(),
                 None if activation.cap_hold.is_some() => {
                     let why = activation.cap_hold.as_ref().map_or("", |hold| &hold.why);
-                    format!("waiting for the last hour to leave room: {why}")
+                    format!("waiting for the hourly limit: {why}")
                 }
                 None if activation.not_before > 0 => "waiting to ask again".to_owned(),
-                None => format!("waiting for a free place at work, {} of {all}", place + 1),
+                None => format!("waiting for a free work slot, {} of {all}", place + 1),
             };
             if activation.told != why {
                 activation.told.clone_from(&why);

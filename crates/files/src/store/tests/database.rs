@@ -72,7 +72,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).err().unwrap();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
-    assert!(error.remedy().contains("newer version") && error.remedy().contains("not finished"), "{}", error.remedy());
+    assert!(error.remedy().contains("newer version") && error.remedy().contains("unfinished"), "{}", error.remedy());
     assert!(matches!(Reader::open(dir.path()), Err(StoreError::Newer { .. })));
     assert_eq!(version(&path), 99);
 }

@@ -115,9 +115,12 @@ fn what_others_did_meanwhile_stays() {
 fn what_is_not_kept_any_more_is_never_guessed() {
     let mut life = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "b\n").write("ada", "c\n");
     life.story.acts.remove(2);
-    assert!(stays(life.undo_from(2).map(|plan| plan.outcome)).contains("not kept"), "the text before hers is missing");
+    assert!(
+        stays(life.undo_from(2).map(|plan| plan.outcome)).contains("no longer stored"),
+        "the text before hers is missing"
+    );
     life.story.acts.drain(..2);
-    assert!(stays(life.outcome()).contains("not kept"));
+    assert!(stays(life.outcome()).contains("no longer stored"));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_mended() {
     );
     assert!(office.says(delete("artifacts/plam.md")).contains("Similar: 'artifacts/plan.md'"));
     assert!(office.says(rename("x.md", "y.md")).starts_with("'x.md' not found."));
-    assert!(office.says(rename("memory/log.md", "artifacts/plan.md")).contains("is there already"));
+    assert!(office.says(rename("memory/log.md", "artifacts/plan.md")).contains("already exists"));
     assert!(office.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times (lines 1, 3)"));
     assert!(office.says(edit("artifacts/plan.md", "bb", "c")).contains("Nearest: line 2: 'b'"));
     assert!(office.says(restore("artifacts/plan.md", 3)).contains("no earlier versions"));
@@ -265,7 +265,10 @@ fn a_text_is_put_behind_what_stands_there_once_whatever_stops_the_process() {
     assert_eq!(office.on_disk("artifacts/new.md").as_deref(), Some("first"));
     office.files.limits.file_kib_at_most = 1;
     let full = office.says(append("artifacts/new.md", &"x".repeat(1020)));
-    assert!(full.contains("at most 1") && office.on_disk("artifacts/new.md").as_deref() == Some("first"), "{full}");
+    assert!(
+        full.contains("the limit is 1") && office.on_disk("artifacts/new.md").as_deref() == Some("first"),
+        "{full}"
+    );
 }
 
 #[test]

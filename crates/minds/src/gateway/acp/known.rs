@@ -93,7 +93,7 @@ pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer,
                 names().collect::<Vec<_>>().join(", ")
             ),
         };
-        let what = format!("there is no coding agent {model:?}, and no program of this name on this computer");
+        let what = format!("there is no coding agent {model:?}, and no such program is installed");
         return Err(problem(what, remedy));
     }
     read(model, &Value::from(model)).map_err(|what| {

@@ -214,7 +214,7 @@ impl OpenModules {
 
     fn fails(&mut self, module: &str, why: &str) {
         let path = format!("{}/{FOLDER}{module}", self.folder);
-        let problem = Problem::error(path, format!("the module is left out: {why}"), "correct it; it is loaded again");
+        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it to have it loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
 

@@ -452,7 +452,10 @@ impl Run {
         }
         if rounds >= *at_most {
             self.loops[index].is_over = true;
-            let why = format!("{until} does not hold after {rounds} rounds, which is all there are; it goes on");
+            let why = format!(
+                "{until} is still not true after {rounds} rounds, which is the limit; the workflow \
+                continues"
+            );
             self.steps[one.head].why.clone_from(&why);
             self.tell(Some(one.head), "done", &why, None);
             return true;

@@ -173,7 +173,7 @@ impl Run {
         let plan = self.plan.clone();
         let at = plan.places.get(id).copied().filter(|at| self.asked.contains(at));
         let at = at.ok_or_else(|| format!("step {id:?} of {} does not wait for a person", self.key))?;
-        let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is no person's"))?;
+        let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is not for a person"))?;
         let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
         // A refusal is no failure where the workflow itself asks for it.
         let is_refused =

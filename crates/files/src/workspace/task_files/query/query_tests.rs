@@ -119,7 +119,7 @@ fn what_is_not_understood_says_where() {
         assert_eq!(error.column, column, "{error}");
     }
     let deep = format!("SELECT * FROM a WHERE {}id = x", "(NOT ".repeat(10_000));
-    assert!(parse(&deep).expect_err("it is too deep").what.contains("within each other"));
+    assert!(parse(&deep).expect_err("it is too deep").what.contains("are nested more than"));
     let told = parse("SELECT *\nFORM a").expect_err("it is not understood").to_string();
     assert_eq!(told, "expected FROM\n  FORM a\n  ^");
 }

@@ -340,7 +340,7 @@ mod tests {
             ("artifacts/PLAN.md", Some("take for the same")),
             ("artifacts", Some("a folder of this name")),
             ("artifacts/plan.md/more.md", Some("is a file and cannot hold others")),
-            ("", Some("is no path")),
+            ("", Some("is not a path")),
             ("../out.md", Some("must not use '..'")),
             ("/etc/passwd", Some("is not inside the workspace")),
             ("a/", Some("empty part")),
