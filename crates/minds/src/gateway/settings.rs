@@ -19,38 +19,38 @@ use crate::workspace::{Range, SettingsSection};
 /// The providers that compute their answers themselves, in simulated time.
 pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
 
-/// How models are asked.
+/// How models are called.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GatewaySettings {
-    /// Who is asked unless an agent or the command line says otherwise.
+    /// The provider, unless an agent or the command line sets another.
     pub provider: String,
-    /// Which model of it; its own default where absent.
+    /// The model; defaults to the provider's own default.
     pub model: Option<String>,
-    /// What names of models in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. `sonnet`, `opus` and `haiku` stand
-    /// for models of Anthropic where they are not listed.
+    /// What model names in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. If not listed, `sonnet`, `opus` and
+    /// `haiku` stand for Anthropic models.
     pub models: BTreeMap<String, String>,
-    /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
-    /// address beyond this computer must be allowed by the person.
+    /// The addresses of vendors, by name, unless `*_BASE_URL` is set; defaults to the vendor's own. An address outside
+    /// this computer must be allowed by the person.
     pub base_urls: BTreeMap<String, String>,
-    /// Tokens that a model takes and gives at once, by `provider:model`, or `provider:*` for all of a provider's; as
-    /// listed where absent.
+    /// The context size of a model in tokens, by `provider:model`, or `provider:*` for all models of a provider;
+    /// defaults to the built-in list.
     pub context_tokens: BTreeMap<String, u32>,
-    /// Questions under way at each provider at once.
+    /// Concurrent requests per provider.
     pub max_concurrent: u32,
-    /// Seconds until there must be a connection.
+    /// Seconds within which a connection must be made.
     pub connect_timeout_secs: f64,
-    /// Seconds until the next byte must come.
+    /// Seconds within which the next byte must arrive.
     pub stall_timeout_secs: f64,
-    /// Seconds until an answer must be complete, all tries and waits included.
+    /// Seconds within which an answer must be complete, including all retries and waits.
     pub total_timeout_secs: f64,
-    /// Tries in all for what may pass: 408, 429, 5xx, silence, no connection.
+    /// Total attempts for temporary failures: 408, 429, 5xx, silence, no connection.
     pub attempts: u32,
     /// Seconds to wait after the first failure; doubles after each.
     pub retry_first_delay_secs: f64,
-    /// Seconds of the longest single wait; a server that asks for more is not waited for.
+    /// Seconds of the longest single wait; a server that asks for more is not retried.
     pub retry_longest_delay_secs: f64,
-    /// Seconds of all waits together.
+    /// Seconds of all waits in total.
     pub retry_total_delay_secs: f64,
 }
 

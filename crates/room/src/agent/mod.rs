@@ -51,13 +51,13 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneW
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
 #[serde(default)]
 pub struct AgentSettings {
-    /// Whether an agent that is dropped among or below the elements is lifted above them.
+    /// Whether an agent that is dropped among or below the elements is moved above them.
     pub spawn_above_elements: bool,
     /// How far above the topmost element.
     pub spawn_margin_units: f32,
-    /// How far apart agents stand that were given a place.
+    /// The distance between agents that were assigned a place.
     pub side_by_side_units: f32,
-    /// A file that comes so soon before or after an equal one goes is that file, renamed.
+    /// A file that appears within this time of an identical one disappearing counts as renamed.
     pub rename_window_secs: f32,
 }
 

@@ -48,7 +48,7 @@ pub enum Power {
     Delete,
     /// Starting other agents.
     Spawn,
-    /// Telling the agent that started this one something.
+    /// Sending a message to the agent that started this one.
     Signal,
     /// Telling others at work something.
     Talk,
