@@ -60,7 +60,7 @@ fn is_wanted(plan: &Cleaning, is_said: bool) -> Result<bool, Complaint> {
     }
     let is_put_back = |path: &&String| plan.put_back.iter().any(|(back, _)| back == *path);
     for path in &plan.aside {
-        let what = if is_put_back(&path) { "restore the text from before agents changed it" } else { "put aside" };
+        let what = if is_put_back(&path) { "restore the text from before agents changed it" } else { "move aside" };
         output::note(&format!("{path}: {what}"));
     }
     if !output::can_be_asked() {

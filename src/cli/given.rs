@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(wrong.expect_err("there is nothing to do").ending, Ending::BadUsage);
         }
         std::fs::write(&path, b"\xff\xfe").expect("there is room");
-        assert!(of_file(&path).expect_err("it is no text").what.is_some_and(|what| what.contains("UTF-8")));
+        assert!(of_file(&path).expect_err("it is not text").what.is_some_and(|what| what.contains("UTF-8")));
         std::fs::write(&path, "x".repeat(1024 * 1024 + 1)).expect("there is room");
         assert!(of_file(&path).expect_err("it is too long").what.is_some_and(|what| what.contains("longer than")));
     }

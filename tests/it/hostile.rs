@@ -410,7 +410,7 @@ pub fn explanations_that_are_no_text() {
         });
         let failure = server.ask().failure();
         assert_eq!(failure.kind, FailureKind::Rejected);
-        assert!(failure.what.ends_with(": what it says of it is no text"), "{}", failure.what);
+        assert!(failure.what.ends_with(": its value is not text"), "{}", failure.what);
     }
 }
 

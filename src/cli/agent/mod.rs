@@ -180,7 +180,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
             return Ok(Ending::Done);
         };
         let before = talk.options.clone();
-        let read = talk.close("opened anew")?;
+        let read = talk.close("reopened")?;
         talk = match Talk::open(next, read, Arc::clone(interrupted)) {
             Ok(talk) => talk,
             Err(complaint) => {

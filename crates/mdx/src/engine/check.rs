@@ -12,7 +12,7 @@ pub fn check_tool(tool: &ToolDefinition, cache: &ProgramCache, limits: &EngineLi
     let error = cache.program(&tool.code.text, limits.code_bytes).err()?;
     let line = tool.code.first_line + error.line.unwrap_or(1).saturating_sub(1);
     let what = format!("the code of the tool \"{}\" cannot be parsed: {}", tool.name, error.what);
-    Some(SourceProblem::error(Position { line, column: 1 }, what, "correct the TypeScript"))
+    Some(SourceProblem::error(Position { line, column: 1 }, what, "fix the TypeScript"))
 }
 
 /// The same as what a model is told that calls the tool all the same.

@@ -170,7 +170,7 @@ impl WorkerBridge {
             && let Some(worker) = &self.worker
             && let Err(error) = worker.send(GatewayCommand::Cancel { id })
         {
-            tracing::debug!("question {id} could not be stopped ({error}); its answer will be dropped");
+            tracing::debug!("request {id} could not be cancelled ({error}); its answer will be dropped");
         }
     }
 
@@ -217,7 +217,7 @@ impl WorkerBridge {
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
-                    tracing::debug!("an answer to question {id} came that nobody waits for");
+                    tracing::debug!("got an answer to request {id} that nobody is waiting for");
                     return;
                 };
                 let (provider, model) = (sent.provider, sent.model);

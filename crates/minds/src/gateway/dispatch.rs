@@ -171,7 +171,7 @@ pub(super) fn settle(
         bridge.settled(reply.request);
         let Some(question) = questions.in_flight.remove(&reply.request) else {
             if !bridge.refused_now.remove(&reply.request) {
-                tracing::warn!("an answer to question {} came that nobody waits for", reply.request);
+                tracing::warn!("got an answer to request {} that nobody is waiting for", reply.request);
             }
             continue;
         };

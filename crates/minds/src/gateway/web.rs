@@ -96,7 +96,12 @@ impl Reported for WebAnswered {
     }
 
     fn lost(id: Id) -> Self {
-        Self { id, result: Err("the gateway stopped meanwhile; whether it was asked is not known".to_owned()) }
+        Self {
+            id,
+            result: Err("the gateway stopped in the meantime; whether the request was sent is \
+            unknown"
+                .to_owned()),
+        }
     }
 }
 
@@ -124,7 +129,7 @@ impl WebQuestion {
             answer = tokio::time::timeout(ANSWER, self.answer()) => answer.unwrap_or_else(|_| {
                 Err(format!("{place} did not answer within {} s", ANSWER.as_secs()))
             }),
-            () = cancel.cancelled() => Err("the workshop was stopped, or nobody waited any more".to_owned()),
+            () = cancel.cancelled() => Err("the workshop was stopped, or nobody was waiting".to_owned()),
         };
         WebAnswered { id, result }
     }

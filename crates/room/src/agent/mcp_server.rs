@@ -253,7 +253,7 @@ pub fn read_file(file: &str) -> (Vec<McpServer>, Vec<Problem>) {
         Ok(_) => return (Vec::new(), vec![problem("is not a table".into(), FILE_REMEDY).at_line(Some(1))]),
         Err(error) => {
             let what = format!("is not valid JSON: {}", text::one_line(&error.to_string()));
-            return (Vec::new(), vec![problem(what, "mend that line").at_line(Some(error.line().max(1)))]);
+            return (Vec::new(), vec![problem(what, "fix this line").at_line(Some(error.line().max(1)))]);
         }
     };
     let Some(servers) = FILE_KEYS.iter().find_map(|key| keys.get(*key)) else {
@@ -410,7 +410,7 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
         return wrong("is too long", "shorten it");
     }
     if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_unseen(c))) {
-        return wrong("contains invisible characters", "write it anew");
+        return wrong("contains invisible characters", "write it again");
     }
     Ok(McpTransport::Stdio { command, args, env, cwd, network })
 }

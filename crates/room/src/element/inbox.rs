@@ -175,7 +175,7 @@ impl Inbox {
         let says_this = says(subject, &text);
         let is_same = |mail: &Mail| mail.attachments == *attachments && says(&mail.subject, &mail.text) == says_this;
         if !by.is_user() && self.items.iter().any(is_same) {
-            return Err(format!("this mail lies in the box of {to} already, so it was not sent again"));
+            return Err(format!("this mail is already in the inbox of {to}, so it was not sent again"));
         }
         let id = id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.fresh(ItemList::Items));
         count_on("m", &mut self.counter, &id);

@@ -315,7 +315,7 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
         ("ideas", pin("another one!"), "this is pinned already as p1"),
         ("ideas", edit_pin("“The bridge is closed”"), "this is pinned already as p3"),
         ("ideas", comment("true"), "this is said about the pin p3 already"),
-        ("mail", mail("are you there?", &[]), "this mail lies in the box of ada already, so it was not sent again"),
+        ("mail", mail("are you there?", &[]), "this mail is already in the inbox of ada, so it was not sent again"),
     ] {
         edit(&mut app, element, "bo-1", again.clone());
         let refused = told::<ElementRefused>(&app).pop().expect("it is there already");

@@ -267,7 +267,7 @@ impl Desk<'_, '_> {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
             let DutyStage::Working { thread, last } = &duty.stage else { continue };
-            let lost = || Outcome { status: "stopped".to_owned(), text: "its work is not known any more".to_owned() };
+            let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
                 // What ended in this tick is told later in it.
@@ -338,7 +338,7 @@ impl Desk<'_, '_> {
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
         } else {
-            let what = format!("nobody is here to be told in session {}: {}", told.session, truncate(&told.text, 200));
+            let what = format!("nobody can be told in session {}: {}", told.session, truncate(&told.text, 200));
             self.log.write(EventDraft::of(&Warning::new(what)));
         }
     }

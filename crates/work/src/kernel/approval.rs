@@ -144,7 +144,7 @@ impl Approval {
     pub fn misfit(&self, form: &Map<String, Value>) -> Option<String> {
         match &self.of_server {
             Some(question) => question.content(form).err(),
-            None => (!form.is_empty()).then(|| "there is no form to be filled in".to_owned()),
+            None => (!form.is_empty()).then(|| "there is no form to fill in".to_owned()),
         }
     }
 

@@ -111,7 +111,7 @@ fn read(name: &str, value: &Value) -> Result<McpServer, String> {
     let wrong = found.wrong.first().map(|(_, what, _)| what.trim_start_matches("the MCP server \"agent\" ").to_owned());
     let Some(McpServer { transport: McpTransport::Stdio { command, args, env, cwd, .. }, .. }) = found.defined().next()
     else {
-        return Err(wrong.unwrap_or_else(|| "is no program that can be started here".to_owned()));
+        return Err(wrong.unwrap_or_else(|| "is not a program that can be started here".to_owned()));
     };
     let transport = McpTransport::Stdio { command, args, env, cwd, network: true };
     Ok(McpServer { name: format!("{PROVIDER}:{name}"), transport })

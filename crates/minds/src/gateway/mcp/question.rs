@@ -144,7 +144,7 @@ impl FormField {
                 FieldKind::Number { whole: kind == "integer", least: number("minimum"), most: number("maximum") }
             }
             (None, "boolean") => FieldKind::Flag,
-            (None, _) => return Err(format!("nothing is known here that fits into the field {name}")),
+            (None, _) => return Err(format!("no known value fits the field {name}")),
         };
         let title = Some(plain(text("title"), 80)).filter(|title| !title.is_empty()).unwrap_or(shown);
         let field =

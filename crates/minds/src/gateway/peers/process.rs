@@ -57,7 +57,7 @@ pub(in crate::gateway) struct Place<'a> {
 /// Starts one.
 pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
-        return Err(SetupFailure::new("it is nothing that is started here", ""));
+        return Err(SetupFailure::new("it cannot be started here", ""));
     };
     let mut secrets = Vec::new();
     let mut put_in = |text: &String| expanded(text, &|name| (place.variable)(name), &mut secrets);

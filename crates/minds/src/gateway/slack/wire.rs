@@ -72,7 +72,7 @@ impl Refusal {
                 "the Slack webhook no longer exists".to_owned(),
                 format!("create a new one in Slack and put its address into {SLACK_WEBHOOK_URL}"),
             ),
-            "unknown_user" => (format!("Slack has no user {channel:?}"), "correct the name".to_owned()),
+            "unknown_user" => (format!("Slack has no user {channel:?}"), "fix the name".to_owned()),
             _ => ("Slack rejected it".to_owned(), "look up this error in Slack's documentation".to_owned()),
         };
         (format!("{meaning} ({code})"), remedy)

@@ -95,7 +95,7 @@ impl OpenModules {
     pub(super) fn call(&mut self, key: OrderKey, call: &ModuleCall) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
         match state {
-            None => return Some(Err(format!("there is no module {} any more", call.module))),
+            None => return Some(Err(format!("the module {} no longer exists", call.module))),
             Some(ModuleState::LeftOut(failure)) => return Some(Err(failure.text.clone())),
             Some(ModuleState::Loading) => return None,
             Some(ModuleState::Ready(_)) => {}

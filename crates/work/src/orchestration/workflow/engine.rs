@@ -230,7 +230,7 @@ impl Run {
         if let Some(when) = &step.when
             && !when.holds(|token| self.value(token, (at, 0)))
         {
-            return self.over(at, StepStatus::Skipped, format!("{when} does not hold"), now);
+            return self.over(at, StepStatus::Skipped, format!("{when} is not true"), now);
         }
         let round = plan.loops_of[at].first().map_or(1, |inner| self.loops[*inner].rounds);
         let state = &mut self.steps[at];
@@ -475,7 +475,7 @@ impl Run {
         self.tell(
             Some(one.head),
             "waiting",
-            &format!("round {} of at most {at_most}: {until} does not hold", rounds + 1),
+            &format!("round {} of at most {at_most}: {until} is not true", rounds + 1),
             None,
         );
         false

@@ -33,7 +33,7 @@ impl Run {
         value: Value,
         limits: &Limits,
     ) -> Result<String, String> {
-        let at = self.at_work(activation).ok_or("this work is no step of a workflow that goes on")?;
+        let at = self.at_work(activation).ok_or("this work is not a step of a running workflow")?;
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
         let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-'], "_");
@@ -42,7 +42,7 @@ impl Run {
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };
         let value = fitted(output.kind, value, limits.output_chars).map_err(|why| format!("{} {why}", output.name))?;
-        let part = self.part_mut(at).ok_or("this work is no step of a workflow that goes on")?;
+        let part = self.part_mut(at).ok_or("this work is not a step of a running workflow")?;
         part.given.insert(output.name.clone(), value);
         let given = &part.given;
         let left: Vec<&str> = step

@@ -75,7 +75,7 @@ fn left_out(
     }
     for file in [before, after].into_iter().flatten() {
         if worktree.text(Some(file))?.is_none() {
-            return Ok(Some("it is no text".to_owned()));
+            return Ok(Some("it is not text".to_owned()));
         }
     }
     Ok(None)
