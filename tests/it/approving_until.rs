@@ -126,7 +126,10 @@ fn told(room: &mut Workshop) -> String {
 fn until_a_time_an_agent_is_not_asked_about_and_then_it_is() {
     let mut room = asking();
     let text = known(&mut room);
-    assert!(text.contains("for: until end of day: Until the end of the day, Lead and whom it starts may"), "{text}");
+    assert!(
+        text.contains("for: until end of day: Until the end of the day, Lead and agents that it starts may"),
+        "{text}"
+    );
     change(&mut room, &marked(&text, "until 18:00"));
     assert!(!is_open(&mut room), "{}", told(&mut room));
     finish(&mut room);

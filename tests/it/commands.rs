@@ -269,7 +269,7 @@ fn a_program_forges_no_hand_of_a_person_and_leaves_nothing_behind() {
             for (path, text) in new {
                 expected.insert(path.into(), text.into());
             }
-            assert!(text_of(&told).contains("Storage was made by the program and is not kept"), "{told}");
+            assert!(text_of(&told).contains("Storage was created by the program and was not kept"), "{told}");
         }
         let mut found = files(room.path());
         if !has_rules {

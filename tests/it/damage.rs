@@ -277,7 +277,7 @@ fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
     let spoiled = fs::read(&path).unwrap();
     let (code, said) = doctor();
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("damaged") && said.contains("to do: open the workspace"), "{said}");
+    assert!(said.contains("damaged") && said.contains("fix: open the workspace"), "{said}");
     assert!(!said.contains("ok       history"), "{said}");
     assert_eq!(fs::read(&path).unwrap(), spoiled, "looking changes nothing");
     succeed(folder.path(), &["run", "--ticks", "30", "--speed", "max"]);

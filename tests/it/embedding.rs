@@ -381,5 +381,5 @@ fn a_command_compares_by_the_same_model() {
     write(folder.path(), "settings.yaml", "knowledge: { embedder: \"anthropic:x\" }\n");
     let wrong = workshop(folder.path(), &["doctor"]).output().unwrap();
     let wrong = String::from_utf8_lossy(&wrong.stdout).into_owned();
-    assert!(wrong.contains("anthropic has no models of embeddings"), "{wrong}");
+    assert!(wrong.contains("anthropic has no embedding models"), "{wrong}");
 }

@@ -65,7 +65,7 @@ fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
     assert!(doctor(run(&["doctor"])).contains("allow-address https://models.invalid"));
     assert!(run(&["allow-address", "https://models.invalid/v1", "."]).status.success());
     let now = doctor(run(&["doctor"]));
-    assert!(now.contains("OPENAI_API_KEY is set; asked at https://models.invalid/v1/"), "{now}");
+    assert!(now.contains("OPENAI_API_KEY is set; uses https://models.invalid/v1/"), "{now}");
     assert!(!fs::read_dir(folder).unwrap().flatten().any(|entry| entry.file_name() == "allowed-addresses.yaml"));
 }
 

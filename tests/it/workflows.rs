@@ -300,7 +300,7 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
     let setup = setup(SCRIPT).file("workflows/circle.md", circle).file("workflows/itself.md", itself);
     let mut room = setup.open();
     for (workflow, part) in [
-        ("research-pipeline", "it is not said what topic is"),
+        ("research-pipeline", "topic has no value"),
         ("circle", "in a circle: "),
         ("itself", "includes itself: workflows/itself.md → workflows/itself.md"),
         ("nowhere", "there is no workflow \"nowhere\""),

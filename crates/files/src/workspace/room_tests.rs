@@ -324,7 +324,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
 #[test]
 fn a_room_without_its_scene_says_which_there_are() {
     let app = room(&[("scenes/other.yaml", TEXT)]);
-    assert!(problems(&app)[0].contains("name one of scenes/other.yaml"));
+    assert!(problems(&app)[0].contains("use one of scenes/other.yaml"));
 }
 
 #[test]

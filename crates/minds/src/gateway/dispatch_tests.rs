@@ -253,7 +253,11 @@ fn a_call_is_told_and_counted_for_its_activation() {
     let budget = of(EventKind::Budget).next().expect("the cap is told");
     assert_eq!(budget.activation, Some("act-2".into()));
     let budget = told::<Budget>(&app).pop().expect("the cap is told");
-    assert!(budget.what.contains("the cap of 1 calls an activation for act-2 is reached (1 made)"), "{}", budget.what);
+    assert!(
+        budget.what.contains("the limit of 1 calls an activation for act-2 is reached (1 made)"),
+        "{}",
+        budget.what
+    );
 }
 
 #[test]

@@ -507,7 +507,7 @@ fn concerns(cap: &Cap, call: &Reservation) -> bool {
 }
 
 impl Refusal {
-    /// "the cap of 20 calls an hour for ada-1 is reached (20 made)"
+    /// "the limit of 20 calls an hour for ada-1 is reached (20 made)"
     pub fn what(&self) -> String {
         let amount = |number: u64| match self.cap.measure {
             Measure::Calls => format!("{number} calls"),

@@ -192,7 +192,7 @@ mod tests {
         let before = vec![tie("ada", "ben", "mentors"), tie("ada", "ben", "likes")];
         let mut ties = before.clone();
         for (command, why) in [
-            (add(tie("ada", "dee", "x"), None), "no agent is called dee"),
+            (add(tie("ada", "dee", "x"), None), "there is no agent dee"),
             (add(tie("ada", "ada", "x"), None), "to itself"),
             (add(tie("ada", "ben", "likes"), None), "already"),
             (add(tie("ada", "cy", &"x".repeat(61)), None), "61 characters"),

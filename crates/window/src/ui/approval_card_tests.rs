@@ -132,12 +132,12 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
         ),
         (
             "Allow for one hour",
-            "For one hour, Ada and whom it starts may change files",
+            "For one hour, Ada and agents that it starts may change files",
             AllowScope::Until(TimeLimit::HOUR),
         ),
         (
             "Allow until the end of the day",
-            "Until the end of the day, Ada and whom it starts may",
+            "Until the end of the day, Ada and agents that it starts may",
             AllowScope::Until(TimeLimit::DAY),
         ),
         ("Allow always", "gate.allow.ada: vfs_write(notes.md)", AllowScope::Always),

@@ -100,7 +100,7 @@ fn what_others_did_meanwhile_stays() {
         stays(Life::of("a.md").write("ada", "a\n").write("user", "a\nb\n").outcome()).contains("since it was created")
     );
     let anew = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "other\n");
-    assert!(stays(anew.outcome()).contains("anew"));
+    assert!(stays(anew.outcome()).contains("created it again"));
     assert_eq!(Life::of("a.md").write("ada", "a\n").delete("user").outcome(), None);
     let renamed = Life::of("a.md").write("user", "a\n").rename("ada", "b.md").rename("user", "c.md");
     assert_eq!(renamed.outcome(), None, "the person's name for it stays");

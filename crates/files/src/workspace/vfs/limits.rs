@@ -124,7 +124,7 @@ mod tests {
         assert!(allow(1025, None, 0, 0).expect_err("it is too large").contains("files.file_kib_at_most"));
         let full = allow(1, None, 20_000, 0).expect_err("there are too many");
         let words =
-            "the workspace has 20,000 files already; delete some or raise files.count_at_most in settings.yaml.";
+            "the workspace already has 20,000 files; delete some or raise files.count_at_most in settings.yaml.";
         assert_eq!(full, words);
         assert_eq!(allow(1, Some(1), 20_000, 0), Ok(()), "a file that is there may change");
         assert!(allow(1024, None, 0, 1 << 20).expect_err("it is full").contains("files.total_mib_at_most"));

@@ -159,7 +159,7 @@ mod tests {
     fn a_passage_is_replaced_where_it_stands_once() {
         assert_eq!(edit("a", "one two three", "two", "2").as_deref(), Ok("one 2 three"));
         let absent = edit("a.md", "# Plan\n- buy milk\n- sleep\n", "- buy milch\n", "x").expect_err("it is absent");
-        assert_eq!(absent, "the passage does not stand in 'a.md'. Nearest: line 2: '- buy milk'");
+        assert_eq!(absent, "the passage was not found in 'a.md'. Nearest: line 2: '- buy milk'");
         let twice = edit("a.md", "x\ny\nx\n", "x", "z").expect_err("it is there twice");
         assert_eq!(
             twice,
