@@ -510,7 +510,7 @@ fn a_provider_that_fails_is_told_once_and_once_more_when_it_works() {
     assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
     let told = told_of_providers(&app);
     assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
-    assert_eq!(told[1..], [("working".into(), "offline works again, after 5 failures".into())]);
+    assert_eq!(told[1..], [("working".into(), "offline works again after 5 failures".into())]);
 }
 
 #[test]
