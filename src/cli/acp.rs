@@ -21,11 +21,11 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the coding agents that are known or written down, and which of them are here and allowed
+    /// List known and configured coding agents, and show which are installed and allowed
     List(Listing),
-    /// Allow a coding agent to be started in this workspace, by exactly this command line
+    /// Allow a coding agent to be started in this workspace, with exactly this command line
     Allow(Allowing),
-    /// Take back what you allowed a coding agent
+    /// Revoke the permission of a coding agent
     Forbid(Chosen),
 }
 
@@ -37,7 +37,7 @@ struct Listing {
 
 #[derive(Args)]
 struct Chosen {
-    /// What stands behind `acp:` in the agent's file: a name such as claude, or a command line
+    /// What follows `acp:` in the agent's file: a name such as claude, or a command line
     agent: String,
     #[command(flatten)]
     place: InWorkspace,
@@ -47,7 +47,7 @@ struct Chosen {
 struct Allowing {
     #[command(flatten)]
     chosen: Chosen,
-    /// Do not ask on the terminal
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -100,7 +100,7 @@ fn list(place: &InWorkspace) -> Outcome {
         line["installed"] = known.map_or(Value::Null, |_| is_installed.into());
         if !place.json {
             let more = match known.filter(|_| !is_installed) {
-                Some(known) => format!("not on this computer; {}", known.install),
+                Some(known) => format!("not installed; {}", known.install),
                 None => server_words::consent(consent).to_owned(),
             };
             output::result(&format!("{}  {}\n    {more}", agent.name, agent.shown()))?;
@@ -120,10 +120,10 @@ fn allow(allowing: &Allowing) -> Outcome {
     let mut details = agent.details();
     if let Some(known) = KnownAgent::of(&agent) {
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
-        details.push_str(&format!("\n  may read and write what is its own: {}", own.join(", ")));
+        details.push_str(&format!("\n  may read and write its own files: {}", own.join(", ")));
     }
     if !here.settings.confined {
-        details.push_str("\n  is not kept in: acp.confined is false, and it can do what you can");
+        details.push_str("\n  is not sandboxed: acp.confined is false, so it can do whatever you can");
     }
     if !allowing.yes && output::can_be_asked() {
         let question = format!(
@@ -140,7 +140,7 @@ fn allow(allowing: &Allowing) -> Outcome {
     if place.json {
         output::json(&here.to_json(&agent))?;
     } else {
-        output::result(&format!("allowed in {}; kept in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
     }
     Ok(Ending::Done)
 }
@@ -153,7 +153,7 @@ fn forbid(chosen: &Chosen) -> Outcome {
     if chosen.place.json {
         output::json(&json!({ "model": agent.name, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{} may not be started in {} any more", agent.name, here.folder.display()))?;
+        output::result(&format!("{} may no longer be started in {}", agent.name, here.folder.display()))?;
     }
     Ok(Ending::Done)
 }

@@ -11,7 +11,7 @@ use crate::gateway::consent;
 pub(super) struct Arguments {
     /// The address: https://models.example.com
     address: String,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
 }
 
@@ -22,6 +22,6 @@ pub(super) fn allow(arguments: &Arguments) -> Outcome {
         .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
     let with = if origin.is_encrypted() || origin.is_loopback() { "with" } else { "without" };
     let (folder, file) = (folder.display(), file.display());
-    output::result(&format!("{folder} may ask models at {origin}, {with} your keys; kept in {file}"))?;
+    output::result(&format!("{folder} may call models at {origin}, {with} your keys; saved in {file}"))?;
     Ok(Ending::Done)
 }

@@ -16,8 +16,8 @@ pub(super) struct Said {
 /// What is said of an answer that the room has not taken in yet.
 pub(super) fn not_taken_in(answer: Option<&Answer>) -> &'static str {
     match answer.map(|answer| answer.allow) {
-        Some(true) => " (allowed, not taken in yet)",
-        Some(false) => " (refused, not taken in yet)",
+        Some(true) => " (allowed, not applied yet)",
+        Some(false) => " (refused, not applied yet)",
         None => "",
     }
 }

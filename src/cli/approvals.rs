@@ -30,33 +30,33 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the questions that nobody has answered
+    /// List open approvals
     List(Listing),
-    /// Show everything that is asked for
+    /// Show an approval in full
     Show(Chosen),
-    /// Allow it: the agent or the workflow goes on, now or when the workspace is opened next
+    /// Allow it: the agent or workflow continues, now or when the workspace is next opened
     Allow(Allowing),
-    /// Refuse it: the agent is told and goes on without; the step of a workflow fails, unless it says otherwise
+    /// Refuse it: the agent continues without it; a workflow step fails, unless it says otherwise
     #[command(visible_alias = "deny")]
     Refuse(Refusing),
 }
 
 #[derive(Args)]
 struct Listing {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
-    /// Print the questions as JSON
+    /// Print the approvals as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 struct Chosen {
-    /// Which, as the list names it; its beginning is enough
+    /// The id from the list, or an unambiguous prefix of it
     id: String,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
-    /// Print the question, and what became of it, as JSON
+    /// Print the approval and its outcome as JSON
     #[arg(long)]
     json: bool,
 }
@@ -65,23 +65,24 @@ struct Chosen {
 struct Allowing {
     #[command(flatten)]
     chosen: Chosen,
-    /// And everything of the same kind until this task is over, also for agents that are started for it
+    /// Also allow everything of the same kind until this task ends, including for agents that it starts
     #[arg(long, conflicts_with = "always")]
     for_task: bool,
-    /// And everything of the same kind until then, in every task: 2h, 18:00, "end of day" or 2026-01-31T18:00, by the
-    /// room's clock
+    /// Also allow everything of the same kind until this time, in every task: 2h, 18:00, "end of day" or
+    /// 2026-01-31T18:00, by the room's clock
     #[arg(long, value_name = "TIME", conflicts_with_all = ["for_task", "pattern", "always"])]
     until: Option<TimeLimit>,
-    /// And every command of the pattern that `show` says: writes a rule into storage/terminal-cmd-allowlist.yaml
+    /// Also allow every command that matches the pattern from `show`: writes a rule into
+    /// storage/terminal-cmd-allowlist.yaml
     #[arg(long, conflicts_with_all = ["for_task", "always"])]
     pattern: bool,
-    /// And from now on: writes a rule into settings.yaml, as `show` says it
+    /// Allow it always: writes the rule from `show` into settings.yaml
     #[arg(long)]
     always: bool,
-    /// What you say of it; it stands in the log
+    /// A comment for the log
     #[arg(long, value_name = "WORD")]
     because: Option<String>,
-    /// What you fill in, where a workflow or an MCP server asks for it; asked on the terminal where absent
+    /// A form field that a workflow or an MCP server asks for; asked on the terminal if missing
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = parse_pair)]
     fields: Vec<(String, String)>,
 }
@@ -90,7 +91,7 @@ struct Allowing {
 struct Refusing {
     #[command(flatten)]
     chosen: Chosen,
-    /// What you say of it; the agent is told
+    /// A comment for the agent
     #[arg(long, value_name = "WORD")]
     because: Option<String>,
 }
@@ -140,7 +141,7 @@ fn list(listing: &Listing) -> Outcome {
         let approvals: Vec<Value> = approvals.iter().map(to_json).collect();
         output::json(&json!({ "approvals": approvals, "workflow_steps": steps }))?;
     } else if approvals.is_empty() && steps.is_empty() {
-        output::note("nobody asks for anything");
+        output::note("no open approvals");
     } else {
         let lines: Vec<String> = approvals.iter().map(line).chain(steps.iter().map(waiting_steps::line)).collect();
         output::result(&lines.join("\n"))?;
@@ -182,18 +183,22 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
                 one.approval.misfit(&one.approval.form_of(filled.clone())).filter(|_| is_for_server && said.allow)
             {
                 let complaint = Complaint::usage(format!("{}: {why}", one.approval.id));
-                return Err(complaint.hint(format!("see what is asked: workshop approvals show {}", one.approval.id)));
+                return Err(complaint.hint(format!(
+                    "see the details with: workshop approvals show \
+                    {}",
+                    one.approval.id
+                )));
             }
             if let Some((name, _)) = fields.first().filter(|_| !is_for_server) {
-                let what = format!("{} asks for yes or no, and has no field {name:?}", one.approval.id);
+                let what = format!("{} is a yes-or-no approval and has no field {name:?}", one.approval.id);
                 return Err(Complaint::usage(what).hint("leave out --field"));
             }
             if !one.approval.may_reach(said.scope) {
                 let what = match said.scope {
-                    AllowScope::Pattern => format!("{} names no pattern that could be allowed", one.approval.id),
-                    _ => format!("{} can be allowed only once: it is asked about each time", one.approval.id),
+                    AllowScope::Pattern => format!("{} has no pattern to allow", one.approval.id),
+                    _ => format!("{} can only be allowed once; it needs an approval each time", one.approval.id),
                 };
-                return Err(Complaint::usage(what).hint("see how far it may reach: workshop approvals show ID"));
+                return Err(Complaint::usage(what).hint("see your options with: workshop approvals show ID"));
             }
             let id = one.approval.id.to_string();
             let Said { allow, scope, ref because } = said;
@@ -210,7 +215,7 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
         output::json(&json)?;
     } else {
         output::note(&format!(
-            "{word}: {told} ({id})\na room that is running goes on at once; one that is at rest when it is opened next"
+            "{word}: {told} ({id})\na running room continues at once, a closed one when it is next opened"
         ));
     }
     Ok(Ending::Done)
@@ -221,13 +226,13 @@ fn answer(chosen: &Chosen, said: Said, fields: &[(String, String)]) -> Outcome {
 fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
     let AllowScope::Until(limit) = scope else { return Ok(scope) };
     let date = limit.date(Some(local_secs()));
-    let date = date.map_err(|why| Complaint::usage(format!("{id} is not answered: {why}")))?;
+    let date = date.map_err(|why| Complaint::usage(format!("{id} could not be answered: {why}")))?;
     Ok(AllowScope::Until(if matches!(limit, TimeLimit::OfDay(_)) { TimeLimit::At(date) } else { limit }))
 }
 
 fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
     answers::keep(&state_folder(folder), given).map_err(|error| match error {
-        AnswerError::Answered(_) => Complaint::usage(error).hint("the first answer counts"),
+        AnswerError::Answered(_) => Complaint::usage(error).hint("only the first answer counts"),
         error => Complaint::failed(error),
     })
 }
@@ -255,14 +260,14 @@ fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, Compl
         return Ok(exact);
     }
     let known = || match all().map(Question::id).collect::<Vec<_>>() {
-        ids if ids.is_empty() => "nobody asks for anything".to_owned(),
+        ids if ids.is_empty() => "no open approvals".to_owned(),
         ids => format!("open are: {}", ids.join(", ")),
     };
     let mut begin = all().filter(|one| !word.is_empty() && one.id().starts_with(word));
     match (begin.next(), begin.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(Complaint::usage(format!("{word:?} is the beginning of several")).hint(known())),
-        _ => Err(Complaint::usage(format!("nobody asks for {word:?}, or it was decided")).hint(known())),
+        (Some(_), Some(_)) => Err(Complaint::usage(format!("{word:?} matches several approvals")).hint(known())),
+        _ => Err(Complaint::usage(format!("no open approval {word:?}; it may already be answered")).hint(known())),
     }
 }
 

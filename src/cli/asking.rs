@@ -36,11 +36,11 @@ const LINE_CHARS: usize = 500;
 /// What becomes of a question to a person where there is no window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum OnAsk {
-    /// Refuse it and go on
+    /// Refuse it and continue
     Deny,
-    /// Allow it and go on
+    /// Allow it and continue
     Allow,
-    /// End the run when nothing can go on without the answer
+    /// End the run once nothing can continue without an answer
     Stop,
 }
 
@@ -211,7 +211,7 @@ impl Asking {
                     if is_for_server
                         && (self.policy != Policy::Decide(true) || approval.misfit(&Map::new()).is_some()) =>
                 {
-                    reporter.note(format!("declined, because nobody is here to answer: {told}"));
+                    reporter.note(format!("declined, because nobody can answer here: {told}"));
                     decide(world, &approval, false, (AllowScope::Once, Map::new()), None);
                 }
                 Policy::Decide(allow) => {
@@ -313,7 +313,7 @@ fn typed_lines() -> Receiver<String> {
         }
     };
     if let Err(error) = std::thread::Builder::new().name("terminal".into()).spawn(read) {
-        tracing::error!("the terminal cannot be read: {error}");
+        tracing::error!("cannot read from the terminal: {error}");
     }
     lines
 }
@@ -346,7 +346,7 @@ pub(super) fn fields(approval: &Approval) -> Vec<String> {
             }
         };
         let needed = if field.required { "" } else { ", or nothing" };
-        let usual = field.usual.as_ref().map(|usual| format!(", {usual} unless you say otherwise")).unwrap_or_default();
+        let usual = field.usual.as_ref().map(|usual| format!(", default {usual}")).unwrap_or_default();
         let about = if field.about.is_empty() { String::new() } else { format!(": {}", field.about) };
         format!("  {}={kind}{needed}{usual}{about}", field.name)
     };
@@ -366,9 +366,9 @@ fn choices(approval: &Approval) -> String {
     let pattern = if approval.may_reach(AllowScope::Pattern) { ", the [p]attern" } else { "" };
     let always = if approval.may_reach(AllowScope::Always) { ", [a]lways" } else { "" };
     if let Some(first) = approval.fields().first() {
-        return format!("  [y]es and what you fill in (y {}=… ), [n]o or [s]how? ", first.name);
+        return format!("  [y]es with values (y {}=… ), [n]o or [s]how? ", first.name);
     }
-    format!("  [y]es{for_task}{until}{pattern}{always}, [n]o (and a word to the agent, if you like) or [s]how? ")
+    format!("  [y]es{for_task}{until}{pattern}{always}, [n]o (with an optional comment) or [s]how? ")
 }
 
 fn reply(line: &str) -> Reply {
@@ -522,7 +522,7 @@ mod tests {
             "Lead wants to write artifacts/a.md\n",
             "Because its safety mode is safe.",
             "Plan a party",
-            "Until this task is over, Lead and whom it starts may change files with vfs_write",
+            "Until this task ends, Lead and agents that it starts may change files with vfs_write",
             "gate.allow.lead: vfs_write(artifacts/a.md)",
         ] {
             assert!(told.contains(part), "{part} in {told}");

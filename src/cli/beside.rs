@@ -112,7 +112,7 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Be
 
 fn unknown() -> Overview {
     Overview {
-        verdict: Verdict::new(Ending::Done, "whoever has the room open is still opening it"),
+        verdict: Verdict::new(Ending::Done, "the room is still being opened"),
         approvals: Vec::new(),
         steps: Vec::new(),
         unfinished: None,
@@ -128,7 +128,7 @@ fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&TakenIn>) -> Re
             named.push(format!("{} answers", taken.answers));
         }
         let named = named.join(", ");
-        overview.notes.push(format!("it has not taken in yet: {named}; look again with: workshop status"));
+        overview.notes.push(format!("not loaded yet: {named}; check again with: workshop status"));
     }
     Ok(Beside::HandedOver(Box::new(overview)))
 }
@@ -145,7 +145,7 @@ fn overview(world: &World) -> Overview {
         Verdict::new(Ending::Waiting, asked.join("; ")).hint(hint)
     } else {
         waiting(&steps).unwrap_or_else(|| match &unfinished {
-            Some(words) => Verdict::new(Ending::Done, format!("work goes on there: {words}")),
+            Some(words) => Verdict::new(Ending::Done, format!("work continues there: {words}")),
             None => Verdict::done(),
         })
     };

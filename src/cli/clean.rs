@@ -11,12 +11,12 @@ use crate::workspace::cleaning::Cleaning;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Print what is put aside and where as JSON
+    /// Print the moved files and their new location as JSON
     #[arg(long)]
     json: bool,
 }
@@ -31,7 +31,7 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
         Some(plan.carry_out(&folder, &state).map_err(Complaint::failed)?)
     };
     for path in &plan.stays {
-        output::note(&format!("{path} stays: agents wrote it, and its earlier text is not kept any more"));
+        output::note(&format!("kept {path}: agents changed it, and its earlier text is no longer stored"));
     }
     if arguments.json {
         let put_back: Vec<&str> = plan.put_back.iter().map(|(path, _)| path.as_str()).collect();
@@ -42,11 +42,11 @@ pub(super) fn clean(arguments: &Arguments) -> Outcome {
     match aside {
         Some(aside) => {
             let (count, back) = (plan.aside.len(), plan.put_back.len());
-            output::note(&format!("put {count} files aside, in {aside}; {back} of them stand as they were before"));
+            output::note(&format!("moved {count} files to {aside}; restored {back} of them to their earlier text"));
             Ok(Ending::Done)
         }
         None if plan.is_nothing() => {
-            output::note("nobody has worked here; there is nothing to clean");
+            output::note("nothing to clean");
             Ok(Ending::Done)
         }
         None => Ok(Ending::Waiting),
@@ -60,12 +60,12 @@ fn is_wanted(plan: &Cleaning, is_said: bool) -> Result<bool, Complaint> {
     }
     let is_put_back = |path: &&String| plan.put_back.iter().any(|(back, _)| back == *path);
     for path in &plan.aside {
-        let what = if is_put_back(&path) { "as it was before agents wrote it" } else { "put aside" };
+        let what = if is_put_back(&path) { "restore the text from before agents changed it" } else { "move aside" };
         output::note(&format!("{path}: {what}"));
     }
     if !output::can_be_asked() {
-        output::note("nothing was done; do it with: workshop clean --yes");
+        output::note("nothing was changed; confirm with: workshop clean --yes");
         return Ok(false);
     }
-    output::confirm("Do this? Nothing is deleted. [y/N] ")
+    output::confirm("Continue? Nothing is deleted. [y/N] ")
 }

@@ -9,34 +9,35 @@ use crate::schedule::Speed;
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("way").required(true)))]
 pub(super) struct Arguments {
-    /// The workspace; the current folder if it is one, else ./my-workshop, made from the starter kit on first use
+    /// The workspace; defaults to the current folder if it is one, else ./my-workshop, created from the starter kit on
+    /// first use
     workspace: Option<PathBuf>,
-    /// Take one step of everything that is due and end: what changed in files is taken in, each piece of work has one
-    /// turn with the tools that it calls, and what a person allowed is carried out
+    /// Take one step and exit: load changed files, give each piece of work one turn with its tool calls, and apply
+    /// approvals
     #[arg(long, group = "way")]
     pump: bool,
-    /// Go on until interrupted, taking in what changes in files within a moment
+    /// Run until interrupted, and pick up file changes as they happen
     #[arg(long, group = "way")]
     watch: bool,
-    /// The scene, by its file's name without .yaml
+    /// The scene: its file name without .yaml
     #[arg(long)]
     scene: Option<String>,
-    /// How fast --watch lives: 1, 4, 16, or max
+    /// The speed of --watch: 1, 4, 16, or max
     #[arg(long, default_value = "1", value_parser = parse_speed)]
     speed: Speed,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     model: Option<String>,
-    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    /// Write events as they happen, as JSON Lines: to a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Print one JSON object on standard output: how it ended, why, files, cost, problems, questions
+    /// Print one JSON object on standard output: how it ended, why, files, cost, problems, approvals
     #[arg(long)]
     json: bool,
-    /// Print nothing on standard error but what it waits for
+    /// On standard error, print only what it waits for
     #[arg(long, short)]
     quiet: bool,
 }

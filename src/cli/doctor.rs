@@ -30,12 +30,12 @@ use crate::workspace::{Problems, RoomStart};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
-    /// Ask Slack whether its keys work and the channels can be read; nothing is sent
+    /// Check with Slack that the keys work and the channels can be read; sends nothing
     #[arg(long)]
     slack: bool,
-    /// Ask this model something tiny, to see whether it answers: openai:NAME, acp:claude, …
+    /// Send this model a tiny prompt, to see whether it answers: openai:NAME, acp:claude, …
     #[arg(long = "try", value_name = "MODEL")]
     tried: Option<String>,
     /// Print the findings as JSON
@@ -44,10 +44,10 @@ pub(super) struct Arguments {
 }
 
 /// How good the built-in model is: by the questions of `docs/knowledge.md`; a test holds the numbers.
-const BUILT_IN_HITS: &str = "it finds 52 of 64 labelled questions first, 54 together with the words";
+const BUILT_IN_HITS: &str = "ranks the right answer first for 52 of 64 test questions, 54 with keywords";
 
 /// How good MiniLM is, by the same questions.
-const MINILM_HITS: &str = "it finds 60 of 64 labelled questions first";
+const MINILM_HITS: &str = "ranks the right answer first for 60 of 64 test questions";
 
 /// How a thing stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -116,8 +116,8 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     } else if named.is_some() {
         place::workspace(named, Absent::Refuse)?;
     } else {
-        let detail = format!("neither this folder nor {} is one yet", folder.display());
-        let remedy = "run `workshop init DIR`; `workshop` and `workshop run` make ./my-workshop";
+        let detail = format!("neither this folder nor {} is a workspace yet", folder.display());
+        let remedy = "run `workshop init DIR`; `workshop` and `workshop run` create ./my-workshop";
         findings.push(Finding::bad(State::NotSetUp, "workspace", detail, remedy));
     }
     let environment = Environment::of_process().in_workspace(&folder);
@@ -157,7 +157,7 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
 
 /// Which model says what texts mean, for memories, and how good it is.
 fn embedder(choice: &EmbedderChoice) -> Finding {
-    let what = "memories are compared by";
+    let what = "memory search";
     let instead = |problem: &Problem| {
         let detail = format!("the built-in model ({BUILT_IN_HITS}), because {}", problem.what);
         Finding::bad(State::Problem, what, detail, problem.remedy.clone())
@@ -171,8 +171,8 @@ fn embedder(choice: &EmbedderChoice) -> Finding {
             Err(problem) => instead(&problem),
         },
         WantedEmbedder::Provider(access) => {
-            let place = if access.is_local() { "on this computer or its network" } else { "which is sent them" };
-            let detail = format!("{}, {place}; see whether it answers: workshop knowledge query WORDS", access.model());
+            let place = if access.is_local() { "on this computer or its network" } else { "receives your memories" };
+            let detail = format!("{}, {place}; try it with: workshop knowledge query WORDS", access.model());
             Finding::good(what, detail)
         }
         WantedEmbedder::Unknown(problem) => instead(problem),
@@ -185,29 +185,24 @@ fn slack(settings: &SlackSettings, environment: &Environment) -> Finding {
     let channels = settings.read_channels();
     let read = match (access.reads, channels.as_slice()) {
         (false, []) => String::new(),
-        (false, _) => "; the channels of the settings are not read, as there is no SLACK_BOT_TOKEN".to_owned(),
-        (true, []) => "; no channel is read: name some in slack.channels".to_owned(),
+        (false, _) => "; channels in the settings are not read, because SLACK_BOT_TOKEN is not set".to_owned(),
+        (true, []) => "; no channels are read: list some in slack.channels".to_owned(),
         (true, channels) => format!("; read: {}", channels.join(", ")),
     };
-    let remedy = "to join it, set SLACK_BOT_TOKEN (or SLACK_WEBHOOK_URL) in the environment or in keys.env";
+    let remedy = "to connect it, set SLACK_BOT_TOKEN (or SLACK_WEBHOOK_URL) in the environment or in keys.env";
     match access.sends {
         SlackSends::Files => {
             let state = if channels.is_empty() { State::NotSetUp } else { State::Note };
-            Finding::bad(state, "Slack", format!("messages come and go over files{read}"), remedy)
+            Finding::bad(state, "Slack", format!("messages are exchanged through files{read}"), remedy)
         }
         SlackSends::Webhook => match &settings.webhook_channel {
-            Some(channel) => Finding::good("Slack", format!("messages to {channel} leave over a webhook{read}")),
+            Some(channel) => Finding::good("Slack", format!("messages to {channel} are sent with a webhook{read}")),
             None => {
-                let remedy = "name the channel of the webhook: slack: { webhook_channel: \"#NAME\" }";
-                Finding::bad(
-                    State::Note,
-                    "Slack",
-                    "there is a webhook, and nobody said to which channel it posts",
-                    remedy,
-                )
+                let remedy = "add the webhook's channel to the settings: slack: { webhook_channel: \"#NAME\" }";
+                Finding::bad(State::Note, "Slack", "a webhook is set, but not the channel that it posts to", remedy)
             }
         },
-        SlackSends::WebApi => Finding::good("Slack", format!("messages leave over the Web API{read}")),
+        SlackSends::WebApi => Finding::good("Slack", format!("messages are sent with the Web API{read}")),
     }
 }
 
@@ -231,8 +226,8 @@ fn coding_agents() -> Finding {
         .collect();
     if here.is_empty() {
         let names = KNOWN.iter().map(|known| known.program()).collect::<Vec<_>>().join(", ");
-        let remedy = "to let one move in, install it, log in to it, and write model: acp:NAME into an agent's file";
-        return Finding::bad(State::NotSetUp, "coding agents", format!("none of {names} is on this computer"), remedy);
+        let remedy = "to use one, install it, log in, and write model: acp:NAME into an agent's file";
+        return Finding::bad(State::NotSetUp, "coding agents", format!("none of {names} is installed"), remedy);
     }
     let detail = format!("{}; allow one in a workspace with: workshop acp allow NAME", here.join(", "));
     Finding::good("coding agents", detail)
@@ -240,7 +235,7 @@ fn coding_agents() -> Finding {
 
 /// Asks a model something tiny, as an agent of the workspace would.
 fn model_tried(folder: &Path, model: &str) -> Finding {
-    let what = format!("trial of {model}");
+    let what = format!("test of {model}");
     let failed = |why: String, remedy: &str| Finding::bad(State::Problem, &what, why, remedy);
     let trial = match trial_in(folder, model) {
         Ok(trial) => trial,
@@ -261,7 +256,7 @@ fn confinement() -> Finding {
     let found = Confinement::of_this_computer();
     match found.level() {
         Level::None if cfg!(target_os = "linux") => {
-            let remedy = "install bubblewrap, and see that the system lets it make user namespaces";
+            let remedy = "install bubblewrap, and make sure that the system allows user namespaces";
             Finding::bad(State::Note, "confinement", found.words(), remedy)
         }
         _ => Finding::good("confinement", found.words()),
@@ -276,7 +271,7 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
         let detail = format!("{} ({})", written.server.shown(), written.place);
         let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.name);
         match consent_of(environment, &written.server) {
-            Consent::Given => Finding::good(&what, format!("allowed: {detail}; try it with: workshop mcp check")),
+            Consent::Given => Finding::good(&what, format!("allowed: {detail}; test it with: workshop mcp check")),
             Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),
             Consent::OfAnother => {
                 Finding::bad(State::Note, &what, format!("changed since you allowed it: {detail}"), remedy)
@@ -308,7 +303,7 @@ fn examine(
                 let found = found.collect::<Vec<_>>();
                 problems.extend(found.into_iter().filter(|problem| !problems.contains(problem)).collect::<Vec<_>>());
             }
-            Err(error) => problems.push(Problem::error(scene, error.to_string(), "mend the scene file")),
+            Err(error) => problems.push(Problem::error(scene, error.to_string(), "fix the scene file")),
         }
     }
     // Opening a pipe would wait for ever.
@@ -316,8 +311,8 @@ fn examine(
     let odd = ["", "-wal", "-shm", "-journal"].map(|ending| state.join(format!("{HISTORY_FILE}{ending}")));
     let odd = odd.iter().find(|path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()));
     if let Some(odd) = odd {
-        let remedy = "move it away; the history begins anew when the workspace is opened";
-        problems.push(Problem::error(odd.display().to_string(), "it is no ordinary file", remedy));
+        let remedy = "move it away; a new history is started when the workspace is next opened";
+        problems.push(Problem::error(odd.display().to_string(), "it is not a regular file", remedy));
     } else {
         problems.extend(history(&state, findings));
     }
@@ -356,7 +351,7 @@ fn print(arguments: &Arguments, findings: &[Finding]) -> Result<(), Complaint> {
     for finding in findings {
         output::result(&format!("{}  {}: {}", finding.state.label(), finding.what, finding.detail))?;
         if let Some(remedy) = &finding.remedy {
-            output::result(&format!("         to do: {remedy}"))?;
+            output::result(&format!("         fix: {remedy}"))?;
         }
     }
     Ok(())

@@ -13,15 +13,15 @@ use crate::workspace::archive;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
-    /// Where the events go: a file, or - for standard output
+    /// Write the events to this file, or - for standard output
     #[arg(long, value_name = "FILE", required_unless_present = "zip")]
     events: Option<PathBuf>,
-    /// Where the whole workspace goes: a new zip file that opens identically elsewhere
+    /// Write the whole workspace to a new zip file that opens identically elsewhere
     #[arg(long, value_name = "FILE")]
     zip: Option<PathBuf>,
-    /// Only this run, by id, or `last`; all of them where absent
+    /// Only this run: an id, or `last`; defaults to all runs
     #[arg(long, requires = "events")]
     run: Option<String>,
 }

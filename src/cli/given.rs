@@ -20,15 +20,18 @@ pub(super) fn task_words(given: &str) -> Result<String, Complaint> {
         (_, Some(path)) => {
             let open = std::fs::File::open(path).map_err(|error| {
                 let complaint = Complaint::usage(format!("the task in {path}: {error}"));
-                complaint.hint("--task @FILE reads a file; begin the words of a task with something else than @")
+                complaint.hint(
+                    "--task @FILE reads a file; to use the text itself, start it with something other than \
+                    @",
+                )
             });
             (read(open?, path)?, path.to_owned())
         }
         _ => (given.to_owned(), String::new()),
     };
     if text.trim().is_empty() {
-        let what = if place.is_empty() { "the task says nothing".to_owned() } else { format!("{place} says nothing") };
-        return Err(Complaint::usage(what).hint("say what is to be done"));
+        let what = if place.is_empty() { "the task is empty".to_owned() } else { format!("{place} is empty") };
+        return Err(Complaint::usage(what).hint("say what to do"));
     }
     Ok(if place.is_empty() { text } else { text.trim_end().to_owned() })
 }
@@ -39,7 +42,7 @@ fn read(source: impl Read, place: &str) -> Result<String, Complaint> {
     source.take(TASK_BYTES_AT_MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > TASK_BYTES_AT_MOST {
         let complaint = Complaint::usage(format!("the task in {place} is longer than {TASK_BYTES_AT_MOST} bytes"));
-        return Err(complaint.hint("put what is long into a file of the workspace, and name it in the task"));
+        return Err(complaint.hint("move the long part into a file of the workspace, and name the file in the task"));
     }
     String::from_utf8(bytes).map_err(|_| Complaint::usage(format!("the task in {place} is not UTF-8 text")))
 }
@@ -59,10 +62,8 @@ pub(super) fn stand_in(
         None => settings(workspace).provider_meant(None).to_owned(),
     };
     if named.contains(':') || matches!(named.as_str(), "offline" | "scripted") {
-        let what = format!("--model {model} does not go with {named}");
-        return Err(
-            Complaint::usage(what).hint("name one of a provider that has models, as --model openai:gpt-4o-mini")
-        );
+        let what = format!("--model {model} cannot be used with {named}");
+        return Err(Complaint::usage(what).hint("name a model of another provider, such as --model openai:gpt-4o-mini"));
     }
     let model = model.strip_prefix(&format!("{named}:")).unwrap_or(model);
     resolve_provider(&format!("{named}:{model}")).map(Some)
@@ -116,7 +117,7 @@ mod tests {
             assert_eq!(wrong.expect_err("there is nothing to do").ending, Ending::BadUsage);
         }
         std::fs::write(&path, b"\xff\xfe").expect("there is room");
-        assert!(of_file(&path).expect_err("it is no text").what.is_some_and(|what| what.contains("UTF-8")));
+        assert!(of_file(&path).expect_err("it is not text").what.is_some_and(|what| what.contains("UTF-8")));
         std::fs::write(&path, "x".repeat(1024 * 1024 + 1)).expect("there is room");
         assert!(of_file(&path).expect_err("it is too long").what.is_some_and(|what| what.contains("longer than")));
     }

@@ -14,8 +14,8 @@ use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, Workflo
 use crate::schedule::Door;
 
 /// Said where all work is paused.
-pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused: a person chose Pause work or Stop all in the \
-                                      window; choose Continue work there, or run again with --unpause";
+pub(super) const WORK_PAUSED: &str = "all work in this workspace is paused, by Pause work or Stop all in the window; \
+    choose Continue work there, or run again with --unpause";
 
 /// What is waited for.
 pub(super) struct WorkflowGoal {
@@ -54,7 +54,7 @@ impl WorkflowGoal {
         if unpause {
             world.resource_mut::<Door<KernelCommand>>().push(KernelCommand::Resume);
         } else if world.resource::<Kernel>().is_paused() {
-            return Some(Verdict::new(Ending::Waiting, format!("the workflow did not begin: {WORK_PAUSED}")));
+            return Some(Verdict::new(Ending::Waiting, format!("the workflow did not start: {WORK_PAUSED}")));
         }
         self.stage = Stage::Given;
         if let WorkflowCommand::Resume { run: key, .. } = &self.command {
@@ -88,7 +88,7 @@ impl WorkflowGoal {
         // It went through the door with this tick: what is said of nobody now is said of it.
         let refusal =
             events.iter().filter(|event| event.draft.agent.is_none()).find_map(|event| event.read::<Warning>());
-        let why = refusal.map_or_else(|| "the room did not take it; see its log".into(), |warning| warning.what);
+        let why = refusal.map_or_else(|| "the room rejected it; see its log".into(), |warning| warning.what);
         self.stage = Stage::Refused(why.into_owned());
     }
 
@@ -113,7 +113,7 @@ impl WorkflowGoal {
                     run.plan.steps.iter().zip(&run.steps).filter(|(_, state)| state.status == StepStatus::Failed);
                 let why: Vec<String> = failed.map(|(step, state)| format!("step {}: {}", step.id, state.why)).collect();
                 let why = if why.is_empty() { run.why.clone() } else { why.join("; ") };
-                let hint = format!("mend it, and go on with what is left: workshop workflow resume {}", run.key);
+                let hint = format!("fix it, then continue with: workshop workflow resume {}", run.key);
                 let ending = if run.is_limited() { Ending::Limited } else { Ending::Failed };
                 Verdict { result: None, ..Verdict::new(ending, why).hint(hint) }
             }

@@ -11,13 +11,13 @@ use crate::base::JobControl;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Files, folders or repositories: agents/, ~/.claude/agents, a project with AGENTS.md
+    /// Files, folders or repositories to import: agents/, ~/.claude/agents, a project with AGENTS.md
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Only say what would be imported, and what not
+    /// Only print what would be imported and what would not
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     /// Do not ask
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 pub(super) fn import(arguments: &Arguments) -> Outcome {
     let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     if let Some(gone) = arguments.paths.iter().find(|path| path.symlink_metadata().is_err()) {
-        return Err(Complaint::usage(format!("there is nothing at {}", gone.display())));
+        return Err(Complaint::usage(format!("{} does not exist", gone.display())));
     }
     let plan = importing::plan(&folder, &arguments.paths, Destination::ByKind);
     let shows_at_once = !arguments.json || !goes_on(arguments, &plan);
@@ -46,7 +46,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
         return Ok(Ending::Done);
     }
     if plan.is_empty() {
-        let what = if plan.items.is_empty() { "nothing was imported" } else { "everything is there already" };
+        let what = if plan.items.is_empty() { "nothing was imported" } else { "everything is already there" };
         output::note(what);
         return Ok(if plan.items.is_empty() { Ending::Failed } else { Ending::Done });
     }
@@ -75,8 +75,8 @@ fn goes_on(arguments: &Arguments, plan: &Plan) -> bool {
 /// The person's answer, where there is one to ask.
 fn asked(arguments: &Arguments) -> Result<bool, Complaint> {
     if arguments.json || !output::can_be_asked() {
-        let complaint = Complaint::usage("nothing was imported: nobody can be asked here");
-        return Err(complaint.hint("import without a question with --yes, or look first with --dry-run"));
+        let complaint = Complaint::usage("nothing was imported: cannot ask for confirmation without a terminal");
+        return Err(complaint.hint("import without confirmation with --yes, or preview with --dry-run"));
     }
     output::confirm("Import these? [y/N] ")
 }

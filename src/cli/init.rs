@@ -10,13 +10,13 @@ use crate::workspace::{starter, workflow_templates};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The folder; it may exist. With --workflow the workspace, if not the current folder
+    /// The folder; it may exist. With --workflow, the workspace; defaults to the current folder
     #[arg(required_unless_present = "workflow")]
     dir: Option<PathBuf>,
-    /// Write settings and one scene only, for a folder with files of its own, such as a repository
+    /// Write only settings and one scene, for a folder with its own files, such as a repository
     #[arg(long, conflicts_with = "workflow")]
     bare: bool,
-    /// Write a workflow to begin with into a workspace: chain, fan-out, debate, review-loop
+    /// Add a starter workflow to a workspace: chain, fan-out, debate, review-loop
     #[arg(long, value_name = "NAME")]
     workflow: Option<String>,
 }
@@ -26,7 +26,7 @@ pub(super) fn init(arguments: &Arguments) -> Outcome {
     match (&arguments.workflow, dir) {
         (Some(name), dir) => init_workflow(dir, name),
         (None, Some(dir)) => init_folder(dir, arguments.bare),
-        (None, None) => Err(Complaint::usage("no folder is named").hint("try: workshop init my-workshop")),
+        (None, None) => Err(Complaint::usage("no folder given").hint("try: workshop init my-workshop")),
     }
 }
 
@@ -35,7 +35,7 @@ fn init_folder(dir: &Path, is_bare: bool) -> Outcome {
     let written = make(dir).map_err(Complaint::failed)?.written;
     let dir = dir.display();
     if written.is_empty() {
-        output::note(&format!("{dir} has everything already; nothing was written"));
+        output::note(&format!("{dir} is already complete; nothing was written"));
         return Ok(Ending::Done);
     }
     output::result(&written.join("\n"))?;
@@ -47,7 +47,7 @@ fn init_workflow(dir: Option<&Path>, name: &str) -> Outcome {
     let folder = place::workspace(dir, Absent::Refuse)?;
     let Some(template) = workflow_templates::find(name) else {
         let names: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
-        let complaint = Complaint::usage(format!("there is no workflow {name:?} to begin with"));
+        let complaint = Complaint::usage(format!("no starter workflow is named {name:?}"));
         return Err(match nearest(name, names.iter().copied()) {
             Some(near) => complaint.hint(format!("did you mean {near:?}?")),
             None => complaint.hint(format!("there are: {}", names.join(", "))),
@@ -55,7 +55,7 @@ fn init_workflow(dir: Option<&Path>, name: &str) -> Outcome {
     };
     let done = workflow_templates::write(&folder, &template).map_err(Complaint::failed)?;
     if !done.written.contains(&template.path()) {
-        output::note(&format!("{} is there already; nothing was written", template.path()));
+        output::note(&format!("{} already exists; nothing was written", template.path()));
         return Ok(Ending::Done);
     }
     output::result(&done.written.join("\n"))?;

@@ -34,32 +34,32 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Find what is known about something, by meaning and by word, the best first
+    /// Search memories by meaning and keyword, best match first
     Query(Searching),
-    /// List what is known
+    /// List memories
     List(Listing),
-    /// Show all of a memory: its text, where it stands, what it comes from and how it relates to others
+    /// Show a memory in full: its text, location, source and relations
     Show(Chosen),
-    /// Take a memory out of its file
+    /// Remove a memory from its file
     Forget(Forgetting),
-    /// Make the index anew from the files
+    /// Rebuild the index from the files
     Reindex(InWorkspace),
-    /// Write what is known as a graph: memory/knowledge/graph.json and graph.mmd
+    /// Write the memories as a graph: memory/knowledge/graph.json and graph.mmd
     Export(Exporting),
 }
 
 #[derive(Args)]
 struct Choosing {
-    /// As this agent sees it: its own memories and the shared ones
+    /// Only what this agent knows: its own memories and the shared ones
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Only of this kind: skill, fact, procedure, observation, mistake or preference; can be given several times
+    /// Only this kind: skill, fact, procedure, observation, mistake or preference; repeatable
     #[arg(long = "kind", value_name = "KIND")]
     kinds: Vec<MemoryKind>,
-    /// Only with this tag; can be given several times
+    /// Only with this tag; repeatable
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only what is shared
+    /// Only shared memories
     #[arg(long)]
     shared: bool,
 }
@@ -81,12 +81,12 @@ fn viewer(agent: Option<&str>) -> Viewer {
 
 #[derive(Args)]
 struct Searching {
-    /// What about
+    /// The words to search for
     #[arg(required = true)]
     text: Vec<String>,
     #[command(flatten)]
     choosing: Choosing,
-    /// How many at most
+    /// The maximum number of results
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
     #[command(flatten)]
@@ -103,7 +103,7 @@ struct Listing {
 
 #[derive(Args)]
 struct Chosen {
-    /// Which, as the list names it; its beginning is enough
+    /// The id from the list, or an unambiguous prefix of it
     id: String,
     #[command(flatten)]
     place: InWorkspace,
@@ -113,17 +113,17 @@ struct Chosen {
 struct Forgetting {
     #[command(flatten)]
     chosen: Chosen,
-    /// Forget it though it is pinned
+    /// Forget it even if it is pinned
     #[arg(long)]
     pinned: bool,
 }
 
 #[derive(Args)]
 struct Exporting {
-    /// Only what this agent knows of: its own memories and the shared ones
+    /// Only what this agent knows: its own memories and the shared ones
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Print the graph as JSON, and write no file
@@ -151,7 +151,7 @@ fn open(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
 fn open_to_compare(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint> {
     let mut files = opened(named, embedder_of)?;
     if let Some(why) = files.instead() {
-        output::note(&format!("warning: memories are compared by {}: {why}", files.known().embedder().model()));
+        output::note(&format!("warning: memory search falls back to {}: {why}", files.known().embedder().model()));
     }
     make_all(&mut files)?;
     Ok(files)
@@ -161,14 +161,14 @@ fn open_to_compare(named: Option<&PathBuf>) -> Result<KnowledgeFiles, Complaint>
 fn make_all(files: &mut KnowledgeFiles) -> Result<(), Complaint> {
     let due = files.known().due();
     if due > TOLD_FROM {
-        output::note(&format!("asking {} about {due} memories …", files.known().embedder().model()));
+        output::note(&format!("computing vectors for {due} memories with {} …", files.known().embedder().model()));
     }
     while files.known().due() > 0 {
         let before = files.known().due();
         files.catch_up(MADE_AT_ONCE).map_err(Complaint::failed)?;
         if files.known().due() == before {
             let why = files.known().embedder().trouble().unwrap_or_default();
-            output::note(&format!("warning: {before} memories are found by their words alone: {why}"));
+            output::note(&format!("warning: {before} memories can only be found by keyword: {why}"));
             break;
         }
     }
@@ -201,7 +201,7 @@ fn query(searching: &Searching) -> Outcome {
     if searching.place.json {
         output::json(&json!({ "query": text, "memories": found.iter().map(found_json).collect::<Vec<_>>() }))?;
     } else if found.is_empty() {
-        output::note("nothing is known about it");
+        output::note("no results");
     } else {
         let line = |one: &Recalled<'_>| format!("{:.2}  {}", one.score, line(&one.entry.memory));
         output::result(&found.iter().map(line).collect::<Vec<_>>().join("\n"))?;
@@ -220,9 +220,7 @@ fn list(listing: &Listing) -> Outcome {
     if listing.place.json {
         output::json(&json!({ "memories": all.iter().map(|memory| memory_json(memory)).collect::<Vec<_>>() }))?;
     } else if all.is_empty() {
-        output::note(
-            "nothing is known; agents remember what they learn, and you can write lines into memory/knowledge/",
-        );
+        output::note("no memories yet; agents save what they learn, and you can add lines to memory/knowledge/");
     } else {
         output::result(&all.into_iter().map(line).collect::<Vec<_>>().join("\n"))?;
     }
@@ -254,14 +252,11 @@ fn shown(entry: &Entry, edges: &[(&Entry, &Edge)], place: Option<&str>) -> Strin
     let mut say =
         |what: &str, said: Option<String>| lines.extend(said.map(|said| format!("{:<9} {said}", format!("{what}:"))));
     say("id", Some(memory.id.to_string()));
-    say(
-        "whose",
-        Some(if memory.shared { format!("everybody's, from {}", memory.agent) } else { memory.agent.to_string() }),
-    );
+    say("whose", Some(if memory.shared { format!("shared, from {}", memory.agent) } else { memory.agent.to_string() }));
     say("kind", Some(memory.kind.to_string()));
     say("tags", Some(memory.tags.join(", ")).filter(|tags| !tags.is_empty()));
     say("matters", Some(format!("{:.2} of 1", memory.importance)));
-    say("pinned", memory.pinned.then(|| "yes: never forgotten or rewritten by an agent".to_owned()));
+    say("pinned", memory.pinned.then(|| "yes: agents never forget or rewrite it".to_owned()));
     say("place", place.map(str::to_owned));
     say("created", memory.created.map(stamp));
     say("updated", memory.updated.map(stamp));
@@ -287,8 +282,8 @@ fn forget(forgetting: &Forgetting) -> Outcome {
     let mut files = open(chosen.place.workspace.as_ref())?;
     let memory = choose(files.known(), &chosen.id)?.memory.clone();
     if memory.pinned && !forgetting.pinned {
-        let complaint = Complaint::usage(format!("{} is pinned, so that it is not forgotten", memory.id));
-        return Err(complaint.hint("forget it all the same with --pinned"));
+        let complaint = Complaint::usage(format!("{} is pinned", memory.id));
+        return Err(complaint.hint("forget it anyway with --pinned"));
     }
     let place = files.known().line_of(&memory).map(|(owner, line)| format!("{}:{line}", owner.place()));
     files.forget(&memory.id, &Author::user()).map_err(Complaint::failed)?;
@@ -298,7 +293,7 @@ fn forget(forgetting: &Forgetting) -> Outcome {
         output::result(&line(&memory))?;
     }
     let from = place.map(|place| format!(" from {place}")).unwrap_or_default();
-    output::note(&format!("forgot it{from}; to have it known again, write it there again"));
+    output::note(&format!("forgot it{from}; to restore it, add the line again"));
     Ok(Ending::Done)
 }
 
@@ -332,7 +327,7 @@ fn export(exporting: &Exporting) -> Outcome {
     }
     let count = graph.contradictions().count();
     if count > 0 {
-        output::note(&format!("{count} of the relations are contradictions; see them in graph.mmd"));
+        output::note(&format!("{count} of the relations are contradictions; see graph.mmd"));
     }
     Ok(Ending::Done)
 }
@@ -351,12 +346,15 @@ fn choose<'a>(known: &'a KnowledgeBase, wanted: &str) -> Result<&'a Entry, Compl
     let ids = |entries: &[&'a Entry]| entries.iter().map(|entry| entry.memory.id.clone()).collect::<Vec<Id>>();
     if begin.len() > 1 {
         let some = ids(&begin).into_iter().take(5).collect::<Vec<_>>().join(", ");
-        return Err(Complaint::usage(format!("{wanted:?} may be several: {some}")).hint("give more of the id"));
+        return Err(Complaint::usage(format!("{wanted:?} matches several memories: {some}")).hint(
+            "use a longer prefix \
+            of the id",
+        ));
     }
     let complaint = Complaint::usage(format!("there is no memory {wanted:?}"));
     Err(match nearest(wanted, ids(&all).iter().map(|id| &**id)) {
         Some(near) => complaint.hint(format!("did you mean {near}?")),
-        None => complaint.hint("see which there are with: workshop knowledge list"),
+        None => complaint.hint("list them with: workshop knowledge list"),
     })
 }
 

@@ -24,21 +24,21 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the servers that are written down, or what one of them offers
+    /// List the configured servers, or what one of them offers
     List(Listing),
-    /// Start each server that you allowed, and say whether it works
+    /// Start each allowed server and check that it works
     Check(Checking),
-    /// Call a tool of a server, as an agent would, and print what comes of it
+    /// Call a tool of a server, as an agent would, and print the result
     Call(Calling),
-    /// Allow a server to be used in this workspace, exactly as it is written down now
+    /// Allow a server in this workspace, exactly as it is configured now
     Allow(Allowing),
-    /// Take back what you allowed a server
+    /// Revoke the permission of a server
     Forbid(Chosen),
 }
 
 #[derive(Args)]
 struct Listing {
-    /// Connect this one, and list its tools, resources and prompts
+    /// Connect to this server and list its tools, resources and prompts
     server: Option<String>,
     #[command(flatten)]
     place: InWorkspace,
@@ -46,7 +46,7 @@ struct Listing {
 
 #[derive(Args)]
 struct Checking {
-    /// Only this one
+    /// Only this server
     server: Option<String>,
     #[command(flatten)]
     place: InWorkspace,
@@ -58,7 +58,7 @@ struct Calling {
     server: String,
     /// The tool, as the server calls it
     tool: String,
-    /// Its arguments: {"path": "notes.md"}
+    /// Its arguments as JSON: {"path": "notes.md"}
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
@@ -77,7 +77,7 @@ struct Chosen {
 struct Allowing {
     #[command(flatten)]
     chosen: Chosen,
-    /// Do not ask on the terminal
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -106,7 +106,7 @@ impl Here {
             match nearest(name, names()) {
                 Some(near) => complaint.hint(format!("did you mean {near}?")),
                 None if self.all.servers.is_empty() => {
-                    complaint.hint("none is written down: put them under mcp_servers in settings.yaml")
+                    complaint.hint("none is configured: add them under mcp_servers in settings.yaml")
                 }
                 None => complaint.hint(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
             }
@@ -158,7 +158,7 @@ fn list(place: &InWorkspace) -> Outcome {
         output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
     if here.all.servers.is_empty() {
-        output::note("no MCP server is written down here");
+        output::note("no MCP servers are configured here");
     }
     here.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
     Ok(Ending::Done)
@@ -242,7 +242,7 @@ fn check(checking: &Checking) -> Outcome {
 fn call(calling: &Calling) -> Outcome {
     let here = Here::of(&calling.place)?;
     let arguments: Map<String, Value> = serde_json::from_str(&calling.arguments).map_err(|error| {
-        Complaint::usage(format!("the arguments are no JSON table: {error}")).hint(r#"write '{"name": "value"}'"#)
+        Complaint::usage(format!("the arguments are not a JSON object: {error}")).hint(r#"write '{"name": "value"}'"#)
     })?;
     let (mut client, offer) = match here.connect(here.find(&calling.server)?) {
         Ok(connected) => connected,
@@ -292,7 +292,7 @@ fn allow(allowing: &Allowing) -> Outcome {
     if place.json {
         output::json(&here.to_json(written))?;
     } else {
-        output::result(&format!("allowed in {}; kept in {}:\n{details}", here.folder.display(), file.display()))?;
+        output::result(&format!("allowed in {}; saved in {}:\n{details}", here.folder.display(), file.display()))?;
     }
     Ok(Ending::Done)
 }
@@ -304,7 +304,7 @@ fn forbid(chosen: &Chosen) -> Outcome {
     if chosen.place.json {
         output::json(&json!({ "name": chosen.server, "allowed": "no" }))?;
     } else {
-        output::result(&format!("{} may not be used in {} any more", chosen.server, here.folder.display()))?;
+        output::result(&format!("{} may no longer be used in {}", chosen.server, here.folder.display()))?;
     }
     Ok(Ending::Done)
 }

@@ -129,14 +129,14 @@ type Outcome = Result<Ending, Complaint>;
 
 /// What stands below the help of the whole program.
 const AFTER_HELP: &str = "\
-Without WORKSPACE a command uses the current folder if it is a workspace (it has a settings.yaml), else ./my-workshop,
-which the window and `run` make from the starter kit on first use. A folder that you name is made by `workshop init DIR`,
-and by the window where nothing is there yet.
+Without WORKSPACE, a command uses the current folder if it is a workspace (has a settings.yaml), else ./my-workshop,
+which the window and `run` create from the starter kit on first use. `workshop init DIR` makes any folder a workspace,
+and so does the window if the folder is empty or missing.
 
-Exit codes: 0 done, 1 the work failed, 2 bad usage, 3 stopped by a budget or limit, 4 waits for a person,
-130 interrupted, 141 the reader of the output has gone.";
+Exit codes: 0 done, 1 the work failed, 2 bad usage, 3 stopped by a budget or limit, 4 waiting for a person,
+130 interrupted, 141 output closed.";
 
-/// Agents, each defined by a file, live in a room: they notice, walk over, read, talk and remember.
+/// Run LLM agents in a room you can watch: they notice, walk over, read, talk, remember and work.
 #[derive(Parser)]
 #[command(name = "workshop", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 #[cfg_attr(not(feature = "window"), command(arg_required_else_help = true))]
@@ -150,45 +150,45 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write the starter kit into a folder, which makes it a workspace
+    /// Create a workspace from the starter kit
     Init(init::Arguments),
     /// Run a room without a window
     Run(Box<run::Arguments>),
-    /// Talk to one agent in the terminal
+    /// Chat with one agent in the terminal
     Agent(agent::Arguments),
-    /// Let work go on beside your editor: one step at a time, or on and on
+    /// Run work next to your editor: one step at a time, or continuously
     Daemon(daemon::Arguments),
-    /// Say which work is unfinished, what it cost so far and what it waits for
+    /// Show unfinished work, what it has cost so far and what it waits for
     Status(status::Arguments),
-    /// List what agents ask a person, and answer, whether or not the room is running
+    /// List and answer approvals, whether or not the room is running
     Approvals(approvals::Arguments),
-    /// Run workflows, which chain agents, and list, check and go on with them
+    /// Run, list, check and resume workflows
     Workflow(workflow::Arguments),
-    /// Ask task files, change them, and check them
+    /// Query, change, check and format task files
     Task(task_files::Arguments),
-    /// Find, list, show and forget what agents know
+    /// Search, list, show and forget memories
     Knowledge(knowledge::Arguments),
-    /// Put what agents did aside, so that all stands as before they began; nothing is deleted
+    /// Move everything that agents made aside and restore the files from before; deletes nothing
     Clean(clean::Arguments),
-    /// Go back behind what an agent did to files, and keep what others wrote
+    /// Undo an agent's file changes, and keep what others wrote
     Undo(undo::Arguments),
     /// Replay a past run from its recorded inputs, without a model
     Replay(replay::Arguments),
-    /// Import agents, skills and rules that you have already, from files, folders or a repository
+    /// Import existing agents, skills and rules from files, folders or a repository
     Import(import::Arguments),
-    /// Export what happened, or the whole workspace
+    /// Export the event log, or the whole workspace
     Export(export::Arguments),
-    /// Let a workspace ask models at an address that only its own settings name
+    /// Allow a workspace to call models at an address from its own settings
     AllowAddress(allow::Arguments),
-    /// List, try, call and allow the MCP servers whose tools agents use
+    /// List, test, call and allow MCP servers
     Mcp(mcp::Arguments),
-    /// Your own coding agents: list them, and allow a workspace to start them
+    /// List your coding agents, and allow a workspace to start them
     Acp(acp::Arguments),
-    /// Say what is set up, what is wrong, and how to fix it
+    /// Check the setup, and say what is wrong and how to fix it
     Doctor(doctor::Arguments),
-    /// Print a script with which a shell completes this command line
+    /// Print a shell completion script
     Completions(shell::CompletionArguments),
-    /// Print the manual, or write its pages into a folder
+    /// Print the manual, or write its pages to a folder
     Man(shell::ManArguments),
 }
 
@@ -235,7 +235,7 @@ pub fn main() -> ExitCode {
     };
     let mut filter = EnvFilter::try_from_env("WORKSHOP_LOG").unwrap_or_else(|_| EnvFilter::new(USUAL_LOG));
     for target in gateway::UNSAFE_LOG_TARGETS {
-        filter = filter.add_directive(format!("{target}=off").parse().expect("a target and a level make a directive"));
+        filter = filter.add_directive(format!("{target}=off").parse().expect("invalid log directive"));
     }
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(output::LogWriter).init();
     let outcome = match arguments.command {
@@ -262,7 +262,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "window")]
         None => window::open(&arguments.window),
         #[cfg(not(feature = "window"))]
-        None => Err(Complaint::usage("this workshop was built without its window").hint("try: workshop run")),
+        None => Err(Complaint::usage("this build has no window").hint("try: workshop run")),
     };
     output::ending_of(outcome).into()
 }

@@ -118,7 +118,7 @@ pub(super) fn answer(question: &str) -> Result<String, Complaint> {
         ask(question);
         let mut line = String::new();
         if io::stdin().read_line(&mut line).map_err(Complaint::failed)? == 0 {
-            return Err(Complaint::usage("nothing more can be read from the terminal"));
+            return Err(Complaint::usage("the terminal was closed"));
         }
         if !line.trim().is_empty() {
             return Ok(line.trim().to_owned());
@@ -226,7 +226,7 @@ fn unwritable(name: &str, error: &io::Error) -> Complaint {
         return Complaint::reader_gone();
     }
     let complaint = Complaint::failed(format!("{name} could not be written: {error}"));
-    if error.kind() == io::ErrorKind::StorageFull { complaint.hint("make room on the disk") } else { complaint }
+    if error.kind() == io::ErrorKind::StorageFull { complaint.hint("free up disk space") } else { complaint }
 }
 
 /// Prints why a command could not do what it was asked to; gives back how it ends.
@@ -272,11 +272,11 @@ impl Write for LogWriter {
 
 /// Says what a fault of the program is and where, in place of the usual words, which are printed as they are.
 pub(super) fn tell_panic(panic: &PanicHookInfo<'_>) {
-    let told = panic.payload_as_str().unwrap_or("for a reason that it does not tell");
+    let told = panic.payload_as_str().unwrap_or("for an unknown reason");
     let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
     let thread = std::thread::current();
     let thread = thread.name().unwrap_or("unnamed");
-    let mut text = format!("fault in the program, thread {thread}: {told}{place}; please report it");
+    let mut text = format!("internal error in thread {thread}: {told}{place}; please report it");
     let trace = Backtrace::capture();
     if trace.status() == BacktraceStatus::Captured {
         text.push_str(&format!("\n{trace}"));

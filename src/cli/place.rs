@@ -17,7 +17,7 @@ use crate::workspace::starter::{self, ADOPTED_SCENE};
 /// In which workspace a command works, and how it prints what comes of it.
 #[derive(Args)]
 pub(super) struct InWorkspace {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,
     /// Print the result as JSON
@@ -30,7 +30,7 @@ pub(super) struct InWorkspace {
 pub(super) enum Absent {
     /// It says so.
     Refuse,
-    /// It makes `./my-workshop` where no folder is named.
+    /// It makes `./my-workshop` where no folder given.
     MakeDefault,
     /// It makes the folder that is named, too, where nothing is there yet: a person sees what comes up.
     Make,
@@ -56,12 +56,12 @@ pub(super) fn workspace(named: Option<&Path>, absent: Absent) -> Result<PathBuf,
         return adopted(folder.clone())?.ok_or_else(|| no_workspace(named, &folder));
     }
     if let Some(command) = named.and_then(command_like) {
-        let hint = format!("did you mean the command: workshop {command}? for a folder of this name: ./NAME");
+        let hint = format!("did you mean the command: workshop {command}? for a folder of this name, use ./NAME");
         return Err(no_workspace(named, &folder).hint(hint));
     }
     starter::init(&folder).map_err(Complaint::failed)?;
     if output::is_watched() {
-        output::note(&format!("made a new workspace from the starter kit in {}", folder.display()));
+        output::note(&format!("created a new workspace from the starter kit in {}", folder.display()));
     }
     Ok(folder)
 }
@@ -74,14 +74,13 @@ fn adopted(folder: PathBuf) -> Result<Option<PathBuf>, Complaint> {
     }
     let shown = folder.display();
     let question = format!(
-        "{shown} is not a workspace yet. Make it one? Only {SETTINGS_FILE} and {ADOPTED_SCENE} are written; all other \
-         files stay as they are. [y/N] "
+        "{shown} is not a workspace yet. Make it one? This only writes {SETTINGS_FILE} and {ADOPTED_SCENE}. [y/N] "
     );
     if !output::confirm(&question)? {
         return Ok(None);
     }
     starter::adopt(&folder).map_err(Complaint::failed)?;
-    output::note(&format!("agents that lie in it can come in with: workshop import --workspace {shown} {shown}"));
+    output::note(&format!("import its agents with: workshop import --workspace {shown} {shown}"));
     Ok(Some(folder))
 }
 
@@ -103,19 +102,19 @@ fn no_workspace(named: Option<&Path>, folder: &Path) -> Complaint {
     let shown = named.unwrap_or(folder).display();
     if !folder.exists() {
         let complaint = match named {
-            Some(_) => Complaint::usage(format!("there is no folder {shown}")),
-            None => Complaint::usage(format!("there is no workspace here, neither this folder nor {DEFAULT_FOLDER}")),
+            Some(_) => Complaint::usage(format!("no such folder: {shown}")),
+            None => Complaint::usage(format!("neither this folder nor {DEFAULT_FOLDER} is a workspace")),
         };
         return match named.and_then(command_like) {
             Some(command) => complaint.hint(format!("did you mean the command: workshop {command}?")),
-            None => complaint.hint(format!("make a workspace with: workshop init {shown}")),
+            None => complaint.hint(format!("create a workspace with: workshop init {shown}")),
         };
     }
     if !folder.is_dir() {
-        return Complaint::usage(format!("{shown} is a file: a workspace is a folder"));
+        return Complaint::usage(format!("{shown} is a file, but a workspace is a folder"));
     }
     Complaint::usage(format!("{shown} is not a workspace: it has no settings.yaml"))
-        .hint(format!("make it one with: workshop init {shown}; with settings and one scene only: init --bare {shown}"))
+        .hint(format!("make it one with: workshop init {shown}; for settings and one scene only: init --bare {shown}"))
 }
 
 /// The command that was meant by a single word in the place of a folder.

@@ -37,7 +37,7 @@ impl Reporter {
             return;
         }
         if self.told.len() == TOLD_AT_MOST {
-            output::note("note: there are more problems, which are not printed; workshop doctor lists all");
+            output::note("note: more problems were not printed; list all with: workshop doctor");
         } else {
             output::note(&text);
         }

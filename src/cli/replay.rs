@@ -14,13 +14,13 @@ use crate::store::Reader;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder, and the run: its id, or `last`
+    /// The workspace, which defaults to the current folder, and the run: its id, or `last`
     #[arg(num_args = 1..=2, required = true, value_names = ["WORKSPACE", "RUN"])]
     what: Vec<String>,
-    /// Play only up to this tick
+    /// Replay only up to this tick
     #[arg(long, value_name = "TICK")]
     to: Option<u64>,
-    /// Compare the world with the recorded one, and fail where it differs
+    /// Compare the world with the recorded one, and fail if it differs
     #[arg(long)]
     verify: bool,
     /// 1, 4, 16, or max
@@ -35,7 +35,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
     let (named, run) = match arguments.what.as_slice() {
         [run] => (None, run),
         [folder, run] => (Some(Path::new(folder)), run),
-        _ => return Err(Complaint::usage("one workspace and one run, please")),
+        _ => return Err(Complaint::usage("expected one workspace and one run")),
     };
     let folder = place::workspace(named, Absent::Refuse)?;
     let reader = Reader::open(&state_folder(&folder)).map_err(Complaint::failed)?;
@@ -57,7 +57,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
     match replayed.differs_at {
         Some(_) if arguments.verify => Ok(Ending::Failed),
         _ if arguments.verify && replayed.compared == 0 => {
-            Err(Complaint::failed("the run recorded no hashes up to this tick, so there is nothing to compare with"))
+            Err(Complaint::failed("the run has no recorded hashes up to this tick to compare with"))
         }
         _ => Ok(Ending::Done),
     }
@@ -82,7 +82,7 @@ fn report(arguments: &Arguments, replayed: &Replayed, took: Duration) -> Result<
         replayed.hash
     );
     let compared = match replayed.differs_at {
-        Some(tick) => format!("differs from the record at tick {tick}"),
+        Some(tick) => format!("differs from the recording at tick {tick}"),
         None => format!("{} recorded hashes compared, all equal", replayed.compared),
     };
     output::result(&format!("{played}\n{compared}"))

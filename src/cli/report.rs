@@ -184,7 +184,7 @@ impl Report {
             output::note(&format!("hint: {hint}"));
         }
         if let Some(unfinished) = self.unfinished.as_ref().filter(|_| !is_quiet && self.owner.is_none()) {
-            output::note(&format!("note: unfinished work goes on when this workspace is opened again: {unfinished}"));
+            output::note(&format!("note: unfinished work continues when this workspace is next opened: {unfinished}"));
         }
         Ok(())
     }

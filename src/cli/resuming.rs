@@ -22,11 +22,11 @@ pub(super) fn chosen_run(folder: &Path, word: &str) -> Result<RunHead, Complaint
         let there: Vec<String> =
             runs.iter().take(5).map(|run| format!("{} ({}, {})", run.key, run.name, run.status)).collect();
         let hint = if there.is_empty() {
-            "no workflow ran here".to_owned()
+            "no workflow has run here".to_owned()
         } else {
             format!("the last are: {}", there.join(", "))
         };
-        Complaint::usage(format!("no run of a workflow is called {word:?}")).hint(hint)
+        Complaint::usage(format!("there is no workflow run {word:?}")).hint(hint)
     })
 }
 
@@ -40,7 +40,7 @@ pub(super) fn resumed(
     let unusable = |why: String| Complaint::failed(format!("{}: {why}", head.path.display()));
     let (record, text) = workflows::run(&head).map_err(unusable)?;
     if head.status == "done" {
-        return Err(Complaint::usage(format!("{} is done; nothing is left of it", head.key)));
+        return Err(Complaint::usage(format!("{} is already done", head.key)));
     }
     let answers = answers(given)?.into_iter();
     let answers = answers.map(|(step, answer)| WorkflowCommand::Answer { run: head.key, step, answer });

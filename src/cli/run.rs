@@ -34,66 +34,67 @@ use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The workspace; the current folder if it is one, else ./my-workshop, made from the starter kit on first use
+    /// The workspace; defaults to the current folder if it is one, else ./my-workshop, created from the starter kit on
+    /// first use
     pub(super) workspace: Option<PathBuf>,
-    /// The scene, by its file's name without .yaml
+    /// The scene: its file name without .yaml
     #[arg(long)]
     pub(super) scene: Option<String>,
-    /// Who gets the task: an agent of the scene, or a profile, which is then dropped into it
+    /// Who gets the task: an agent in the scene, or a profile to add to it
     #[arg(long, requires = "task", value_name = "ID")]
     pub(super) agent: Option<String>,
-    /// The same as --agent, while everybody else rests: nobody else reads, talks or asks a model but for this task
+    /// Like --agent, but all other agents rest: they read, talk and call models only for this task
     #[arg(long, requires = "task", conflicts_with = "agent", value_name = "ID")]
     pub(super) only: Option<String>,
-    /// The task that the agent gets, - for standard input, @FILE for a file; the run ends when it is over
+    /// The task; - reads standard input, @FILE a file; the run ends when the task does
     #[arg(long, value_name = "TEXT", value_parser = parse_task)]
     pub(super) task: Option<String>,
-    /// Go on with unfinished work, by its id; `workshop status` lists it. The run ends when it is over
+    /// Resume unfinished work by its id from `workshop status`; the run ends when the work does
     #[arg(long, value_name = "ID", conflicts_with_all = ["task", "fresh"])]
     pub(super) resume: Option<String>,
-    /// Write the result into a file instead of printing it
+    /// Write the result to a file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    /// How to handle approvals; by default asks on the terminal, or stops if there is none
     #[arg(long, value_name = "WHAT")]
     pub(super) on_ask: Option<OnAsk>,
-    /// Let work go on that a person paused before the room was closed
+    /// Continue work that was paused before the room was closed
     #[arg(long)]
     pub(super) unpause: bool,
-    /// Run for so much simulated time: 90s, 10m, 1h 30m
+    /// Run for this much simulated time: 90s, 10m, 1h 30m
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["ticks", "until"])]
     pub(super) for_time: Option<Duration>,
-    /// Run for so many ticks of 1/30 s
+    /// Run for this many ticks of 1/30 s
     #[arg(long, conflicts_with = "until")]
     pub(super) ticks: Option<u64>,
-    /// Run until nobody has anything queued, asked or under way
+    /// Run until nothing is queued, waiting for a model or in progress
     #[arg(long, value_parser = ["idle"])]
     pub(super) until: Option<String>,
-    /// Stands in for the scene's seed
+    /// Override the scene's seed
     #[arg(long)]
     pub(super) seed: Option<u64>,
     /// 1, 4, 16, or max
     #[arg(long, default_value = "1", value_parser = parse_speed)]
     pub(super) speed: Speed,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     pub(super) provider: Option<String>,
-    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     pub(super) model: Option<String>,
-    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    /// Write events as they happen, as JSON Lines: to a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
-    /// Write the scene as it is at the end
+    /// Write the final scene to this file
     #[arg(long, value_name = "FILE")]
     pub(super) scene_out: Option<PathBuf>,
-    /// Begin as the scene file says: forget where agents stood and what they remember
+    /// Start as the scene file says: forget where agents were and what they remember
     #[arg(long)]
     pub(super) fresh: bool,
-    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions
+    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals
     #[arg(long)]
     pub(super) json: bool,
-    /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
+    /// On standard error, print only why the run failed, if it did
     #[arg(long, short)]
     pub(super) quiet: bool,
     /// Whether all work goes on by one turn, and the run ends then.
@@ -154,7 +155,7 @@ impl Arguments {
 }
 
 fn parse_task(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("say what is to be done".to_owned()) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() { Err("say what to do".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// `1`, `4`, `16` or `max`.
@@ -228,8 +229,8 @@ const TRY_AGAIN: Duration = Duration::from_millis(300);
 
 fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened<'_>, Complaint> {
     if arguments.json && arguments.events.as_deref().is_some_and(output::is_standard_output) {
-        return Err(Complaint::usage("--json and --events - both want standard output")
-            .hint("write the events to a file: --events FILE"));
+        return Err(Complaint::usage("--json and --events - both write to standard output")
+            .hint("write the events to a file with: --events FILE"));
     }
     // Before a folder is made for it.
     arguments.provider.as_deref().map(given::resolve_provider).transpose()?;
@@ -270,7 +271,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         }
     };
     if interrupted.is_some() {
-        out.reporter.note("note: the workspace is free now, and this acts".to_owned());
+        out.reporter.note("note: the workspace is free; taking over".to_owned());
     }
     out.reporter.problems(&problems);
     let world = room.app.world_mut();
@@ -329,7 +330,7 @@ fn beside_owner(
     };
     if !arguments.one_turn_each {
         if is_first {
-            out.reporter.note(format!("note: {owner} has this workspace open and acts; this waits to take over"));
+            out.reporter.note(format!("note: {owner} has this workspace open; waiting to take over"));
         }
         if interrupted.load(Ordering::Relaxed) {
             return Ok(Some(over(Verdict::new(Ending::Interrupted, "interrupted"))));
@@ -338,9 +339,7 @@ fn beside_owner(
         return Ok(None);
     }
     if is_first {
-        out.reporter.note(format!(
-            "note: {owner} has this workspace open: it takes in what stands in the files, and this does not act"
-        ));
+        out.reporter.note(format!("note: {owner} has this workspace open and loads the files itself"));
     }
     match beside::hand_over(folder, interrupted)? {
         Beside::Free => {
@@ -380,8 +379,8 @@ fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complai
     }
     let Some(given) = &arguments.task else { return Ok(GivenTask { task: None, scene: None }) };
     let Some(agent) = arguments.agent.as_ref().or(arguments.only.as_ref()) else {
-        let complaint = Complaint::usage("nobody is named who gets the task");
-        return Err(complaint.hint("name an agent with --agent ID, or with --only ID, while everybody else rests"));
+        let complaint = Complaint::usage("no agent given for the task");
+        return Err(complaint.hint("use --agent ID, or --only ID to let all other agents rest"));
     };
     Ok(GivenTask { task: Some(Task::new(agent, given::task_words(given)?)), scene: None })
 }
@@ -391,7 +390,7 @@ impl Run<'_> {
     fn tell_unfinished(&mut self) {
         let kernel = self.room.app.world().resource::<Kernel>();
         if let Some(words) = unfinished_words(kernel) {
-            self.out.reporter.note(format!("note: unfinished work goes on: {words}"));
+            self.out.reporter.note(format!("note: continuing unfinished work: {words}"));
         }
     }
 
@@ -405,12 +404,19 @@ impl Run<'_> {
         if others == 0 || choice.is_ok_and(|choice| choice.is_simulated()) {
             return;
         }
-        let live = if others == 1 { "1 other agent lives".to_owned() } else { format!("{others} other agents live") };
+        let live = if others == 1 {
+            "1 other agent stays active".to_owned()
+        } else {
+            format!(
+                "{others} other agents \
+            stay active"
+            )
+        };
         let rest = match task.agent() {
             "" => "let them rest with --only".to_owned(),
             agent => format!("let them rest with --only {agent}"),
         };
-        self.out.reporter.note(format!("note: {live} on meanwhile and may ask models, too; {rest}"));
+        self.out.reporter.note(format!("note: {live} and may call models, too; {rest}"));
     }
 
     /// Lets the room live until it is over, closes it, and says how it went. Whatever happens, the room is closed.
@@ -526,12 +532,12 @@ impl Run<'_> {
         let run = self.task.as_ref().and_then(Task::run).filter(|run| !is_over(kernel, *run));
         let workflow = self.task.as_ref().and_then(|task| task.workflow_run(self.room.app.world()));
         if let Some(run) = workflow.filter(|run| run.is_going_on()) {
-            return format!("go on with: workshop workflow resume {}", run.key);
+            return format!("continue with: workshop workflow resume {}", run.key);
         }
         match run {
-            Some(run) => format!("go on with: {}", self.commands.resume(&run.id())),
+            Some(run) => format!("continue with: {}", self.commands.resume(&run.id())),
             None if kernel.is_idle() => String::new(),
-            None => format!("go on with: {}", self.commands.run_on()),
+            None => format!("continue with: {}", self.commands.run_on()),
         }
     }
 }
@@ -559,8 +565,8 @@ impl ResultFile {
     fn new(path: &Path) -> Result<Self, Complaint> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-            let complaint = Complaint::usage(format!("--out {}: no file can be written there", path.display()));
-            return Err(complaint.hint("name a file in a folder that is there"));
+            let complaint = Complaint::usage(format!("--out {}: cannot write a file there", path.display()));
+            return Err(complaint.hint("choose a file in an existing folder"));
         }
         Ok(Self(path.to_owned()))
     }

@@ -18,7 +18,7 @@ pub(super) struct CompletionArguments {
 /// What `man` is told.
 #[derive(Args)]
 pub(super) struct ManArguments {
-    /// The folder for a page of each command; without it, the first page is printed
+    /// Write a page for each command to this folder; without it, print the main page
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -35,18 +35,18 @@ pub(super) fn completions(arguments: &CompletionArguments) -> Outcome {
 pub(super) fn man(arguments: &ManArguments) -> Outcome {
     let pages = pages().map_err(Complaint::failed)?;
     let Some(folder) = &arguments.folder else {
-        let (_, first) = pages.first().ok_or_else(|| Complaint::failed("there is no page"))?;
+        let (_, first) = pages.first().ok_or_else(|| Complaint::failed("no such page"))?;
         output::result(first.trim_end())?;
         return Ok(Ending::Done);
     };
     write_pages(folder, &pages)?;
-    output::result(&format!("wrote {} pages into {}", pages.len(), folder.display()))?;
+    output::result(&format!("wrote {} pages to {}", pages.len(), folder.display()))?;
     Ok(Ending::Done)
 }
 
 fn write_pages(folder: &Path, pages: &[(String, String)]) -> Result<(), Complaint> {
     std::fs::create_dir_all(folder)
-        .map_err(|error| Complaint::failed(format!("cannot make {}: {error}", folder.display())))?;
+        .map_err(|error| Complaint::failed(format!("cannot create {}: {error}", folder.display())))?;
     for (name, text) in pages {
         let place = folder.join(name);
         std::fs::write(&place, text)

@@ -18,7 +18,7 @@ const TASK_CHARS: usize = 100;
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     workspace: Option<PathBuf>,
     /// Print the work as JSON
     #[arg(long)]
@@ -51,11 +51,11 @@ pub(super) fn status(arguments: &Arguments) -> Outcome {
         }))?;
     } else {
         if tasks.is_empty() && workflows.is_empty() {
-            output::note("no work is unfinished");
+            output::note("no unfinished work");
         }
         let workflows = workflows.iter().map(|run| {
             let RunHead { key, name, status, .. } = run;
-            format!("{key}  workflow {name}: {status}\n  go on with: {}", resume_workflow(run))
+            format!("{key}  workflow {name}: {status}\n  continue with: {}", resume_workflow(run))
         });
         let tasks = tasks.iter().map(|task| shown(task, &commands(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
@@ -95,7 +95,7 @@ fn channel_line(channel: &ChannelStatus) -> String {
         waiting => format!("{} ({waiting} behind)", one.agent),
     });
     let who = who.collect::<Vec<_>>().join(", ");
-    let who = if who.is_empty() { "nobody listens".to_owned() } else { format!("{who} listening") };
+    let who = if who.is_empty() { "no listeners".to_owned() } else { format!("{who} listening") };
     let refused = if *refused > 0 { format!(", {refused} refused") } else { String::new() };
     let plural = if *messages == 1 { "" } else { "s" };
     format!("  {}, #{name}: {messages} message{plural}{refused}; {who}", stem(scene))
@@ -128,7 +128,7 @@ fn shown(task: &UnfinishedTask, commands: &Commands) -> String {
         format!("  {}: {}{}", piece.agent, piece.state, answer.unwrap_or_default())
     }));
     lines.extend(task.granted.iter().map(|(agent, what)| format!("  {agent} may, until this is over: {what}")));
-    lines.push(format!("  go on with: {}", commands.resume(&task.root.id())));
+    lines.push(format!("  continue with: {}", commands.resume(&task.root.id())));
     lines.join("\n")
 }
 
@@ -160,8 +160,8 @@ pub(super) fn choose<'a>(tasks: &'a [UnfinishedTask], word: &str) -> Result<&'a 
     tasks.iter().find(|task| *task.root.id() == *word).or(only).ok_or_else(|| {
         let there: Vec<String> = tasks.iter().map(|task| task.root.id().to_string()).collect();
         let hint = match there.as_slice() {
-            [] => "no work is unfinished".to_owned(),
-            there => format!("unfinished are: {}; see them with: workshop status", there.join(", ")),
+            [] => "no unfinished work".to_owned(),
+            there => format!("unfinished work: {}; see it with: workshop status", there.join(", ")),
         };
         Complaint::usage(format!("no unfinished work is called {word:?}")).hint(hint)
     })
@@ -206,7 +206,7 @@ mod tests {
             "act-7  Lead (lead), studio: Plan a party",
             "3 model calls, 1234 tokens",
             "kid: waits for a person: writing a.md; answer with: workshop approvals allow 7-1-0-abcd",
-            "go on with: workshop run room --scene studio --resume act-7",
+            "continue with: workshop run room --scene studio --resume act-7",
         ] {
             assert!(told.contains(part), "{part} in {told}");
         }
@@ -221,7 +221,7 @@ mod tests {
             refused: 0,
             subscribers: Vec::new(),
         };
-        assert_eq!(channel_line(&channel), "  studio, #findings: 3 messages; nobody listens");
+        assert_eq!(channel_line(&channel), "  studio, #findings: 3 messages; no listeners");
         let of = |agent: &str, waiting| SubscriberStatus { agent: agent.into(), waiting };
         channel.subscribers = vec![of("ada", 0), of("bea", 2)];
         (channel.messages, channel.refused) = (1, 4);

@@ -99,9 +99,9 @@ fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
         return Some(steps_wait(world, asking).unwrap_or_else(Verdict::done));
     }
     if has_more {
-        return Some(Verdict::new(Ending::Done, "there is more to do: it goes on with the next pump"));
+        return Some(Verdict::new(Ending::Done, "there is more to do; it continues with the next pump"));
     }
-    held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "what is left waits for others")))
+    held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "the rest is waiting for others")))
 }
 
 /// What workflows ask a person, where nothing else goes on.
@@ -142,7 +142,7 @@ fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> 
     }
     let run = task.filter(|task| !task.is_workflow()).map(Task::run);
     if let Some(why) = kernel.waits_for_cap(run.flatten()).filter(|_| run != Some(None)) {
-        let why = format!("{why}; the work is kept and goes on with the next run");
+        let why = format!("{why}; the work is saved and continues with the next run");
         return Some(Verdict::new(Ending::Limited, why));
     }
     let holds = asking.holds(world, task);
@@ -167,14 +167,13 @@ fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict 
     let holds = asking.holds(world, task);
     if !holds.is_empty() {
         let told: Vec<String> = holds.iter().map(|hold| told(world, hold)).collect();
-        let what = format!("the time that was given is over, and a person is waited for: {}", told.join("; "));
+        let what = format!("the time limit was reached while waiting for a person: {}", told.join("; "));
         return Verdict::new(Ending::Waiting, what).hint(asking.how_to_answer(&holds));
     }
     match task {
         None => Verdict::done(),
-        Some(_) => Verdict::new(
-            Ending::Limited,
-            "the time that was given (--for or --ticks) was over before the task was finished",
-        ),
+        Some(_) => {
+            Verdict::new(Ending::Limited, "the time limit (--for or --ticks) was reached before the task was finished")
+        }
     }
 }

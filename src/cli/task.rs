@@ -97,9 +97,8 @@ impl Task {
         }
         self.look_for_agent(world)?;
         if let Some(run) = world.resource::<Kernel>().under_way(&self.agent, &self.text) {
-            let what = format!("{} has this very task already, and it is unfinished ({})", self.agent, run.id());
-            let hint =
-                format!("go on with: {}; to have it done once more, say it in other words", commands.resume(&run.id()));
+            let what = format!("{} already has this task, and it is unfinished ({})", self.agent, run.id());
+            let hint = format!("continue with: {}; to do it again, change the wording", commands.resume(&run.id()));
             return Ok(Some(Verdict::new(Ending::BadUsage, what).hint(hint)));
         }
         if unpause && is_paused(world, &self.agent) {
@@ -118,7 +117,7 @@ impl Task {
         if world.resource::<Roster>().key(&self.agent).is_some() || profiles.is_defined(&self.agent) {
             return Ok(());
         }
-        let complaint = Complaint::usage(format!("there is no agent and no profile {:?}", &*self.agent));
+        let complaint = Complaint::usage(format!("no such agent or profile: {:?}", &*self.agent));
         Err(match nearest(&self.agent, profiles.ids().map(|id| &**id)) {
             Some(near) => complaint.hint(format!("did you mean {near:?}?")),
             None => complaint,
@@ -153,7 +152,7 @@ impl Task {
         // It went through the door with this tick: what is said of nobody now is said of it.
         let mut refusals = events.iter().filter(|event| event.draft.agent.is_none());
         let why = refusals.find_map(|event| Some(event.read::<Warning>()?.what.into_owned()));
-        let why = why.unwrap_or_else(|| "the room did not take it; see its log".to_owned());
+        let why = why.unwrap_or_else(|| "the room rejected it; see its log".to_owned());
         self.stage = Stage::Refused(why);
     }
 
@@ -182,7 +181,7 @@ impl Task {
 
 /// Said where an agent is paused.
 pub(super) fn agent_paused(agent: &str) -> String {
-    format!("{agent} is paused by a person; let it go on in the window, or run again with --unpause")
+    format!("{agent} is paused; resume it in the window, or run again with --unpause")
 }
 
 /// Whether a person holds an agent back.
@@ -212,7 +211,11 @@ fn ending_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
         Some(WorkEnding::Completed { text }) => Verdict { result: Some(text.clone()), ..Verdict::done() },
         Some(WorkEnding::Aborted { why, by_person: false }) => Verdict::new(Ending::Limited, why.clone()),
         Some(WorkEnding::Failed { why } | WorkEnding::Aborted { why, .. }) => Verdict::new(Ending::Failed, why.clone()),
-        None => Verdict::new(Ending::Failed, "how the task ended is not known any more; workshop export has the log"),
+        None => Verdict::new(
+            Ending::Failed,
+            "the outcome of the task is no longer known; see the log with: workshop \
+            export",
+        ),
     }
 }
 

@@ -43,53 +43,53 @@ pub(super) struct Arguments {
 
 #[derive(Args)]
 struct Asking {
-    /// SELECT, UPDATE, DELETE or INSERT; - reads it from standard input
+    /// A SELECT, UPDATE, DELETE or INSERT query; - reads it from standard input
     #[arg(required = true)]
     query: Option<String>,
-    /// How tasks are printed
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Let UPDATE and DELETE without WHERE mean every task
+    /// Allow UPDATE and DELETE without WHERE, for every task
     #[arg(long)]
     all: bool,
-    /// Let DELETE take away the tasks below a task, too
+    /// Allow DELETE to remove subtasks, too
     #[arg(long)]
     with_children: bool,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Columns, for people
+    /// A table, for people
     Table,
-    /// A list of objects, for programs
+    /// A JSON array, for programs
     Json,
-    /// As in a task file
+    /// Markdown, as in a task file
     Markdown,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what is wrong in task files, with line, column and remedy
+    /// Check task files: print each problem with line, column and fix
     Lint(Linting),
-    /// Bring the spacing of a task file into its usual form, and change nothing else
+    /// Normalize the spacing of a task file, and change nothing else
     Fmt(Spacing),
 }
 
 #[derive(Args)]
 struct Linting {
-    /// Task files, or globs of them
+    /// Task files, or globs
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Print what was found as JSON
+    /// Print the problems as JSON
     #[arg(long)]
     json: bool,
 }
@@ -98,10 +98,10 @@ struct Linting {
 struct Spacing {
     /// The task file
     file: String,
-    /// Only say what would change, and end with 1 if anything would
+    /// Only print what would change; exit with 1 if anything would
     #[arg(long)]
     check: bool,
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }
@@ -125,16 +125,17 @@ fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), Complaint> {
 fn complaint(error: TaskFilesError) -> Complaint {
     match error {
         TaskFilesError::Disk(_) | TaskFilesError::Crossed(_) => Complaint::failed(error),
-        TaskFilesError::Missing(_) | TaskFilesError::NothingNamed(_) => {
-            Complaint::usage(error).hint("files are named from the workspace: tasks/plan.task.md, tasks/*.task.md")
-        }
+        TaskFilesError::Missing(_) | TaskFilesError::NothingNamed(_) => Complaint::usage(error).hint(
+            "file names are relative to the workspace: tasks/plan.task.md, \
+                tasks/*.task.md",
+        ),
         error => Complaint::usage(error),
     }
 }
 
 fn ask(asking: &Asking) -> Outcome {
     let text = query_text(asking.query.as_deref().unwrap_or_default())?;
-    let not_understood = |error| Complaint::usage(format!("the query is not understood: {error}"));
+    let not_understood = |error| Complaint::usage(format!("invalid query: {error}"));
     let query = query::parse(&text).map_err(not_understood)?;
     let format = if asking.json { Format::Json } else { asking.format };
     let (_, files) = open(asking.workspace.as_deref())?;
@@ -142,8 +143,8 @@ fn ask(asking: &Asking) -> Outcome {
         if filter || asking.all {
             return Ok(());
         }
-        let complaint = Complaint::usage(format!("{word} without WHERE means every task"));
-        Err(complaint.hint("say which with WHERE, or mean every task with --all"))
+        let complaint = Complaint::usage(format!("{word} without WHERE affects every task"));
+        Err(complaint.hint("add WHERE, or confirm with --all"))
     };
     match &query {
         Query::Select(select) => find(&files, select, format),
@@ -192,7 +193,7 @@ fn print(sources: &[Source], rows: &[Row], select: &Select, format: Format) -> R
     match format {
         Format::Json => output::json(&show::json(sources, rows, chosen)),
         _ if rows.is_empty() => {
-            output::note("no task is meant");
+            output::note("no matching tasks");
             Ok(())
         }
         Format::Table => output::result(&show::table(sources, rows, chosen)),
@@ -249,7 +250,7 @@ fn say(done: &[(String, Vec<String>)], word: &str) -> Result<(), Complaint> {
         })
         .collect();
     if lines.is_empty() {
-        output::note("nothing was changed: no task is meant, or each is so already");
+        output::note("nothing was changed: no task matches, or all already have these values");
         return Ok(());
     }
     output::result(&lines.join("\n"))
@@ -276,7 +277,7 @@ fn lint_files(linting: &Linting) -> Outcome {
         let issues: Vec<Value> = found.iter().map(|(source, issue)| to_json(source, issue)).collect();
         output::json(&json!({ "issues": issues }))?;
     } else if found.is_empty() {
-        output::note(if sources.len() == 1 { "nothing is wrong with it" } else { "nothing is wrong with them" });
+        output::note(if sources.len() == 1 { "no problems" } else { "no problems" });
     } else {
         let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue)).collect();
         output::result(&lines.join("\n"))?;
@@ -284,7 +285,7 @@ fn lint_files(linting: &Linting) -> Outcome {
     Ok(if has_errors { Ending::Failed } else { Ending::Done })
 }
 
-/// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task an id of its own)`
+/// `tasks/plan.task.md:4:7: error duplicate-id: 2 tasks have the id "a" (give each task a unique id)`
 fn line(source: &Source, issue: &Issue) -> String {
     let (line, column) = source.file.position(issue.at);
     let (path, severity) = (&source.path, severity(issue));

@@ -22,21 +22,21 @@ const FILES_NAMED: usize = 8;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The agent, by its id; without it, the agents that changed files are listed
+    /// The agent's id; without it, lists the agents that changed files
     agent: Option<String>,
-    /// Go back behind this point: its number in the list (1 is the newest), or the id of the piece of work
+    /// Undo back to this point: its number in the list (1 is the newest), or the id of the piece of work
     #[arg(long, value_name = "POINT", conflicts_with = "since")]
     to: Option<String>,
-    /// Go back to this time: how long ago (2h, 30m), or when (2026-11-24T14:00:00Z)
+    /// Undo back to this time: how long ago (2h, 30m), or when (2026-11-24T14:00:00Z)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<SystemTime>,
-    /// Show what would change, and change nothing
+    /// Show what would change without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Do it without asking
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Take back what was undone last
+    /// Revert the last undo
     #[arg(long, conflicts_with_all = ["agent", "to", "since"])]
     back: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(super) fn undo(arguments: &Arguments) -> Outcome {
     let pasts = Pasts::read(&folder, &state).map_err(Complaint::failed)?;
     let Some(wanted) = &arguments.agent else {
         if arguments.to.is_some() || arguments.since.is_some() {
-            return Err(Complaint::usage("whose work is to be undone?").hint("name the agent: workshop undo AGENT"));
+            return Err(Complaint::usage("no agent given").hint("name one with: workshop undo AGENT"));
         }
         return list_agents(&pasts.agents(), arguments.place.json);
     };
@@ -77,10 +77,10 @@ fn chosen<'a>(agents: &'a [AgentPast], wanted: &str) -> Result<&'a AgentPast, Co
         return Ok(one);
     }
     let ids = || agents.iter().map(|past| past.agent.as_str());
-    let complaint = Complaint::usage(format!("no agent {wanted:?} changed files here"));
+    let complaint = Complaint::usage(format!("no agent {wanted:?} has changed files here"));
     Err(match nearest(wanted, ids()) {
         Some(near) => complaint.hint(format!("did you mean: workshop undo {near}?")),
-        None if agents.is_empty() => complaint.hint("no agent changed files in this workspace yet"),
+        None if agents.is_empty() => complaint.hint("no agent has changed files in this workspace yet"),
         None => complaint.hint(format!("these did: {}", ids().collect::<Vec<_>>().join(", "))),
     })
 }
@@ -89,8 +89,8 @@ fn point_of<'a>(past: &'a AgentPast, wanted: &str) -> Result<&'a Point, Complain
     let by_id = past.points.iter().find(|point| point.activation.as_deref() == Some(wanted));
     let by_number = || past.points.get(wanted.parse::<usize>().ok()?.checked_sub(1)?);
     by_id.or_else(by_number).ok_or_else(|| {
-        let complaint = Complaint::usage(format!("{} has no point {wanted:?}", past.agent));
-        complaint.hint(format!("see them with: workshop undo {}", past.agent))
+        let complaint = Complaint::usage(format!("{} has no undo point {wanted:?}", past.agent));
+        complaint.hint(format!("list them with: workshop undo {}", past.agent))
     })
 }
 
@@ -98,7 +98,7 @@ fn list_agents(agents: &[AgentPast], is_json: bool) -> Outcome {
     if is_json {
         output::json(&json!({ "agents": agents.iter().map(agent_json).collect::<Vec<_>>() }))?;
     } else if agents.is_empty() {
-        output::note("no agent changed files in this workspace yet");
+        output::note("no agent has changed files in this workspace yet");
     } else {
         let line = |past: &AgentPast| {
             let (count, newest) = (past.points.len(), past.points.first().map_or(0, |point| point.last_ms));
@@ -106,7 +106,7 @@ fn list_agents(agents: &[AgentPast], is_json: bool) -> Outcome {
             format!("{}: {count} {pieces}, the last one at {}", past.agent, time_words(newest))
         };
         output::result(&agents.iter().map(line).collect::<Vec<_>>().join("\n"))?;
-        output::note("see the points of one with: workshop undo AGENT");
+        output::note("list an agent's undo points with: workshop undo AGENT");
     }
     Ok(Ending::Done)
 }
@@ -123,7 +123,7 @@ fn list_points(past: &AgentPast, is_json: bool) -> Outcome {
         format!("{number:>3}  {}  {task}\n     {}", time_words(point.first_ms), files_words(point))
     };
     output::result(&past.points.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))?;
-    output::note(&format!("go back behind one with: workshop undo {} --to NUMBER", past.agent));
+    output::note(&format!("undo back to one with: workshop undo {} --to NUMBER", past.agent));
     Ok(Ending::Done)
 }
 
@@ -150,7 +150,7 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
         if is_json {
             output::json(&plan_json(plan, None, &[]))?;
         }
-        output::note("nothing is to be put back");
+        output::note("nothing to undo");
         return Ok(if stays.is_empty() { Ending::Done } else { Ending::Failed });
     }
     let is_asked = !arguments.yes && !arguments.dry_run;
@@ -162,10 +162,10 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
     stays.iter().for_each(|why| output::note(why));
     let is_wanted = match is_asked {
         true if !output::can_be_asked() => {
-            output::note("nothing was changed; do it with --yes");
+            output::note("nothing was changed; confirm with --yes");
             false
         }
-        true => output::confirm("Put these files back? What others wrote stays, and it can be taken back. [y/N] ")?,
+        true => output::confirm("Restore these files? Changes by others are kept, and you can revert this. [y/N] ")?,
         false => arguments.yes && !arguments.dry_run,
     };
     if !is_wanted {
@@ -180,13 +180,13 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
     if is_json {
         output::json(&plan_json(plan, Some(undone.number), &not_done))?;
     }
-    output::note(&format!("put {count} {} back; take that back with: workshop undo --back", files(count)));
+    output::note(&format!("restored {count} {}; revert that with: workshop undo --back", files(count)));
     Ok(if not_done.is_empty() { Ending::Done } else { Ending::Failed })
 }
 
 fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
     let Some(last) = last_undone(state) else {
-        output::note("nothing was undone that could be taken back");
+        output::note("there is no undo to revert");
         return Ok(Ending::Done);
     };
     if arguments.dry_run {
@@ -200,7 +200,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
     if arguments.place.json {
         output::json(&json!({ "number": undone.number, "agent": undone.agent, "not_done": not_done_json(&not_done) }))?;
     }
-    output::note(&format!("{count} {} stand again as {} left them", files(count), undone.agent));
+    output::note(&format!("reverted: {count} {} are as {} left them again", files(count), undone.agent));
     Ok(if not_done.is_empty() { Ending::Done } else { Ending::Failed })
 }
 
@@ -273,7 +273,7 @@ fn parse_time(text: &str) -> Result<SystemTime, String> {
         return Ok(SystemTime::now().checked_sub(ago).unwrap_or(UNIX_EPOCH));
     }
     let when = humantime::parse_rfc3339_weak(text.trim());
-    when.map_err(|_| "say how long ago, such as 2h, or when, such as 2026-11-24T14:00:00Z".to_owned())
+    when.map_err(|_| "use an age such as 2h, or a time such as 2026-11-24T14:00:00Z".to_owned())
 }
 
 #[cfg(test)]

@@ -39,13 +39,13 @@ pub(super) fn to_json(step: &OpenStep) -> Value {
 pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -> Result<Answer, Complaint> {
     let question = &step.question;
     if said.scope != AllowScope::Once {
-        let what = format!("{} is a step of a workflow: it is answered once", question.id);
+        let what = format!("{} is a workflow step and can only be answered once", question.id);
         return Err(Complaint::usage(what).hint("leave out --for-task and --always"));
     }
     let mut fields: BTreeMap<String, String> = given.iter().cloned().collect();
     if question.fields.is_empty() && !fields.is_empty() {
-        return Err(Complaint::usage(format!("{} asks for yes or no, and has no fields", question.id))
-            .hint("leave out --field; say a word of it with --because"));
+        return Err(Complaint::usage(format!("{} is a yes-or-no approval and has no fields", question.id))
+            .hint("leave out --field; use --because for a comment"));
     }
     if said.allow && output::can_be_asked() {
         for field in question.fields.iter().filter(|field| !given.iter().any(|(name, _)| *name == field.name)) {
@@ -54,7 +54,7 @@ pub(super) fn answer(step: &OpenStep, said: &Said, given: &[(String, String)]) -
     }
     let person = person_answer(said.allow, said.because.clone(), fields.clone());
     question.check(&person, step.chars_at_most).map_err(|why| {
-        Complaint::usage(format!("the answer to {} would not be taken: {why}", question.id))
+        Complaint::usage(format!("{} would reject this answer: {why}", question.id))
             .hint(format!("answer with: {}", command(question)))
     })?;
     let (id, scene, because) = (question.id.clone(), step.scene.clone(), said.because.clone());

@@ -24,18 +24,19 @@ use crate::view::camera::ZOOM;
 #[derive(Args)]
 #[group(id = "window")]
 pub(super) struct Arguments {
-    /// The workspace, made from the starter kit if nothing is there; the current folder if it is one, else ./my-workshop
+    /// The workspace, created from the starter kit if missing; defaults to the current folder if it is one, else
+    /// ./my-workshop
     workspace: Option<PathBuf>,
-    /// The scene to open, by the name of its file
+    /// The scene to open: its file name without .yaml
     #[arg(long)]
     scene: Option<String>,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Begin as the scene file says: forget where everyone stood and what they remember
+    /// Start as the scene file says: forget where agents were and what they remember
     #[arg(long)]
     fresh: bool,
-    /// Width and height of the window, in points; as it was left, or 1280x800
+    /// Width and height of the window, in points; defaults to its last size, or 1280x800
     #[arg(long, value_parser = size)]
     size: Option<(u32, u32)>,
     /// Evening
@@ -44,48 +45,48 @@ pub(super) struct Arguments {
     /// Day
     #[arg(long)]
     light: bool,
-    /// Write a picture of the window into a PNG file instead of opening one; needs no display
+    /// Write a screenshot to a PNG file instead of opening a window; needs no display
     #[arg(long, value_name = "FILE")]
     screenshot: Option<PathBuf>,
-    /// How long the room lives before the picture is drawn, in simulated time
+    /// How long the room runs before the screenshot, in simulated time
     #[arg(long, default_value = "20s", value_parser = humantime::parse_duration, requires = "screenshot")]
     after: Duration,
-    /// Pixels to a point in the picture
+    /// Pixels per point in the screenshot
     #[arg(long, default_value_t = 1.0, value_parser = scale, requires = "screenshot")]
     scale: f32,
-    /// Show what everyone has queued, knows and costs
+    /// Show each agent's queue, memories and costs
     #[arg(long)]
     details: bool,
-    /// What stands in the middle of the picture, and how large: X,Y,ZOOM; the whole room where absent
+    /// The center and zoom of the screenshot: X,Y,ZOOM; defaults to the whole room
     #[arg(long, value_name = "X,Y,ZOOM", value_parser = look_at, requires = "screenshot", allow_hyphen_values = true)]
     look_at: Option<(f32, f32, f32)>,
-    /// Select an agent or an element in the picture, by id; several times for several
+    /// Select an agent or element in the screenshot, by id; repeatable
     #[arg(long, value_name = "ID", requires = "screenshot")]
     select: Vec<String>,
-    /// Open what an element holds in the picture, by id
+    /// Open an element in the screenshot, by id
     #[arg(long, value_name = "ID", requires = "screenshot")]
     open: Option<String>,
-    /// Bring a pane to the front in the picture: files, shelf, graph, inspector, log, knowledge, or a file by its path
+    /// Show a pane in the screenshot: files, shelf, graph, inspector, log, knowledge, or a file by its path
     #[arg(long, value_name = "PANE", requires = "screenshot", value_parser = pane)]
     show: Vec<Tab>,
-    /// Print every command of the window with its keys, without opening one
+    /// Print every command of the window with its keys, and exit
     #[arg(long, conflicts_with = "screenshot")]
     help_keys: bool,
-    /// Print them as JSON
+    /// Print the commands as JSON
     #[arg(long, requires = "help_keys")]
     json: bool,
-    /// Show the conversations in the picture
+    /// Show the conversations in the screenshot
     #[arg(long, requires = "screenshot")]
     talks: bool,
 }
 
 fn look_at(text: &str) -> Result<(f32, f32, f32), String> {
     let numbers: Vec<f32> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
-    let [x, y, zoom] = numbers[..] else { return Err("like 0,120,1.5: X, Y and the zoom".to_owned()) };
+    let [x, y, zoom] = numbers[..] else { return Err("expected X,Y,ZOOM, such as 0,120,1.5".to_owned()) };
     if ZOOM.contains(&zoom) && x.is_finite() && y.is_finite() {
         return Ok((x, y, zoom));
     }
-    Err(format!("the zoom is between {} and {}", ZOOM.start(), ZOOM.end()))
+    Err(format!("the zoom must be between {} and {}", ZOOM.start(), ZOOM.end()))
 }
 
 fn pane(text: &str) -> Result<Tab, String> {
@@ -164,7 +165,7 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
         show: arguments.show.clone(),
     };
     let written = screenshot::write(&mut room, &picture, file);
-    room.close("the picture was drawn");
+    room.close("the screenshot was taken");
     written.map_err(Complaint::failed)?;
     Ok(Ending::Done)
 }
@@ -184,8 +185,9 @@ fn help_keys(as_json: bool) -> Outcome {
 fn look_for_a_display() -> Result<(), Complaint> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(target_os = "linux") && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") {
-        return Err(Complaint::failed("there is no display to open a window on").hint(
-            "let the room live in the terminal with: workshop run, or draw it with: workshop --screenshot room.png",
+        return Err(Complaint::failed("no display is available for the window").hint(
+            "run the room in the terminal with: workshop run, or take a screenshot with: workshop --screenshot \
+                room.png",
         ));
     }
     Ok(())

@@ -33,15 +33,15 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the workflows of the workspace, and runs that are not done
+    /// List workflows and unfinished runs
     List(Listing),
-    /// Say everything that is wrong with a workflow, or with all of them
+    /// Check a workflow, or all of them, for problems
     Check(Checking),
-    /// Run a workflow, and print what it came to
+    /// Run a workflow and print its result
     Run(Box<Running>),
-    /// Go on with a run that failed, was stopped, or waits for you
+    /// Resume a run that failed, was stopped, or waits for you
     Resume(Box<Resuming>),
-    /// Show how far a run is, step by step
+    /// Show the progress of a run, step by step
     Show(Showing),
 }
 
@@ -53,7 +53,7 @@ struct Listing {
 
 #[derive(Args)]
 struct Checking {
-    /// The workflow's file, its name, or nothing for all
+    /// The workflow's file or name; defaults to all
     file: Option<String>,
     #[command(flatten)]
     place: InWorkspace,
@@ -61,9 +61,9 @@ struct Checking {
 
 #[derive(Args)]
 struct Running {
-    /// The workflow's file, or its name
+    /// The workflow's file or name
     file: String,
-    /// What a {variable} of it is; asked on the terminal where absent
+    /// The value of a {variable}; asked on the terminal if missing
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_pair)]
     variables: Vec<(String, String)>,
     #[command(flatten)]
@@ -72,9 +72,9 @@ struct Running {
 
 #[derive(Args)]
 struct Resuming {
-    /// The run, as `list` names it; its number is enough
+    /// The run's id or number from `list`
     run: String,
-    /// What you say to a step that asks you: STEP=yes, STEP=no, STEP.comment=WORD, STEP.FIELD=VALUE
+    /// Your answer to a step: STEP=yes, STEP=no, STEP.comment=TEXT, STEP.FIELD=VALUE
     #[arg(long = "answer", value_name = "STEP=VALUE", value_parser = parse_pair)]
     answers: Vec<(String, String)>,
     #[command(flatten)]
@@ -83,7 +83,7 @@ struct Resuming {
 
 #[derive(Args)]
 struct Showing {
-    /// The run, as `list` names it; its number is enough
+    /// The run's id or number from `list`
     run: String,
     #[command(flatten)]
     place: InWorkspace,
@@ -92,48 +92,48 @@ struct Showing {
 /// How a run is driven.
 #[derive(Args)]
 struct Driving {
-    /// The workspace, if not the current folder
+    /// The workspace; defaults to the current folder
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// The scene, by its file's name without .yaml
+    /// The scene: its file name without .yaml
     #[arg(long)]
     scene: Option<String>,
-    /// Stands in for every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override every agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Stands in for every agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override every agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     model: Option<String>,
     /// 1, 4, 16, or max
     #[arg(long, default_value = "max", value_parser = parse_speed)]
     speed: Speed,
-    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    /// How to handle approvals; by default asks on the terminal, or stops if there is none
     #[arg(long, value_name = "WHAT")]
     on_ask: Option<OnAsk>,
-    /// Let everybody else rest meanwhile: nobody else reads, talks or asks a model
+    /// Let all other agents rest: they do not read, talk or call models
     #[arg(long)]
     only: bool,
-    /// Let work go on that a person paused before the room was closed
+    /// Continue work that was paused before the room was closed
     #[arg(long)]
     unpause: bool,
-    /// Write the result into a file instead of printing it
+    /// Write the result to a file instead of printing it
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write every event as it happens, as JSON Lines: a file, or - for standard output
+    /// Write events as they happen, as JSON Lines: to a file, or - for standard output
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
-    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, questions
+    /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals
     #[arg(long)]
     json: bool,
-    /// Print nothing on standard error but why the run ended, where it did not do what it was asked to
+    /// On standard error, print only why the run failed, if it did
     #[arg(long, short)]
     quiet: bool,
 }
 
 pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     match name.trim() {
-        "" => Err("write NAME=VALUE".to_owned()),
+        "" => Err("expected NAME=VALUE".to_owned()),
         name => Ok((name.to_owned(), value.to_owned())),
     }
 }
@@ -248,8 +248,8 @@ fn check(checking: &Checking) -> Outcome {
     } else if problems.is_empty() {
         output::note(match chosen.len() {
             0 => "there are no workflows",
-            1 => "nothing is wrong with it",
-            _ => "nothing is wrong with them",
+            1 => "no problems",
+            _ => "no problems",
         });
     } else {
         output::result(&problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
@@ -293,8 +293,8 @@ fn variables(workflow: &Workflow, given: &[(String, String)]) -> Result<BTreeMap
     }
     for name in missing(workflow, &variables) {
         if !output::can_be_asked() {
-            let complaint = Complaint::usage(format!("{} wants to know {{{name}}}", workflow.path));
-            return Err(complaint.hint(format!("say it with: --var {name}=…")));
+            let complaint = Complaint::usage(format!("{} needs a value for {{{name}}}", workflow.path));
+            return Err(complaint.hint(format!("set it with: --var {name}=…")));
         }
         let about = workflow.variables.iter().find(|one| one.name == *name).map(|one| one.description.as_str());
         let about = about.filter(|about| !about.is_empty()).map(|about| format!(" ({about})")).unwrap_or_default();

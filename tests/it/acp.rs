@@ -228,11 +228,11 @@ fn no_agent_starts_that_no_person_allowed_exactly_so() {
     let place = Place::new();
     let mut room = place.room(&line("good", "unasked"), "vfs_read", "", "do:say hi");
     let why = failed(&mut room);
-    assert!(why.contains("waits for you to allow it") && why.contains("workshop acp allow"), "{why}");
+    assert!(why.contains("needs your permission") && why.contains("workshop acp allow"), "{why}");
     assert!(processes(&format!("{} good unasked", script().display())).is_empty());
     place.allow(&line("good", "other"));
     let mut room = place.room(&line("good", "unasked"), "vfs_read", "", "do:say hi");
-    assert!(failed(&mut room).contains("waits for you to allow"));
+    assert!(failed(&mut room).contains("needs your permission"));
 }
 
 fn an_agent_that_is_forbidden_meanwhile_is_ended() {
@@ -243,7 +243,7 @@ fn an_agent_that_is_forbidden_meanwhile_is_ended() {
     forbid_peer(&place.environment(), place.workspace.path(), &agent.name).expect("it can be kept");
     assert!(is_gone("good", "forbidden"), "also in the middle of its answer");
     decide(&mut room, true, AllowScope::Once);
-    assert!(ended_or_failed(&mut room).contains("waits for you to allow"));
+    assert!(ended_or_failed(&mut room).contains("needs your permission"));
 }
 
 fn ended_or_failed(room: &mut Workshop) -> String {
@@ -433,12 +433,12 @@ fn what_it_tells_of_tokens_and_cost_is_booked() {
 fn agents_that_misbehave_are_told_in_time_and_leave_nothing() {
     for (mode, words) in [
         ("mute", "sent nothing for 2 s"),
-        ("endless", "longer than any honest one"),
+        ("endless", "too long"),
         ("babble", "does not speak the Agent Client Protocol"),
-        ("flood", "more than an answer may hold"),
+        ("flood", "a response that is too large"),
         ("version", "answered with an error"),
         ("gone", "no such model"),
-        ("login", "wants you to log in first"),
+        ("login", "needs you to log in first"),
         ("nolimit", "its own limit of requests"),
         ("stubborn", "sent nothing for 2 s"),
     ] {
@@ -645,14 +645,14 @@ fn a_mode_in_which_it_asks_less_asks_a_person_first() {
     asked(&mut room);
     decide(&mut room, false, AllowScope::Once);
     let why = failed(&mut room);
-    assert!(why.contains("works only in its mode"), "{why}");
+    assert!(why.contains("only works in its mode"), "{why}");
 }
 
 fn an_agent_that_goes_into_such_a_mode_by_itself_is_stopped() {
     let place = Place::new();
     let mut room = place.choosing("modes", "beyond", "mode: plan", "do:switch bypassPermissions\ndo:say done");
     let why = failed(&mut room);
-    assert!(why.contains("went by itself into its mode “Bypass Permissions”"), "{why}");
+    assert!(why.contains("switched by itself to its mode “Bypass Permissions”"), "{why}");
     drop(room);
     assert!(is_gone("modes", "beyond"));
 }

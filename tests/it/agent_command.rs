@@ -202,8 +202,8 @@ fn the_history_goes_on_and_is_cleared() {
     assert_eq!(other, "Third.\n");
     assert_eq!(contents(&history(folder.path(), "weather/sessions/work/history.json")), ["Three?", "Third."]);
     let listed = answer(folder.path(), "weather", &["--prompt", "/session"]);
-    assert!(listed.contains("main  (this one)\nwork"), "{listed}");
-    assert!(say("/clear").contains("is empty"));
+    assert!(listed.contains("main  (current)\nwork"), "{listed}");
+    assert!(say("/clear").contains("Cleared"));
     assert_eq!(history(folder.path(), MAIN), [] as [Value; 0]);
     assert_eq!(say("Four?"), "Fourth.\n");
     assert_eq!(contents(&history(folder.path(), MAIN)), ["Four?", "Fourth."]);
@@ -215,7 +215,7 @@ fn how_it_ends_is_said_by_the_exit_code() {
     let (code, printed, told) = talk(folder.path(), "weather", &["--prompt", "Hello?"]);
     assert_eq!((code, printed.as_str()), (Some(1), ""), "{told}");
     assert!(told.contains("error: "), "{told}");
-    for (path, said) in [("nowhere", "nowhere"), (".", "agent.mdx"), ("script.yaml", "no agent")] {
+    for (path, said) in [("nowhere", "nowhere"), (".", "agent.mdx"), ("script.yaml", "not an agent file")] {
         let (code, printed, told) = talk(folder.path(), path, &["--prompt", "Hello?"]);
         assert_eq!((code, printed.as_str()), (Some(2), ""), "{path}: {told}");
         assert!(told.contains(said) && told.contains("hint: "), "{path}: {told}");

@@ -218,10 +218,10 @@ fn a_talk_from_its_start_to_its_end() {
 
     // Twice, it leaves.
     terminal.says("/clear");
-    terminal.until_shown("The session main is empty now.");
+    terminal.until_shown("Cleared the session main.");
     terminal.until_asked();
     terminal.key("C-c");
-    terminal.until_shown("Ctrl-C once more leaves");
+    terminal.until_shown("press Ctrl-C again to exit");
     terminal.key("C-c");
     terminal.until_shown("ended with 0");
 }

@@ -149,7 +149,7 @@ fn a_question_is_decided_once_whoever_answers() {
     succeed(room.path(), &["approvals", "refuse", &id]);
     let again = output(room.path(), &["approvals", "allow", &id]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("refused"), "the first answer counts");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("refused"), "only the first answer counts");
     assert_eq!(output(room.path(), &["approvals", "allow", "999-1-0-abcd"]).status.code(), Some(2));
     succeed(room.path(), &GO_ON);
     assert_eq!(artifact(room.path()), None);
@@ -179,7 +179,7 @@ fn a_later_task_of_the_same_agent_says_what_it_waits_for() {
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(4), "{told}");
     assert!(told.contains(&id) && told.contains("write artifacts/a.md"), "{told}");
-    assert!(told.contains("unfinished work goes on") && told.contains("Write it down"), "{told}");
+    assert!(told.contains("continuing unfinished work") && told.contains("Write it down"), "{told}");
     let events = json_lines(&succeed(room.path(), &["export", "--run", "last", "--events", "-"]));
     let waits = |event: &&Value| event["type"] == "warning" && event["data"]["approval"] == id.as_str();
     assert_eq!(events.iter().filter(waits).count(), 1, "the log says it, too");

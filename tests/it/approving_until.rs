@@ -126,7 +126,10 @@ fn told(room: &mut Workshop) -> String {
 fn until_a_time_an_agent_is_not_asked_about_and_then_it_is() {
     let mut room = asking();
     let text = known(&mut room);
-    assert!(text.contains("for: until end of day: Until the end of the day, Lead and whom it starts may"), "{text}");
+    assert!(
+        text.contains("for: until end of day: Until the end of the day, Lead and agents that it starts may"),
+        "{text}"
+    );
     change(&mut room, &marked(&text, "until 18:00"));
     assert!(!is_open(&mut room), "{}", told(&mut room));
     finish(&mut room);
@@ -153,7 +156,7 @@ fn a_time_that_is_over_or_unknown_is_no_answer() {
     let mut room = asking();
     let text = known(&mut room);
     for (reach, why) in
-        [("until 13:00", "is over"), ("until soon", "is no time"), ("until 9000-01-01T00:00", "31 days")]
+        [("until 13:00", "it is already"), ("until soon", "is not a valid time"), ("until 9000-01-01T00:00", "31 days")]
     {
         change(&mut room, &marked(&text, reach));
         assert!(is_open(&mut room), "{reach}");
@@ -269,7 +272,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
         if keeps_in {
             continue;
         }
-        assert!(told(&mut room).contains("while a program ran"), "{}", told(&mut room));
+        assert!(told(&mut room).contains("while an unconfined program was running"), "{}", told(&mut room));
         room.advance(10.0);
         change(&mut room, &format!("{}\nA word of the person's.\n", marked(&text, "once")));
         assert!(is_open(&mut room), "the same mark is still nobody's");
@@ -282,7 +285,7 @@ fn a_mark_that_appears_while_a_program_is_free_is_not_the_persons() {
 fn a_file_that_is_renamed_or_edited_by_two_is_answered_once() {
     let mut room = asking();
     let text = known(&mut room);
-    // Renamed by a person, who goes on in the new file: it is no file of approvals, and the question is asked anew.
+    // Renamed by a person, who goes on in the new file: it is not a file of approvals, and the question is asked anew.
     room.push(FileChanged::new(FILE, FileContent::Removed));
     room.push(FileChanged::new("tasks/old.task.md", FileContent::Text(marked(&text, "once"))));
     room.advance(0.5);

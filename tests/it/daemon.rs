@@ -214,10 +214,10 @@ fn who_watches_beside_an_owner_takes_over_when_that_one_is_killed() {
             .unwrap();
     let mut lines = BufReader::new(standby.stderr.take().unwrap()).lines().map_while(Result::ok);
     let mut wait_for = |words: &str| lines.find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}"));
-    assert!(wait_for("waits to take over").contains(&running.child.id().to_string()));
+    assert!(wait_for("waiting to take over").contains(&running.child.id().to_string()));
     let killed = Instant::now();
     running.kill();
-    wait_for("this acts");
+    wait_for("taking over");
     assert!(killed.elapsed() < Duration::from_secs(5), "{:?}", killed.elapsed());
     let until = Instant::now() + Duration::from_secs(30);
     while !fs::read_to_string(room.path().join(FILE)).is_ok_and(|text| text.contains("pending"))

@@ -139,7 +139,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
     let told = all(&problems);
     assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
-    assert!(told.contains("were copied into a new history; the rest is missing there"), "{told}");
+    assert!(told.contains("were copied into a new history; the rest is lost"), "{told}");
     assert!(told.contains("goes on from tick") || told.contains("agents begin as the scene file says"), "{told}");
     assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
     let first = room.app.world().resource::<agent_workshop::log::EventLog>().next_seq().0;
@@ -189,10 +189,10 @@ fn scenes_that_cannot_be_used_are_told() {
             .map_err(|error| error.to_string())
     };
     let told = open(Some("studio")).unwrap_err();
-    assert!(told.contains("is a folder where a scene should be"), "{told}");
+    assert!(told.contains("is a folder where a scene file should be"), "{told}");
     let (opened, told) = open(None).unwrap();
     assert!(
-        opened != starter::STARTER_SCENE && told.contains("is a folder where a scene should be"),
+        opened != starter::STARTER_SCENE && told.contains("is a folder where a scene file should be"),
         "{opened}: {told}"
     );
     #[cfg(unix)]
@@ -200,8 +200,8 @@ fn scenes_that_cannot_be_used_are_told() {
         fs::remove_dir(&scene).unwrap();
         std::os::unix::fs::symlink("nowhere.yaml", &scene).unwrap();
         let told = open(Some("studio")).unwrap_err();
-        assert!(told.contains("leads nowhere"), "{told}");
-        assert!(open(None).unwrap().1.contains("leads nowhere"));
+        assert!(told.contains("is a broken link"), "{told}");
+        assert!(open(None).unwrap().1.contains("is a broken link"));
     }
 }
 
@@ -241,7 +241,7 @@ fn another_scene_of_a_damaged_history_goes_on_where_it_was_too() {
     beside.execute_batch("UPDATE numbers SET reserved = 9223372036854775807").unwrap();
     drop(beside);
     let (room, problems) = Room::open(&options(folder.path())).unwrap();
-    assert!(all(&problems).contains("everything in it could be read"), "{}", all(&problems));
+    assert!(all(&problems).contains("all of it was readable"), "{}", all(&problems));
     assert_eq!(tick(&room), 400);
     room.close("done", |_| {}).unwrap();
     let (room, problems) = Room::open(&newsroom).unwrap();
@@ -277,7 +277,7 @@ fn doctor_says_that_a_damaged_history_is_damaged_and_what_to_do() {
     let spoiled = fs::read(&path).unwrap();
     let (code, said) = doctor();
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("damaged") && said.contains("to do: open the workspace"), "{said}");
+    assert!(said.contains("damaged") && said.contains("fix: open the workspace"), "{said}");
     assert!(!said.contains("ok       history"), "{said}");
     assert_eq!(fs::read(&path).unwrap(), spoiled, "looking changes nothing");
     succeed(folder.path(), &["run", "--ticks", "30", "--speed", "max"]);
@@ -369,7 +369,7 @@ fn a_workspace_that_may_not_be_written_is_read_and_left_as_it_is() {
         }
         let (code, _, errors) = of_reader(&["run", "--ticks", "30", "--speed", "max"]);
         assert_eq!(code, Some(1), "{errors}");
-        assert!(errors.contains("Permission denied") && errors.contains(".workshop/ may be written"), "{errors}");
+        assert!(errors.contains("Permission denied") && errors.contains(".workshop/ is writable"), "{errors}");
         assert_eq!(everything_in(folder.path()), before, "nothing is changed");
         set_writable(folder.path(), true);
     }

@@ -377,9 +377,9 @@ fn a_command_compares_by_the_same_model() {
     assert!(told["model"].as_str().is_some_and(|model| model.starts_with("openai:letters")), "{told}");
     let doctor = workshop(folder.path(), &["doctor"]).output().unwrap();
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(doctor.contains("memories are compared by") && doctor.contains("openai:letters"), "{doctor}");
+    assert!(doctor.contains("memory search") && doctor.contains("openai:letters"), "{doctor}");
     write(folder.path(), "settings.yaml", "knowledge: { embedder: \"anthropic:x\" }\n");
     let wrong = workshop(folder.path(), &["doctor"]).output().unwrap();
     let wrong = String::from_utf8_lossy(&wrong.stdout).into_owned();
-    assert!(wrong.contains("anthropic has no models of embeddings"), "{wrong}");
+    assert!(wrong.contains("anthropic has no embedding models"), "{wrong}");
 }

@@ -61,7 +61,7 @@ const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (DONE, "", &[], 0, "done", ""),
     (FAILS, "", &[], 1, "failed", "no such key"),
     (IN_CIRCLES, "", &[], 3, "limited", "without progress"),
-    (SLOW, "", &["--for", "20s"], 3, "limited", "over before the task was finished"),
+    (SLOW, "", &["--for", "20s"], 3, "limited", "reached before the task was finished"),
     (DONE, "kernel: { activations_at_most: 0 }\n", &[], 1, "failed", "refused"),
 ];
 
@@ -189,10 +189,10 @@ fn unfinished_work_is_told_when_it_is_left_and_when_it_goes_on() {
     let room = room(SLOW, "");
     let (code, _, told) = task(room.path(), &["--for", "20s"]);
     assert_eq!(code, Some(3));
-    assert!(told.contains("goes on when this workspace is opened again") && told.contains("Do it"), "{told}");
+    assert!(told.contains("continues when this workspace is next opened") && told.contains("Do it"), "{told}");
     let (code, _, told) = task(room.path(), &["--for", "20s"]);
     assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("unfinished work goes on") && told.contains("has this very task already"), "{told}");
+    assert!(told.contains("continuing unfinished work") && told.contains("already has this task"), "{told}");
     assert!(told.contains("workshop run --scene test --provider") || told.contains("--resume act-"), "{told}");
     let on = ["run", "--until", "idle", "--speed", "max", "--provider", "scripted:script.yaml"];
     let results = succeed(room.path(), &on);

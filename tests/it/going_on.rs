@@ -67,7 +67,7 @@ fn a_task_comes_from_words_a_file_or_standard_input() {
     child.stdin.take().unwrap().write_all(b"Another haiku, please.").unwrap();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), "Five, seven, five.\n");
-    for (wrong, said) in [("@none.md", "none.md"), ("-", "says nothing")] {
+    for (wrong, said) in [("@none.md", "none.md"), ("-", "standard input is empty")] {
         let (code, _, told) = run(room.path(), &["--agent", "lead", "--task", wrong]);
         assert_eq!(code, Some(2), "{told}");
         assert!(told.contains(said), "{told}");
@@ -152,14 +152,21 @@ fn an_interrupt_says_how_to_go_on() {
     let ended = child.wait_with_output().unwrap();
     let told = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{told}");
-    assert!(told.contains("go on with: workshop run --provider scripted:") && told.contains("--resume act-"), "{told}");
+    assert!(
+        told.contains("continue with: workshop run --provider scripted:")
+            && told.contains(
+                "--resume \
+        act-"
+            ),
+        "{told}"
+    );
 }
 
 fn a_model_stands_in_for_everybody() {
     let room = room(SCRIPT);
     let ended = output(room.path(), &["run", "--ticks", "1", "--model", "gpt-x"]);
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(ended.status.code() == Some(2) && told.contains("does not go with offline"), "{told}");
+    assert!(ended.status.code() == Some(2) && told.contains("cannot be used with offline"), "{told}");
     succeed(room.path(), &["run", "--ticks", "1", "--speed", "max", "--provider", "ollama", "--model", "llama3:8b"]);
     let events = succeed(room.path(), &["export", "--run", "last", "--events", "-"]);
     assert!(events.contains("\"provider\":\"ollama:llama3:8b\""), "{}", events.lines().next().unwrap_or_default());

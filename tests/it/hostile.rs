@@ -226,7 +226,7 @@ pub fn a_workspace_that_wants_the_key() {
         let asked = asking::hear(&worker);
         assert_eq!(asked.effort.attempts, 0, "nobody was asked");
         let failure = asked.failure();
-        assert!(failure.what.contains("you have not allowed that"), "{failure:?}");
+        assert!(failure.what.contains("you have not allowed it"), "{failure:?}");
         assert!(failure.remedy.contains("workshop allow-address"), "{failure:?}");
     }
 }
@@ -410,7 +410,7 @@ pub fn explanations_that_are_no_text() {
         });
         let failure = server.ask().failure();
         assert_eq!(failure.kind, FailureKind::Rejected);
-        assert!(failure.what.ends_with(": what it says of it is no text"), "{}", failure.what);
+        assert!(failure.what.ends_with(": its value is not text"), "{}", failure.what);
     }
 }
 

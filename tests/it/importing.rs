@@ -100,8 +100,8 @@ fn every_file_of_three_collections_is_an_agent_as_its_author_meant_it() {
     let of_all: Vec<&Problem> = problems.iter().filter(|problem| problem.place == "agents").collect();
     assert_eq!(of_all.len(), 3, "{of_all:?}");
     assert!(of_all.iter().any(|note| note.what.contains("ask for tools that are not here: Bash (")), "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("anthropic, which has no key here")), "{of_all:?}");
-    assert!(of_all.iter().any(|note| note.what.contains("go by their folder's name as well")), "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("anthropic, which has no key;")), "{of_all:?}");
+    assert!(of_all.iter().any(|note| note.what.contains("have their folder name in the id")), "{of_all:?}");
 }
 
 fn an_import_says_what_it_would_do_and_then_does_it() {
@@ -187,7 +187,7 @@ fn the_doctor_names_a_model_that_nobody_has() {
         fs::write(workspace.path().join(format!("agents/{name}.md")), text).unwrap();
     }
     let told = String::from_utf8(output(workspace.path(), &["doctor"]).stdout).unwrap();
-    let about: Vec<&str> = told.lines().filter(|line| line.contains("is not known to have a model")).collect();
+    let about: Vec<&str> = told.lines().filter(|line| line.contains("has no known model")).collect();
     assert_eq!(about.len(), 1, "{told}");
     assert!(about[0].contains("agents/a.md:3") && about[0].contains("gpt-99-turbo"), "{}", about[0]);
 }

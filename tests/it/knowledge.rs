@@ -81,11 +81,11 @@ fn a_memory_is_shown_with_where_it_is_from() {
     assert_eq!(shown["source"]["record"], 42, "{shown}");
     assert_eq!(shown["edges"][0]["relation"], "contradicts", "{shown}");
     let plain = succeed(room.path(), &["knowledge", "show", "k-2"]);
-    assert!(plain.contains("everybody's, from bob") && plain.contains("contradicts this"), "{plain}");
+    assert!(plain.contains("shared, from bob") && plain.contains("contradicts this"), "{plain}");
     let wrong = output(room.path(), &["knowledge", "show", "k-9"]);
     assert_eq!(wrong.status.code(), Some(2));
     let several = output(room.path(), &["knowledge", "show", "k-"]);
-    assert!(String::from_utf8_lossy(&several.stderr).contains("give more of the id"));
+    assert!(String::from_utf8_lossy(&several.stderr).contains("use a longer prefix of the id"));
 }
 
 fn forgetting_takes_out_one_line_and_asks_for_what_is_pinned() {
@@ -108,7 +108,7 @@ fn a_broken_line_is_told_and_everything_else_works() {
     write(room.path(), "memory/knowledge/ada.md", &broken);
     let listed = output(room.path(), &["knowledge", "list", "--json"]);
     let told = String::from_utf8_lossy(&listed.stderr).into_owned();
-    assert!(told.contains("memory/knowledge/ada.md:6: kind: \"fat\" is none of"), "{told}");
+    assert!(told.contains("memory/knowledge/ada.md:6: kind: \"fat\" is not one of"), "{told}");
     assert!(told.contains("memory/knowledge/ada.md:7: the id k-1 stands on two lines"), "{told}");
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(ids(&listed).len(), 5, "{listed}");

@@ -371,7 +371,7 @@ fn where_what_is_known_cannot_be_read_nobody_waits_for_it() {
     assert!(problems.iter().any(|problem| problem.to_string().contains("memory/knowledge")), "{problems:?}");
     studio.task("ada", "Which port do I start the preview on?");
     settle(&mut studio);
-    assert!(studio.results()[0].contains("what is known cannot be read in this run"), "{:?}", studio.results());
+    assert!(studio.results()[0].contains("memories cannot be read in this run"), "{:?}", studio.results());
     assert_eq!(studio.read("memory/knowledge"), "no folder");
 }
 

@@ -59,13 +59,13 @@ fn a_workspace_is_asked_for_where_it_wants_only_once_the_person_allowed_it() {
     };
     let live = ["run", "--scene", "newsroom", "--for", "20s", "--speed", "max", "--json"];
     let (said, result) = told(&run(&live));
-    assert!(said.contains("you have not allowed that") && said.contains("workshop allow-address"), "{said}");
+    assert!(said.contains("you have not allowed it") && said.contains("workshop allow-address"), "{said}");
     assert_eq!(result["calls"], 0, "nobody was asked: {result}");
     let doctor = |run: Output| String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(doctor(run(&["doctor"])).contains("allow-address https://models.invalid"));
     assert!(run(&["allow-address", "https://models.invalid/v1", "."]).status.success());
     let now = doctor(run(&["doctor"]));
-    assert!(now.contains("OPENAI_API_KEY is set; asked at https://models.invalid/v1/"), "{now}");
+    assert!(now.contains("OPENAI_API_KEY is set; uses https://models.invalid/v1/"), "{now}");
     assert!(!fs::read_dir(folder).unwrap().flatten().any(|entry| entry.file_name() == "allowed-addresses.yaml"));
 }
 
@@ -257,10 +257,10 @@ fn a_failing_model_is_said_once_with_why_and_what_to_do() {
     let silent = Server::start(|stream, _, _| drop(std::io::Read::read(stream, &mut [0])));
     let cases: [(&str, Vec<(&str, &str)>, &str, &str); 7] = [
         ("openai", vec![], "there is no key for openai", "set OPENAI_API_KEY"),
-        ("openai", vec![("OPENAI_BASE_URL", &bad_key.url)], "it refuses the key", "set OPENAI_API_KEY"),
+        ("openai", vec![("OPENAI_BASE_URL", &bad_key.url)], "the key was rejected", "set OPENAI_API_KEY"),
         ("openai", vec![("OPENAI_BASE_URL", &nobody)], "no server listens there", "start the server"),
         ("openai:gpt-none", vec![("OPENAI_BASE_URL", &no_model.url)], "no model \"gpt-none\"", "has the model"),
-        ("openai", vec![("OPENAI_BASE_URL", &busy.url)], "too many questions", "wait a while"),
+        ("openai", vec![("OPENAI_BASE_URL", &busy.url)], "too many requests", "wait, lower gateway.max_concurrent"),
         ("openai", vec![("OPENAI_BASE_URL", &broken.url)], "answered 503", "try again later"),
         ("openai", vec![("OPENAI_BASE_URL", &silent.url)], "sent nothing", "gateway.total_timeout_secs"),
     ];

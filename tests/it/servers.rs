@@ -219,7 +219,7 @@ fn a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack() {
     place.allow(&server);
     let failure = place.connect(server).err().expect("there is no such server");
     assert!(failure.what.contains("/nowhere/server.py"), "{failure:?}");
-    assert!(failure.remedy.contains("beyond the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
+    assert!(failure.remedy.contains("outside the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
 }
 
 fn servers_that_misbehave_are_told_in_time_and_leave_nothing() {
@@ -356,7 +356,7 @@ fn a_stream_of_events_that_misbehaves_is_told() {
     assert!(elsewhere.what.contains("another server"), "{elsewhere:?}");
     let nowhere =
         fails("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\r\n\r\n");
-    assert!(nowhere.what.contains("where messages go"), "{nowhere:?}");
+    assert!(nowhere.what.contains("where to send messages"), "{nowhere:?}");
     let page = fails("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi");
     assert!(page.what.contains("stream of events"), "{page:?}");
     let refused = fails("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
@@ -539,7 +539,7 @@ fn a_person_answers_what_a_server_asks_in_the_middle_of_a_call() {
     let form = |branch: &str| json!({ "branch": branch }).as_object().cloned().unwrap_or_default();
     assert!(approval.misfit(&form("")).is_some() && approval.misfit(&form("main")).is_none());
     live.push(approval.fill(form(""), None));
-    live.until(10.0, "warning", |event| event["data"]["what"].to_string().contains("does not fit"));
+    live.until(10.0, "warning", |event| event["data"]["what"].to_string().contains("does not match"));
     live.push(approval.fill(form("main"), None));
     live.until(60.0, "complete", |_| true);
     assert!(
@@ -652,7 +652,7 @@ fn a_description_that_changes_is_told() {
     let stays = "gate:\n  mcp: { \"mcp:odd:*\": allow }\nmcp:\n  idle_secs: 86400\n";
     let mut room = room(&place, "changing", stays);
     let until = Instant::now() + PATIENCE;
-    let is_told = |event: &&Value| event["data"]["what"].to_string().contains("otherwise than when");
+    let is_told = |event: &&Value| event["data"]["what"].to_string().contains("has changed the descriptions of tools");
     let told = loop {
         room.tick();
         if let Some(told) = room.events("warning").into_iter().find(is_told) {

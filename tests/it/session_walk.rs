@@ -97,7 +97,7 @@ fn a_session_is_begun_and_gone_on_with_by_pumps() {
     let broken = read(room.path(), TALK);
     let (code, calls, told) = pump(room.path());
     assert_eq!((code, calls), (0, 0), "{told}");
-    assert!(told.contains("talk.session.yaml") && told.contains("no YAML"), "{told}");
+    assert!(told.contains("talk.session.yaml") && told.contains("invalid YAML"), "{told}");
     assert_eq!(read(room.path(), TALK), broken);
     write(room.path(), TALK, &broken.replace("content: \"And?", "content: And?"));
     assert_eq!(pump(room.path()).1, 1);

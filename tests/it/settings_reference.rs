@@ -14,9 +14,9 @@ use crate::cases;
 
 const HEAD: &str = "# Settings
 
-Every section and key of `settings.yaml`, with its default. A scene may say the same under `settings:`, which counts in
-that scene. Changes count while the room runs. A key that there is not, or a value that does not fit, is told with its
-line; the last good value stays, and where a key limits something, the limit stays as strict as it could have been meant.
+Every section and key of `settings.yaml`, with its default. A scene can override any of them under `settings:`.
+Changes apply while the room runs. An unknown key or invalid value is reported with its line; the last good value
+stays in use, and a limit stays as strict as it could have been meant.
 
 ```yaml
 gateway: { provider: openai, model: gpt-4o-mini }
@@ -66,7 +66,7 @@ fn reference(structs: &[Described]) -> String {
                 "mcp_servers" => "[MCP servers](agents.md#mcp-servers)",
                 _ => "[what it costs](trust.md#what-it-costs)",
             };
-            let _ = writeln!(page, "\nAny name may stand here; see {about}.");
+            let _ = writeln!(page, "\nAny name is allowed here; see {about}.");
             continue;
         }
         let described = structs

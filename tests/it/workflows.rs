@@ -213,7 +213,7 @@ fn an_agent_that_leaves_or_is_renamed_fails_its_step_with_words() {
     room.edit("agents/examiner.md", "You work otherwise.\n");
     let run = over(&mut room);
     let (reviewed, why) = status(&run, "review");
-    assert!(reviewed == StepStatus::Failed && why.contains("no agent and no profile \"reviewer\""), "{why}");
+    assert!(reviewed == StepStatus::Failed && why.contains("no such agent or profile: \"reviewer\""), "{why}");
     assert_eq!(status(&run, "research").0, StepStatus::Done, "what was done is kept");
     // A person puts it right, and the run goes on with what is left.
     room.edit("agents/reviewer.md", "You work.\n");
@@ -300,9 +300,9 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
     let setup = setup(SCRIPT).file("workflows/circle.md", circle).file("workflows/itself.md", itself);
     let mut room = setup.open();
     for (workflow, part) in [
-        ("research-pipeline", "it is not said what topic is"),
+        ("research-pipeline", "topic has no value"),
         ("circle", "in a circle: "),
-        ("itself", "a part of itself: workflows/itself.md → workflows/itself.md"),
+        ("itself", "includes itself: workflows/itself.md → workflows/itself.md"),
         ("nowhere", "there is no workflow \"nowhere\""),
     ] {
         start(&mut room, workflow, &[]);
@@ -557,7 +557,7 @@ fn a_step_of_a_person_is_answered_as_an_approval_once() {
     }
     assert_eq!(workshop(&["approvals", "allow", "wf-1", "--because", "short"]).0, 0, "its beginning is enough");
     let (code, _, why) = workshop(&["approvals", "refuse", &id]);
-    assert!(code == 2 && why.contains("answered already: allowed"), "{why}");
+    assert!(code == 2 && why.contains("already answered: allowed"), "{why}");
     // Another process takes the answer in, and asks the next.
     let (code, _, why) = workshop(&["run", "--until", "idle", "--provider", &provider]);
     assert!(code == 4 && why.contains("step form of the workflow Ask asks you for budget: How much?"), "{code}: {why}");

@@ -50,10 +50,14 @@ def answer(session, text):
         say(session, f"{at}:{time.time_ns()} " if gap else f"{at} ")
         time.sleep(gap / 1000)
     place = os.path.join(sessions[session], "artifacts")
+    # What is said between two writes belongs to the turn before.
+    took_each = ""
     for at in range(writes):
         own = took(by_itself, f"{place}/own.md", str(at))
         ours = took(through_the_room, session, f"{place}/ours.md", str(at))
-        say(session, f"own={own:.3f} ours={ours:.3f} ")
+        took_each += f"own={own:.3f} ours={ours:.3f} "
+    if took_each:
+        say(session, took_each)
 
 
 for line in sys.stdin:

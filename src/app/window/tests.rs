@@ -715,7 +715,7 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     house.frames();
     assert_eq!(there(&house), [false, true, true]);
     let told = |house: &House, words: &str| house.state.notices.outcomes().iter().any(|told| told.text.contains(words));
-    assert!(told(&house, "'artifacts/tea.md' was changed meanwhile"), "{:?}", house.state.notices.outcomes());
+    assert!(told(&house, "'artifacts/tea.md' was changed in the meantime"), "{:?}", house.state.notices.outcomes());
     assert!(told(&house, "'artifacts/cup.png' stays"), "{:?}", house.state.notices.outcomes());
     house.act(Command::Redo);
     house.frames();
@@ -775,9 +775,9 @@ fn what_is_wrong_with_the_history_is_a_notice_for_as_long_as_it_is_so() {
     let (database, away) = (house.folder.path().join(".workshop/workshop.db"), house.folder.path().join("away.db"));
     fs::rename(&database, &away).expect("it can be moved");
     fs::write(&database, "of somebody else").expect("files can be written");
-    notices_until(&mut house, "another one in its place", &|told| told.contains("has made a new one"));
+    notices_until(&mut house, "another one in its place", &|told| told.contains("created a new one"));
     fs::rename(&away, &database).expect("it can be moved back");
-    notices_until(&mut house, "put back, all is well", &|told| !told.contains("has made a new one"));
+    notices_until(&mut house, "put back, all is well", &|told| !told.contains("created a new one"));
     fs::remove_dir_all(house.folder.path().join(".workshop")).expect("it can be removed");
-    notices_until(&mut house, "written anew", &|told| told.contains("was written anew"));
+    notices_until(&mut house, "written anew", &|told| told.contains("was written again"));
 }

@@ -23,8 +23,8 @@ impl AgentPlace {
     pub(super) fn of(path: &Path) -> Result<Self, Complaint> {
         let shown = path.display();
         let full = path.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Complaint::usage(format!("there is no file and no folder {shown}"))
-                .hint("name an agent's file, or the folder that has its agent.mdx"),
+            std::io::ErrorKind::NotFound => Complaint::usage(format!("no such file or folder: {shown}"))
+                .hint("name an agent file, or a folder with an agent.mdx"),
             _ => Complaint::usage(format!("{shown}: {error}")),
         })?;
         let document = if full.is_dir() { document_in(&full, path)? } else { full };
@@ -37,8 +37,8 @@ impl AgentPlace {
         let alone = document.parent().and_then(|folder| Some((folder, path_in(folder, &document)?)));
         match alone.filter(|(_, file)| is_agent_at_top(file)) {
             Some((folder, file)) => Ok(Self { workspace: folder.to_owned(), file }),
-            None => Err(Complaint::usage(format!("{shown} is no agent's file, and no workspace has it as one"))
-                .hint("put it into agents/ of a workspace, or call it agent.md or agent.mdx in a folder of its own")),
+            None => Err(Complaint::usage(format!("{shown} is not an agent file of any workspace"))
+                .hint("move it into agents/ of a workspace, or name it agent.md or agent.mdx in its own folder")),
         }
     }
 
@@ -78,10 +78,10 @@ fn document_in(folder: &Path, named: &Path) -> Result<PathBuf, Complaint> {
     others.sort_unstable();
     match others.as_slice() {
         [one] => Ok(folder.join(one)),
-        [] => Err(Complaint::usage(format!("{} is no agent: it has no agent.mdx", named.display()))
-            .hint("write one, or name the file of an agent of a workspace, such as agents/ada.md")),
-        several => Err(Complaint::usage(format!("{} has several agents", named.display()))
-            .hint(format!("name the file of one of them: {}", several.join(", ")))),
+        [] => Err(Complaint::usage(format!("{} is not an agent: it has no agent.mdx", named.display()))
+            .hint("create one, or name an agent file of a workspace, such as agents/ada.md")),
+        several => Err(Complaint::usage(format!("{} contains several agents", named.display()))
+            .hint(format!("name one of their files: {}", several.join(", ")))),
     }
 }
 

@@ -101,7 +101,7 @@ impl History {
     pub(super) fn read(sessions: &Path, session: &str) -> Result<Self, Complaint> {
         let path = Self::path(sessions, session);
         let shown = path.display().to_string();
-        let hint = "correct the file, or move it away: the session begins anew then";
+        let hint = "fix the file, or move it away to start the session over";
         let text = match fs::metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { path, entries: Vec::new() }),
             Ok(found) if found.len() > BYTES_AT_MOST => {
@@ -112,7 +112,7 @@ impl History {
             }
         };
         let entries = if text.trim().is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&text) };
-        let unreadable = |error| Complaint::failed(format!("{shown} is no history: {error}")).hint(hint);
+        let unreadable = |error| Complaint::failed(format!("{shown} is not a valid history: {error}")).hint(hint);
         Ok(Self { path, entries: entries.map_err(unreadable)? })
     }
 

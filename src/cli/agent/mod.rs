@@ -41,22 +41,22 @@ pub(super) struct Arguments {
     /// An agent's file, or a folder with an agent.mdx
     #[arg(value_name = "FILE_OR_DIR")]
     path: PathBuf,
-    /// Say this, print the answer alone, and end; - for standard input, @FILE for a file
+    /// Send this prompt, print only the answer, and exit; - reads standard input, @FILE a file
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The session to talk on in: letters, digits, -, _ and .
+    /// The session to continue: letters, digits, -, _ and .
     #[arg(long, value_name = "ID", default_value = "main", value_parser = parse_session)]
     session: String,
-    /// Stands in for the agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
+    /// Override the agent's provider: offline, scripted:FILE, gemini, openai, anthropic, ollama
     #[arg(long)]
     provider: Option<String>,
-    /// Stands in for the agent's model: a model of the provider, or PROVIDER:MODEL
+    /// Override the agent's model: a model of the provider, or PROVIDER:MODEL
     #[arg(long)]
     model: Option<String>,
-    /// What becomes of a question to a person; asked on the terminal where absent, in a pipe the same as stop
+    /// How to handle approvals; by default asks on the terminal, or stops if there is none
     #[arg(long, value_name = "WHAT")]
     on_ask: Option<OnAsk>,
-    /// Print what happens as JSON Lines instead of the answer: turns, messages as they come, tool calls and results
+    /// Print events as JSON Lines instead of the answer: turns, streamed messages, tool calls and results
     #[arg(long, requires = "prompt")]
     json: bool,
 }
@@ -65,8 +65,8 @@ pub(super) fn agent(arguments: &Arguments) -> Outcome {
     let place = AgentPlace::of(&arguments.path)?;
     let prompt = arguments.prompt.as_deref().map(given::task_words).transpose()?;
     if prompt.is_none() && !output::can_be_asked() {
-        let complaint = Complaint::usage("nobody can type here, and nothing is asked");
-        return Err(complaint.hint("ask with --prompt TEXT, or --prompt - for what stands on standard input"));
+        let complaint = Complaint::usage("standard input is not a terminal, and there is no prompt");
+        return Err(complaint.hint("use --prompt TEXT, or --prompt - to read standard input"));
     }
     let options = TalkOptions {
         place,
@@ -152,7 +152,7 @@ fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Ver
         After::Told(text) => output::result(&text)?,
         After::Leave => {}
         After::Reopen(_) => {
-            let complaint = Complaint::usage(format!("{command} is about what comes after it, and nothing does here"));
+            let complaint = Complaint::usage(format!("{command} cannot be used with --prompt"));
             return Err(complaint.hint("use --session ID or --model MODEL"));
         }
     }
@@ -181,7 +181,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
             return Ok(Ending::Done);
         };
         let before = talk.options.clone();
-        let read = talk.close("opened anew")?;
+        let read = talk.close("reopened")?;
         talk = match Talk::open(next, read, Arc::clone(interrupted)) {
             Ok(talk) => talk,
             Err(complaint) => {
@@ -195,7 +195,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
 /// Talks until the person leaves, or wants to talk on otherwise.
 fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptions>, Complaint> {
     let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
-    output::note(&format!("{name}, session {session}, {messages} messages; /help says what can be typed"));
+    output::note(&format!("{name}, session {session}, {messages} messages; type /help for commands"));
     let commands = slash::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
     let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
     let words = commands.chain(skills).collect();
@@ -218,7 +218,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
             Line::Stop if stops > 0 => break,
             Line::Stop => {
                 stops += 1;
-                output::note("Ctrl-C once more leaves");
+                output::note("press Ctrl-C again to exit");
                 continue;
             }
         };

@@ -20,7 +20,7 @@ pub(super) fn asked(skills: &SkillIndex, said: &str) -> Result<String, Complaint
 pub(super) fn listed(skills: &SkillIndex) -> String {
     let line = |skill: &Skill| format!("/skill:{}  {}", skill.name, truncate(&skill.description, DESCRIPTION_CHARS));
     match skills.skills.as_slice() {
-        [] => "There are no skills. One is a folder with a SKILL.md, in skills/ beside the agent's file.".to_owned(),
+        [] => "No skills. A skill is a folder with a SKILL.md, in skills/ next to the agent's file.".to_owned(),
         skills => skills.iter().map(line).collect::<Vec<_>>().join("\n"),
     }
 }

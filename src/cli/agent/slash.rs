@@ -16,13 +16,13 @@ const LINE_CHARS: usize = 160;
 
 /// Every command, with what it does.
 pub(super) const COMMANDS: [(&str, &str); 8] = [
-    ("/help", "say what can be typed"),
-    ("/clear", "forget what was said in this session"),
-    ("/skills", "list the agent's skills; /skill:NAME and words invokes one"),
-    ("/tools", "list the tools that the agent may use"),
-    ("/session", "list the sessions, or talk on in another one: /session ID"),
-    ("/model", "say which model answers, or choose another one: /model MODEL"),
-    ("/why", "say what led to the last answer"),
+    ("/help", "show this help"),
+    ("/clear", "clear this session"),
+    ("/skills", "list the agent's skills; run one with /skill:NAME TEXT"),
+    ("/tools", "list the agent's tools"),
+    ("/session", "list sessions, or switch to another one: /session ID"),
+    ("/model", "show the model, or switch to another one: /model MODEL"),
+    ("/why", "show what led to the last answer"),
     ("/quit", "leave"),
 ];
 
@@ -83,14 +83,14 @@ pub(super) fn carry_out(talk: &mut Talk, command: &str, rest: &str) -> Result<Af
         "/quit" => return Ok(After::Leave),
         "/clear" => {
             talk.clear()?;
-            format!("The session {} is empty now.", talk.options.session)
+            format!("Cleared the session {}.", talk.options.session)
         }
         "/skills" => skills::listed(&talk.skills()),
         "/tools" => tools(talk),
         "/why" => why(talk),
         "/session" if rest.is_empty() => sessions(talk),
         "/session" => {
-            let what = |wrong| Complaint::usage(format!("{rest:?} cannot be the name of a session: {wrong}"));
+            let what = |wrong| Complaint::usage(format!("{rest:?} is not a valid session name: {wrong}"));
             let session = parse_session(rest).map_err(what)?;
             return Ok(After::Reopen(Box::new(TalkOptions { session, ..talk.options.clone() })));
         }
@@ -107,15 +107,15 @@ pub(super) fn carry_out(talk: &mut Talk, command: &str, rest: &str) -> Result<Af
 
 fn help() -> String {
     let lines = COMMANDS.iter().map(|(command, about)| format!("{command:<10} {about}"));
-    let all: Vec<String> = lines.chain(["Ctrl-C stops an answer; twice, it leaves.".to_owned()]).collect();
+    let all: Vec<String> = lines.chain(["Ctrl-C stops an answer; press it twice to exit.".to_owned()]).collect();
     all.join("\n")
 }
 
 fn sessions(talk: &Talk) -> String {
     let current = &talk.options.session;
-    let line = |name: String| if name == *current { format!("{name}  (this one)") } else { name };
+    let line = |name: String| if name == *current { format!("{name}  (current)") } else { name };
     let listed: Vec<String> = sessions_in(talk.sessions()).into_iter().map(line).collect();
-    if listed.is_empty() { format!("{current}  (this one; nothing was said yet)") } else { listed.join("\n") }
+    if listed.is_empty() { format!("{current}  (current; empty)") } else { listed.join("\n") }
 }
 
 fn model(talk: &Talk) -> String {
@@ -129,7 +129,7 @@ fn model(talk: &Talk) -> String {
 }
 
 fn tools(talk: &Talk) -> String {
-    let Some(profile) = talk.profile() else { return "The agent's file is gone.".to_owned() };
+    let Some(profile) = talk.profile() else { return "The agent's file no longer exists.".to_owned() };
     let registry = talk.world().resource::<Tools>();
     let (authority, _) = registry.authority(&talk.options.place.file, profile);
     let is_its = |scope: &ToolScope| match scope {
@@ -144,7 +144,7 @@ fn tools(talk: &Talk) -> String {
     let name = |tool: &str| authority.called.get(tool).map_or_else(|| tool.to_owned(), String::clone);
     let mut lines: Vec<String> = tools.map(|tool| line(&name(&tool.name), &tool.description)).collect();
     lines.extend(authority.mcp_servers.iter().map(|server| line(server, "tools of an MCP server")));
-    if lines.is_empty() { "It may use no tools.".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() { "It has no tools.".to_owned() } else { lines.join("\n") }
 }
 
 /// What happened while the last answer was made, in sentences.
@@ -155,7 +155,7 @@ fn why(talk: &Talk) -> String {
     let told = of_agent.map(|record| truncate(&crate::base::text::one_line(&narrator.sentence(record)), LINE_CHARS));
     let mut lines: Vec<String> = told.filter(|line| !line.is_empty()).collect();
     lines.dedup();
-    if lines.is_empty() { "Nothing was asked yet.".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() { "No prompts yet.".to_owned() } else { lines.join("\n") }
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl Talk {
         };
         let (mut room, problems) = Room::open(&room_options).map_err(|error| {
             let what = match error.is_in_use() {
-                true => format!("nobody else can talk in the session {} now: {error}", options.session),
+                true => format!("the session {} is in use: {error}", options.session),
                 false => error.to_string(),
             };
             Complaint::failed(what).hint(error.remedy())
@@ -221,7 +221,7 @@ impl Talk {
                 return Ok(verdict);
             }
             if verdict.ending != Ending::Done {
-                output::note(&format!("note: what was begun before has ended: {}", verdict.reason));
+                output::note(&format!("note: earlier unfinished work has ended: {}", verdict.reason));
             }
         }
         self.records.clear();
@@ -230,8 +230,12 @@ impl Talk {
         let file = self.history.to_session_file(&self.agent, &self.session_name())?;
         if let Err(fault) = parse(&file) {
             self.history.entries.pop();
-            let what = format!("the history of the session {} cannot go on: {}", self.options.session, fault.what);
-            return Err(Complaint::failed(what).hint("correct its history.json, or begin anew with /clear"));
+            let what = format!(
+                "the history of the session {} cannot be continued: \
+                {}",
+                self.options.session, fault.what
+            );
+            return Err(Complaint::failed(what).hint("fix its history.json, or start over with /clear"));
         }
         self.journal.line(&format!("user: {said}"));
         self.history.write()?;
@@ -249,10 +253,9 @@ impl Talk {
         let world = self.world();
         if world.resource::<Kernel>().is_paused() {
             let what = WORK_PAUSED.split("; ").next().unwrap_or(WORK_PAUSED);
-            return Some(format!("{what}; choose Continue work there"));
+            return Some(format!("{what}; choose Continue work in the window"));
         }
-        is_paused(world, &self.runner)
-            .then(|| format!("{} is paused by a person; let it go on in the window", self.agent))
+        is_paused(world, &self.runner).then(|| format!("{} is paused; resume it in the window", self.agent))
     }
 
     /// Lets the room live until a message is part of a session; nothing where a person does not want to wait.
@@ -274,8 +277,11 @@ impl Talk {
                 return Err(Complaint::failed(problem.to_string()));
             }
             if world.resource::<SimClock>().tick() > first + TAKEN_WITHIN_TICKS {
-                let complaint = Complaint::failed("the room did not take the message: too much other work waits in it");
-                return Err(complaint.hint("see what waits with: workshop status"));
+                let complaint = Complaint::failed(
+                    "the room did not accept the message: too much other work is \
+                    waiting",
+                );
+                return Err(complaint.hint("see what is waiting with: workshop status"));
             }
         }
     }
@@ -398,7 +404,7 @@ fn own_files(options: &TalkOptions) -> Vec<PathBuf> {
     let files: Vec<PathBuf> = files.collect();
     for folder in files.iter().filter_map(|file| file.parent()) {
         if let Err(error) = std::fs::create_dir_all(folder) {
-            tracing::warn!("{} could not be made: {error}", folder.display());
+            tracing::warn!("{} could not be created: {error}", folder.display());
         }
     }
     files
@@ -438,7 +444,7 @@ impl Opening {
                 })
             }
             Err(complaint) => {
-                self.room.close("the agent could not be talked to", |_| ()).map_err(Complaint::failed)?;
+                self.room.close("the agent could not be started", |_| ()).map_err(Complaint::failed)?;
                 Err(complaint)
             }
         }
@@ -467,10 +473,10 @@ impl Opening {
         let problems: Vec<String> =
             problems.filter(|one| one.severity == Severity::Error).map(ToString::to_string).collect();
         let Some(agent) = world.resource::<Profiles>().id_at(file).cloned() else {
-            let complaint = Complaint::failed(format!("{file} defines no agent that can be talked to"));
+            let complaint = Complaint::failed(format!("{file} does not define a valid agent"));
             return Err(match problems.first() {
                 Some(problem) => complaint.hint(problem),
-                None => complaint.hint("see what is wrong with: workshop doctor"),
+                None => complaint.hint("find out why with: workshop doctor"),
             });
         };
         for problem in problems {

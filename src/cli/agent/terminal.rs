@@ -72,7 +72,7 @@ impl Terminal {
         if remembered.exists()
             && let Err(error) = editor.load_history(&remembered)
         {
-            tracing::warn!("lines that were typed before are not remembered: {error}");
+            tracing::warn!("the input history could not be read: {error}");
         }
         Ok(Self { editor, remembered })
     }
@@ -83,7 +83,7 @@ impl Terminal {
         if matches!(line, Line::Typed(_))
             && let Err(error) = self.editor.save_history(&self.remembered)
         {
-            tracing::warn!("lines that were typed are not remembered: {error}");
+            tracing::warn!("the input history could not be saved: {error}");
         }
         Ok(line)
     }
@@ -103,7 +103,7 @@ pub(super) fn reader() -> LineReader {
 }
 
 fn unreadable(error: ReadlineError) -> Complaint {
-    Complaint::failed(format!("the terminal cannot be read: {error}"))
+    Complaint::failed(format!("cannot read from the terminal: {error}"))
 }
 
 fn read<H: Helper>(editor: &mut Editor<H, FileHistory>, question: &str) -> Result<Line, Complaint> {

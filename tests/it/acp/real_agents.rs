@@ -284,5 +284,5 @@ fn claude_goes_on_in_a_room_that_was_opened_again() {
 fn gemini_begins_anew_in_a_room_that_was_opened_again_and_says_so() {
     // It finds no session that it had not finished a turn of.
     let warned = goes_on_in_a_room_that_was_opened_again(gemini, SHELL, ".gemini/tmp");
-    assert!(warned.contains("it begins a new one") && warned.contains("is lost"), "{warned}");
+    assert!(warned.contains("it starts a new one") && warned.contains("is lost"), "{warned}");
 }

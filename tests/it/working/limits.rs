@@ -71,14 +71,14 @@ fn a_cap_by_the_hour_delays_work_until_the_cap_is_another() {
     for name in ["calls_per_hour", "calls_per_agent_per_hour"] {
         let mut studio = family(&format!("{name}: 3"));
         studio.until("the cap was reached", |studio| {
-            studio.all("warning").iter().any(|event| event["data"]["what"].to_string().contains("goes on by itself"))
+            studio.all("warning").iter().any(|event| event["data"]["what"].to_string().contains("continues by itself"))
         });
         let run = studio.world().resource::<Kernel>().activations().next().expect("it waits").thread;
         let run = studio.world().resource::<Kernel>().thread(run).expect("it is known").root;
         studio
             .until("everything waits", |studio| studio.world().resource::<Kernel>().waits_for_cap(Some(run)).is_some());
         let why = studio.world().resource::<Kernel>().waits_for_cap(Some(run)).unwrap().to_owned();
-        assert!(why.contains(name) && why.contains("minutes have passed"), "{why}");
+        assert!(why.contains(name) && why.contains("minutes"), "{why}");
         assert_eq!(studio.world().resource::<Kernel>().stopped_by(), None, "{name}: nobody else is stopped");
         let asked = studio.all("budget").len();
         for _ in 0..300 {
@@ -101,10 +101,10 @@ fn a_run_that_a_cap_ends_says_3_and_the_name_the_number_and_what_lifts_it() {
     let script = format!("agents:\n  lead: [ {}, {{ text: Done. }} ]\n", calls.join(", "));
     let provider = format!("scripted:{}", script_file(&script).display());
     for (name, lifts) in [
-        ("calls_per_activation", "in smaller parts"),
+        ("calls_per_activation", "split the request"),
         ("calls_per_agent_per_run", "start a new run"),
-        ("calls_per_agent_per_hour", "minutes have passed"),
-        ("calls_per_hour", "minutes have passed"),
+        ("calls_per_agent_per_hour", "minutes"),
+        ("calls_per_hour", "minutes"),
         ("calls_per_run", "start a new run"),
     ] {
         let folder = tempfile::tempdir().unwrap();

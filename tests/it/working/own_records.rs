@@ -105,8 +105,7 @@ fn what_could_not_be_written_is_written_when_the_room_is_opened_again() {
     fs::remove_file(studio.folder.path().join("sessions")).unwrap();
     studio.open();
     studio.until("both are written", |studio| is_written(studio, PLACES[0]) && is_written(studio, PLACES[1]));
-    let again =
-        |event: &&Value| event["data"]["what"].as_str().is_some_and(|what| what.contains("can be written again"));
+    let again = |event: &&Value| event["data"]["what"].as_str().is_some_and(|what| what.contains("is writable again"));
     studio.until("it is told", |studio| studio.all("warning").iter().any(&again));
 }
 

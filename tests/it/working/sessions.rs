@@ -373,7 +373,7 @@ fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
     studio.idle();
     ticks(&mut studio, 3);
     let told = problems(&mut studio);
-    assert!(told.contains(&path) && told.contains("no YAML") && told.contains("room-copy.yaml"), "{told}");
+    assert!(told.contains(&path) && told.contains("invalid YAML") && told.contains("room-copy.yaml"), "{told}");
     assert_eq!(studio.read(&path), broken, "the file stays as it is");
     let copy = path.replace(".session.yaml", ".room-copy.yaml");
     assert!(studio.read(&copy).contains("content: First."), "what was said meanwhile is not lost");
@@ -388,9 +388,9 @@ fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
     assert!(contents(&read).contains(&"A whole one"), "{}", studio.read(&path));
     assert_eq!(problems(&mut studio), "");
     for (text, words) in [
-        ("<<<<<<< mine\nagent_id: writer\n", "no YAML"),
-        ("agent_id: writer\nmessages:\n  - content: x\n", "odd.session.yaml:3: message 1 has no role"),
-        ("\0\u{1}", "no YAML"),
+        ("<<<<<<< mine\nagent_id: writer\n", "invalid YAML"),
+        ("agent_id: writer\nmessages:\n  - content: x\n", "odd.session.yaml:3: message 1 has an unknown role"),
+        ("\0\u{1}", "invalid YAML"),
     ] {
         save(&mut studio, "sessions/odd.session.yaml", text);
         ticks(&mut studio, 3);

@@ -370,7 +370,7 @@ fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
         was: Some(was.to_owned()),
     };
     push(&mut studio, write("7", "3"));
-    assert!(studio.log().iter().any(|line| line.contains("has changed meanwhile")), "{:#?}", studio.log());
+    assert!(studio.log().iter().any(|line| line.contains("has changed in the meantime")), "{:#?}", studio.log());
     push(&mut studio, write("1", "{\"chairs\": 2}"));
     push(&mut studio, TogetherCommand::Publish { channel: "words".into(), message: "Hurry.".into() });
     studio.idle();

@@ -43,9 +43,9 @@ impl SetAside {
     /// What happened, for the person.
     pub(super) fn problem(&self) -> Problem {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let kept = self.kept.map_or_else(|| "a new history was begun".to_owned(), |kept| kept.told());
+        let kept = self.kept.map_or_else(|| "a new history was started".to_owned(), |kept| kept.told());
         let what = format!("the history is damaged and was set aside as {name} ({}); {kept}", self.why);
-        let remedy = "files of the workspace are not touched by this; keep that file until you know what is missing";
+        let remedy = "workspace files are not affected; keep that file until you know what is missing";
         Problem::error(PLACE, what, remedy)
     }
 }

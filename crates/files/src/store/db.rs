@@ -55,7 +55,7 @@ impl Drop for Lock {
         // own program, and the lock with it.
         for file in [Some(&self.held), self.workspace.as_ref()].into_iter().flatten() {
             if let Err(error) = file.unlock() {
-                tracing::warn!("the lock of a workspace could not be given back: {error}");
+                tracing::warn!("the workspace lock could not be released: {error}");
             }
         }
     }
@@ -341,7 +341,7 @@ fn misfit(path: &Path, doing: &'static str, error: rusqlite::Error) -> StoreErro
     let words = error.to_string();
     if ["already exists", "no such table", "no such column", "duplicate column"].iter().any(|word| words.contains(word))
     {
-        let what = "the number of its format does not fit the tables in it".to_owned();
+        let what = "its format number does not match its tables".to_owned();
         return StoreError::Damaged { path: path.to_owned(), what };
     }
     StoreError::while_doing(doing)(error)
@@ -372,7 +372,7 @@ fn unlike(connection: &Connection) -> Result<Option<String>, StoreError> {
     let failed = || StoreError::while_doing("read the tables of the database");
     let (whole, found) = (definitions(&whole).map_err(failed())?, definitions(connection).map_err(failed())?);
     let other = whole.iter().find(|(name, made)| found.get(*name) != Some(made));
-    Ok(other.map(|(name, _)| format!("its {name} is not as it was made")))
+    Ok(other.map(|(name, _)| format!("its {name} was altered")))
 }
 
 /// Every table, index and trigger by its kind and name, with the words it was made by: these say all that SQLite

@@ -21,7 +21,7 @@ pub enum StoreError {
         holder: String,
     },
     /// The database has a format that this version does not know.
-    #[error("{} has format {found}, this version knows only up to {known}", path.display())]
+    #[error("{} has format {found}, but this version only supports formats up to {known}", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum StoreError {
         known: usize,
     },
     /// Nothing was ever recorded here.
-    #[error("{} does not exist: nothing was recorded yet", path.display())]
+    #[error("{} does not exist: nothing has been recorded yet", path.display())]
     NoHistory {
         /// Where the database would be.
         path: PathBuf,
@@ -83,7 +83,7 @@ pub enum StoreError {
     #[error("there is no run {0:?}")]
     UnknownRun(String),
     /// What the run began with, or some of what came in, is not kept any more.
-    #[error("run {0:?} cannot be replayed: its beginning, or some of what came in, was thinned out or damaged")]
+    #[error("run {0:?} cannot be replayed: its start or some of its inputs were pruned or damaged")]
     Thinned(String),
     /// The history, or the workspace, is not where it was opened.
     #[error("{what}")]
@@ -93,7 +93,7 @@ pub enum StoreError {
     },
     /// The room was closed before everything could be written.
     #[error(
-        "{events} events could not be written and are lost ({why}); {}files of the workspace are as they are",
+        "{events} events could not be written and are lost ({why}); {}workspace files are not affected",
         goes_on_from(*tick)
     )]
     Lost {
@@ -173,33 +173,31 @@ impl StoreError {
         match self {
             Self::InUse { .. } => "close the other window or stop the other command, then try again",
             Self::Newer { .. } => {
-                "open the workspace with the newer version, or move .workshop/ away: that loses the history, where \
-                 agents stood, what they remember and work that is not finished, and no file of the workspace"
+                "open the workspace with the newer version, or move .workshop/ away: this loses the history, \
+                    positions, memories and unfinished work, but no workspace files"
             }
             Self::NoHistory { .. } => "open the room once with `workshop run` or the window",
             error if error.is_damage() => {
-                "open the workspace, with the window or `workshop run`: the damaged file is set aside then, and what can \
-                 be read of it is copied into a new one"
+                "open the workspace in the window or with `workshop run`: this moves the damaged file aside and copies \
+                    everything readable into a new one"
             }
-            error if error.is_full() => "make room on the disk, then try again",
-            error if error.is_read_only() => {
-                "let .workshop/ be written, or copy the workspace to a place where you may write"
-            }
+            error if error.is_full() => "free up disk space, then try again",
+            error if error.is_read_only() => "make .workshop/ writable, or copy the workspace to a writable place",
             Self::Database { .. } | Self::File { .. } | Self::NotWritten { .. } => {
-                "check that the disk has room and that .workshop/ may be written"
+                "check that the disk has free space and that .workshop/ is writable"
             }
-            Self::Lost { .. } => "make room on the disk and let .workshop/ be written before the room is opened again",
-            Self::UnknownRun(_) => "`workshop replay` without a run lists those there are",
+            Self::Lost { .. } => "free up disk space and make .workshop/ writable before you open the room again",
+            Self::UnknownRun(_) => "list the runs with `workshop replay`",
             Self::Thinned(_) => {
-                "its events are still exported as far as they are kept; raise history.replayable_runs and \
-                 history.inputs_kept in settings.yaml to keep more of later runs"
+                "its remaining events can still be exported; raise history.replayable_runs and history.inputs_kept in \
+                    settings.yaml to keep more of future runs"
             }
-            Self::Displaced { .. } => "close the room; put the folder back, or open the workspace where it is now",
+            Self::Displaced { .. } => "close the room; move the folder back, or open the workspace at its new location",
             Self::Damaged { .. }
             | Self::Json { .. }
             | Self::OutOfOrder(_)
             | Self::Unreadable { .. }
-            | Self::Stopped => "this is a fault in the program: export the log and report it",
+            | Self::Stopped => "this is a bug: export the log and report it",
         }
     }
 
@@ -210,7 +208,7 @@ impl StoreError {
 }
 
 fn goes_on_from(tick: Option<u64>) -> String {
-    tick.map_or_else(String::new, |tick| format!("opened again, the room goes on from tick {tick}; "))
+    tick.map_or_else(String::new, |tick| format!("when reopened, the room continues from tick {tick}; "))
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

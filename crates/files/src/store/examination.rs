@@ -20,7 +20,7 @@ impl Reader {
         let damaged = self.unreadable_events()?;
         if damaged > 0 {
             let what = format!("{damaged} records of the event log are damaged and cannot be read");
-            let remedy = "nothing to do: the room goes on without them, and they are left out of exports";
+            let remedy = "nothing to do: the room continues without them, and exports leave them out";
             problems.push(Problem::warning(PLACE, what, remedy));
         }
         Ok(problems)
@@ -31,17 +31,14 @@ impl Reader {
         let Some(newest) = self.ways_back(scene)?.into_iter().next() else { return Ok(None) };
         match self.go_back(&newest) {
             Ok(reopening) if reopening.last_tick < reopening.run.last_tick => {
-                let what =
-                    format!("{scene}: what came in after tick {} is damaged and cannot be read", reopening.last_tick);
-                let remedy =
-                    "open the scene: the room goes on from there; files of the workspace are as they were written";
+                let what = format!("{scene}: inputs after tick {} are damaged and cannot be read", reopening.last_tick);
+                let remedy = "open the scene: the room continues from there; workspace files are not affected";
                 Ok(Some(Problem::error(PLACE, what, remedy)))
             }
             Ok(_) | Err(StoreError::Thinned(_)) => Ok(None),
             Err(error) if error.is_damage() => {
                 let what = format!("{scene}: the newest saved state of the room is damaged ({error})");
-                let remedy =
-                    "open the scene: an older state that can be read is used; look then at what agents did last";
+                let remedy = "open the scene: an older readable state is used; then check what agents did last";
                 Ok(Some(Problem::error(PLACE, what, remedy)))
             }
             Err(error) => Err(error),

@@ -171,9 +171,9 @@ impl Store {
         let remedy = match (displaced, damaged) {
             (false, false) => return None,
             (true, _) => {
-                "close the room; if the folder was moved, open it where it is now: its history went with it and goes on"
+                "close the room; if the folder was moved, open it at its new location: its history moved with it"
             }
-            (false, true) => "close the room and open it again: what can be read of the history is used",
+            (false, true) => "close the room and open it again: the readable part of the history is used",
         };
         let why = self.shared.trouble()?;
         Some(Problem::error(super::error::PLACE, why, remedy))
@@ -182,7 +182,7 @@ impl Store {
     /// Why nothing can be recorded at the moment, whether or not that passes by itself; nothing where all is well.
     pub fn trouble(&self) -> Option<Problem> {
         self.lost().or_else(|| {
-            let remedy = "make room on the disk and let .workshop/ be written; the room waits until then";
+            let remedy = "free up disk space and make .workshop/ writable; the room waits until then";
             self.shared.trouble().map(|why| Problem::error(super::error::PLACE, why, remedy))
         })
     }
@@ -371,7 +371,7 @@ impl Store {
             self.wait_for_end()
         };
         if !has_ended {
-            tracing::error!("the log did not close in time; it goes on in the background as long as the process");
+            tracing::error!("the log did not close in time; it keeps writing in the background while the process runs");
             return waiting;
         }
         if let Some(Err(_panic)) = self.thread.take().map(JoinHandle::join) {

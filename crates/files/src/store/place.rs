@@ -97,12 +97,12 @@ impl Place {
         let dir = self.dir.display();
         let what = match standing {
             Standing::InPlace => return None,
-            Standing::LockGone | Standing::HistoryGone => format!("{dir} was deleted or moved while the room is open"),
+            Standing::LockGone | Standing::HistoryGone => format!("{dir} was deleted or moved while the room was open"),
             Standing::WorkspaceGone => {
-                format!("{} was deleted or moved while the room is open", parent(&self.dir).display())
+                format!("{} was deleted or moved while the room was open", parent(&self.dir).display())
             }
             Standing::Replaced => {
-                format!("{dir} was deleted while the room is open, and another process has made a new one")
+                format!("{dir} was deleted while the room was open, and another process created a new one")
             }
         };
         Some(StoreError::Displaced { what })

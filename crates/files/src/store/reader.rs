@@ -158,7 +158,7 @@ impl Reader {
             match event(row) {
                 Ok(event) => visit(event)?,
                 // One record that cannot be read costs no other.
-                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+                Err(error) => tracing::warn!("skipped a damaged log record: {error}"),
             }
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Reader {
         while let Some(row) = rows.next().map_err(failed("read the events"))? {
             match event(row) {
                 Ok(event) => visit(event),
-                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+                Err(error) => tracing::warn!("skipped a damaged log record: {error}"),
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Reader {
         while let Some(row) = rows.next().map_err(failed("read the events"))? {
             match event(row) {
                 Ok(event) => events.push(event),
-                Err(error) => tracing::warn!("a record of the log is damaged and left out: {error}"),
+                Err(error) => tracing::warn!("skipped a damaged log record: {error}"),
             }
         }
         events.reverse();

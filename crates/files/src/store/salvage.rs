@@ -45,11 +45,11 @@ impl Kept {
     pub(super) fn told(&self) -> String {
         let Self { records, inputs, versions, is_whole } = self;
         match (is_whole, records + inputs + versions) {
-            (true, _) => "everything in it could be read and was copied into a new history".to_owned(),
-            (false, 0) => "nothing in it could be read, and a new history was begun".to_owned(),
+            (true, _) => "all of it was readable and was copied into a new history".to_owned(),
+            (false, 0) => "nothing in it could be read, and a new history was started".to_owned(),
             (false, _) => format!(
-                "{records} records, {inputs} inputs and {versions} versions of files could be read and were copied \
-                 into a new history; the rest is missing there"
+                "{records} records, {inputs} inputs and {versions} file versions were copied into a new history; the \
+                    rest is lost"
             ),
         }
     }

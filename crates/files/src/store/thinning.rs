@@ -13,26 +13,26 @@ pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
 /// One transaction takes so many rows of a kind away, so that nothing waits for it.
 const ROWS_AT_ONCE: i64 = 2_000;
 
-/// How much of what happened is kept. What a room needs to go on is kept in any case: the newest run of each scene, its
-/// snapshots, and what came in since.
+/// How much history is kept. What a room needs to continue is always kept: the newest run of each scene, its snapshots,
+/// and its inputs since.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryLimits {
     /// The newest records of the event log.
     pub events_kept: u64,
-    /// The newest inputs: with what a run began with, they replay it.
+    /// The newest inputs: together with the start of a run, they replay it.
     pub inputs_kept: u64,
-    /// Of so many of the newest runs, what they began with is kept: a whole world each.
+    /// How many of the newest runs keep their start, which is a whole world each.
     pub replayable_runs: u64,
     /// The newest hashes of the world, which replays compare with.
     pub hashes_kept: u64,
-    /// The newest versions of all files together; the newest of each file that is there is kept in any case.
+    /// The newest versions of all files in total; the newest version of each existing file is always kept.
     pub versions_kept: u64,
-    /// Seconds of simulated time from one snapshot of the whole room to the next.
+    /// Seconds of simulated time between snapshots of the whole room.
     pub snapshot_secs: u64,
-    /// Snapshots of each scene: the newest ones, and older ones the further apart the older they are; never fewer than 2.
+    /// Snapshots of each scene: the newest, and older ones at growing intervals; at least 2.
     pub snapshots_kept: u64,
-    /// Megabytes of all snapshots of a scene together; 2 are kept in any case.
+    /// Megabytes of all snapshots of a scene in total; 2 are always kept.
     pub snapshots_mb_at_most: u64,
 }
 

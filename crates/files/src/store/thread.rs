@@ -232,9 +232,9 @@ impl WriterThread {
             Ok(is_anew) => {
                 if is_anew {
                     let what =
-                        "the history was deleted while the room is open, and was written anew: nothing is missing";
+                        "the history was deleted while the room was open, and was written again: nothing is missing";
                     let remedy =
-                        "nothing to do; close the room before .workshop/ is deleted to begin without a history";
+                        "nothing to do; to start without a history, close the room before you delete .workshop/";
                     self.shared.report(Problem::warning(PLACE, what, remedy));
                 }
                 if self.shared.is_displaced.swap(false, Ordering::AcqRel) {
@@ -262,7 +262,7 @@ impl WriterThread {
             Ok(true) => {}
             Ok(false) => self.thinned_at = Some(Instant::now()),
             Err(error) => {
-                tracing::warn!("old records could not be thinned: {error}");
+                tracing::warn!("old records could not be pruned: {error}");
                 self.thinned_at = Some(Instant::now());
             }
         }
@@ -273,7 +273,7 @@ impl WriterThread {
             return;
         }
         if let Err(error) = thin_snapshots(self.writer.connection(), &self.limits) {
-            tracing::warn!("old snapshots could not be thinned: {error}");
+            tracing::warn!("old snapshots could not be pruned: {error}");
         }
     }
 
@@ -297,7 +297,7 @@ impl WriterThread {
                 None => "what happens".to_owned(),
             };
             let remedy = format!(
-                "{}; the room waits, and {since} is only in memory: closing before that loses it",
+                "{}; the room waits, and {since} is only in memory: closing the room now loses it",
                 error.remedy()
             );
             self.shared.report(Problem::error(PLACE, what.clone(), remedy));

@@ -118,7 +118,7 @@ impl FileVersions {
             match head(row) {
                 Ok(head) => heads.push(head),
                 // One row that cannot be read costs one file its history, and no other.
-                Err(error) => tracing::warn!("the history of a file is damaged and left out: {error}"),
+                Err(error) => tracing::warn!("skipped the damaged history of a file: {error}"),
             }
         }
         Ok(heads)

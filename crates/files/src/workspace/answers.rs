@@ -47,10 +47,10 @@ pub struct Answer {
 #[derive(Debug, Error)]
 pub enum AnswerError {
     /// It was answered before, and not the other way round.
-    #[error("{} was answered already: {}", .0.id, if .0.allow { "allowed" } else { "refused" })]
+    #[error("{} was already answered: {}", .0.id, if .0.allow { "allowed" } else { "refused" })]
     Answered(Answer),
     /// There are too many.
-    #[error("{FILES_AT_MOST} answers wait already; open the workspace, so that they are taken in")]
+    #[error("{FILES_AT_MOST} answers are already waiting; open the workspace to apply them")]
     TooMany,
     /// It could not be written.
     #[error("{path} could not be written: {source}")]
@@ -162,7 +162,7 @@ impl AnswerBox {
             if let Err(error) = fs::remove_file(self.folder.join(&id))
                 && error.kind() != ErrorKind::NotFound
             {
-                tracing::warn!("the answer to {id} was taken in, but its file could not be removed: {error}");
+                tracing::warn!("the answer to {id} was applied, but its file could not be removed: {error}");
             }
         }
     }

@@ -63,7 +63,7 @@ pub enum ArchiveError {
         source: io::Error,
     },
     /// There is something of that name.
-    #[error("{} is there already; choose another name", .0.display())]
+    #[error("{} already exists; choose another name", .0.display())]
     Exists(PathBuf),
     /// It cannot be packed.
     #[error("the archive cannot be written: {0}")]
@@ -165,7 +165,7 @@ impl Packing<'_> {
         let mut entries = folder.entries().map_err(|error| failed(&here())(error))?;
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
         for _ in 0..folder.nameless().map_err(|error| failed(&here())(error))? {
-            self.leave_out(format!("{}: a name in it is no text", here().display()));
+            self.leave_out(format!("{}: contains a name that is not valid text", here().display()));
         }
         let count = entries.len();
         for (done, (name, kind)) in entries.into_iter().enumerate() {
@@ -201,16 +201,16 @@ impl Packing<'_> {
     fn file(&mut self, folder: &Folder, name: &str, path: &str) -> Result<(), ArchiveError> {
         let (mut file, found) = folder.open_file(name).map_err(failed(Path::new(path)))?;
         if found.kind != FoundKind::File {
-            self.leave_out(format!("{}: it is no ordinary file any more", shown(path)));
+            self.leave_out(format!("{}: is no longer a regular file", shown(path)));
             return Ok(());
         }
         if secrets::reads_key(&mut file).map_err(failed(Path::new(path)))? {
-            self.leave_out(format!("{}: it holds what looks like a key", shown(path)));
+            self.leave_out(format!("{}: contains what looks like a key", shown(path)));
             return Ok(());
         }
         let packed = nfc(path).into_owned();
         if !self.names.insert(folded(&packed)) {
-            self.leave_out(format!("{}: another file has the same name but for case or accents", shown(path)));
+            self.leave_out(format!("{}: another file's name differs only in case or accents", shown(path)));
             return Ok(());
         }
         file.seek(SeekFrom::Start(0)).map_err(failed(Path::new(path)))?;
@@ -235,13 +235,13 @@ impl Packing<'_> {
         })?;
         drop(versions);
         if dropped > 0 {
-            self.leave_out(format!("earlier versions of {dropped} files: they may hold secrets"));
+            self.leave_out(format!("earlier versions of {dropped} files: they may contain secrets"));
         }
         let path = beside.join(HISTORY_FILE);
         let mut file = File::open(&path).map_err(failed(&path))?;
         if secrets::reads_key(&mut file).map_err(failed(&path))? {
             self.leave_out(
-                ".workshop: the history holds what looks like a key, in what was said to models or by them".into(),
+                ".workshop: the history contains what looks like a key, in messages to or from models".into(),
             );
             return Ok(());
         }
@@ -273,15 +273,15 @@ fn why_not(path: &str, kind: FoundKind, depth: usize) -> Option<&'static str> {
     }
     match kind {
         FoundKind::Link => return Some("links are not followed"),
-        FoundKind::Other => return Some("it is no file"),
-        FoundKind::Folder if depth >= DEPTH_AT_MOST => return Some("it lies too deep"),
+        FoundKind::Other => return Some("it is not a file"),
+        FoundKind::Folder if depth >= DEPTH_AT_MOST => return Some("it is nested too deeply"),
         FoundKind::File if path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") => return Some(""),
         FoundKind::File | FoundKind::Folder => {}
     }
     match WorkspacePath::new(path) {
         // Such a name would land elsewhere, or nowhere, where the archive is opened.
         Err(refusal) => Some(refusal.why),
-        Ok(plain) if plain.reach() == Reach::Closed => Some("it may hold secrets"),
+        Ok(plain) if plain.reach() == Reach::Closed => Some("it may contain secrets"),
         Ok(_) => secrets::told_by_name(path),
     }
 }

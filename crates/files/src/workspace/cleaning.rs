@@ -42,7 +42,7 @@ pub enum CleaningError {
     #[error(transparent)]
     Files(#[from] FileServiceError),
     /// A file cannot be put aside or back.
-    #[error("{path}: {source}; what was put aside until then lies in {aside}")]
+    #[error("{path}: {source}; the files moved so far are in {aside}")]
     Move {
         /// Which.
         path: String,

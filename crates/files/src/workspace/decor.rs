@@ -55,13 +55,15 @@ impl DecorChange {
     pub fn apply(&self, all: &mut Vec<Decor>) -> Result<(), String> {
         let find = |all: &[Decor], decor: &Decor| {
             let place = all.iter().position(|other| other == decor);
-            place.ok_or_else(|| format!("there is no {} there any more", decor.kind))
+            place.ok_or_else(|| format!("the {} is no longer there", decor.kind))
         };
         match self {
             Self::Add { decor, at } => {
                 decor.check()?;
                 if all.len() >= DECOR_AT_MOST {
-                    return Err(format!("the room holds {DECOR_AT_MOST} pieces of furniture and takes no more"));
+                    return Err(format!(
+                        "the room already has {DECOR_AT_MOST} pieces of furniture, which is the limit"
+                    ));
                 }
                 all.insert(at.unwrap_or(all.len()).min(all.len()), decor.clone());
             }
@@ -156,7 +158,7 @@ impl Decor {
             return Err("furniture needs a kind".to_owned());
         }
         if !self.position.is_finite() || !fits(self.size.x) || !fits(self.size.y) {
-            return Err(format!("a {} is from {least} to {most} wide and high, at a finite place", self.kind));
+            return Err(format!("a {} must be {least} to {most} wide and high, at a finite position", self.kind));
         }
         Ok(())
     }

@@ -38,25 +38,25 @@ pub const GUARDED_PLACES: [GuardedPlace; 18] = [
     place("settings.yaml", AgentWrites::Never, "only a person changes the settings"),
     place("settings.yml", AgentWrites::Never, "only a person changes the settings"),
     place("storage", AgentWrites::Never, "only a person changes what the program goes by"),
-    place("inbox", AgentWrites::Never, "only what comes from outside stands there"),
-    place("outbox", AgentWrites::Never, "only what the room has sent stands there"),
+    place("inbox", AgentWrites::Never, "it only contains messages from outside"),
+    place("outbox", AgentWrites::Never, "it only contains messages that the room sent"),
     place("sessions", AgentWrites::Never, "the program alone writes sessions"),
     place("scenes", AgentWrites::Asked, "a scene says which agents there are and carries settings"),
     place("workflows", AgentWrites::Asked, "a workflow sets agents to work"),
-    place("agents", AgentWrites::Asked, "this folder holds what agents are and are taught"),
-    place("templates", AgentWrites::Asked, "this folder holds what agents are and are taught"),
+    place("agents", AgentWrites::Asked, "this folder defines agents and their skills"),
+    place("templates", AgentWrites::Asked, "this folder defines agents and their skills"),
     place("skills", AgentWrites::Asked, "skills tell agents what to do"),
     place(MODULES, AgentWrites::Asked, "modules are code that extends an agent"),
     place("heartbeat.md", AgentWrites::Asked, "it says when an agent wakes, and for what"),
     place("tasks", AgentWrites::Judged, "tasks become work, and a person's mark in them counts"),
-    place("boards", AgentWrites::Judged, "what elements hold is changed in somebody's name"),
+    place("boards", AgentWrites::Judged, "changes to elements need an author"),
     place("memory", AgentWrites::Judged, "what agents remember is written in their own name"),
-    place("AGENTS.md", AgentWrites::Judged, "it holds instructions for agents"),
-    place("CLAUDE.md", AgentWrites::Judged, "it holds instructions for agents"),
+    place("AGENTS.md", AgentWrites::Judged, "it contains instructions for agents"),
+    place("CLAUDE.md", AgentWrites::Judged, "it contains instructions for agents"),
 ];
 
 /// Everything whose name begins with a dot, at any depth.
-pub const HIDDEN: GuardedPlace = place(".*", AgentWrites::Never, "files that begin with a dot are the program's own");
+pub const HIDDEN: GuardedPlace = place(".*", AgentWrites::Never, "files that start with a dot belong to the program");
 
 /// What a file ends in that is an agent by itself, whatever its name.
 const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];

@@ -64,9 +64,8 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
     };
     let seq = world.resource_mut::<EventLog>().write(EventDraft::of(&change));
     if let Some(by) = displaced_by {
-        let what =
-            format!("{by} replaced an edit made outside before seeing it; the edit is kept as version {version}");
-        let remedy = "compare the two versions of the file, and restore that one if it is the right one";
+        let what = format!("{by} overwrote an external edit without seeing it; the edit is kept as version {version}");
+        let remedy = "compare the two versions of the file, and restore the edit if needed";
         let place = Some(path.to_string());
         let warning = Warning { place, version: Some(version), ..Warning::new(what).remedy(remedy) };
         world.resource_mut::<EventLog>().write(EventDraft::of(&warning).cause(seq));

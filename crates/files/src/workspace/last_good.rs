@@ -77,12 +77,12 @@ fn keys(old: &Map<String, Value>, new: &Map<String, Value>, known: &[&str], of: 
                 });
                 if let Some(strange) = strange {
                     let what = format!("{of} has \"{strange}\" where it had \"{key}\"");
-                    found.push(slip(strange, what, format!("write \"{key}\", or \"{key}: []\" if it is to be empty")));
+                    found.push(slip(strange, what, format!("write \"{key}\", or \"{key}: []\" to empty it")));
                 }
             }
             Some(now) if !is_nothing(now) && is_other_shape(value, now) => {
-                let what = format!("\"{key}\" of {of} is no {} any more", shape(value));
-                found.push(slip(key, what, format!("write it as a {} again", shape(value))));
+                let what = format!("\"{key}\" of {of} is no longer a {}", shape(value));
+                found.push(slip(key, what, format!("change it back to a {}", shape(value))));
             }
             Some(_) => {}
         }
@@ -151,7 +151,7 @@ fn entries(list: &str, needed: &[&str], old: Option<&Value>, new: Option<&Value>
     {
         let more = if gone.len() > 1 { format!(" and {} more", gone.len() - 1) } else { String::new() };
         let what = format!("{what}, and \"{first}\"{more} would be gone");
-        found.push(slip(list, what, "give each entry its id, or take it out with all its lines".to_owned()));
+        found.push(slip(list, what, "give each entry an id, or remove the entry completely".to_owned()));
     }
 }
 

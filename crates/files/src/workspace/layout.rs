@@ -130,15 +130,15 @@ pub fn is_task_file(path: &str) -> bool {
     kind_of(path) == FileKind::Task && matters(path)
 }
 
-/// The file that an element names, as the one canonical path of it; why not, where it is no place for what an
-/// element holds: agent files, settings, scenes, sessions and the program's own files are none.
+/// The file that an element names, as the one canonical path of it; why not, where it is not a valid place for the
+/// content of an element: agent files, settings, scenes, sessions and the program's own files are none.
 pub fn element_file(given: &str) -> Result<String, String> {
     let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
     let is_kept_by_elements = matches!(path.kind(), FileKind::Board | FileKind::Task) && matters(path.as_str());
     if INSTRUCTIONS.contains(&path.as_str()) || is_kept_by_elements {
         return Ok(path.as_str().to_owned());
     }
-    Err(format!("'{path}' is no place for what an element holds"))
+    Err(format!("'{path}' is not a valid place for the content of an element"))
 }
 
 /// A path below the workspace as this program writes it: relative, `/` between parts, letters composed (NFC) as in
@@ -209,8 +209,8 @@ impl Walk<'_> {
             }
         };
         if depth > MAX_DEPTH {
-            let what = format!("folders are nested more than {MAX_DEPTH} deep; what is below is left out");
-            self.problems.push(Problem::warning(place, what, "move its files further up"));
+            let what = format!("folders are nested more than {MAX_DEPTH} deep; deeper files are skipped");
+            self.problems.push(Problem::warning(place, what, "move its files up"));
             return;
         }
         let mut entries: Vec<_> = entries.flatten().collect();
@@ -226,9 +226,9 @@ impl Walk<'_> {
             if is_known_as_written {
                 self.entry(&entry, depth);
             } else {
-                let what = "its name is written with accents of their own behind the letters (not NFC); it is left out";
+                let what = "its name uses decomposed accents (not NFC); it is skipped";
                 let place = relative(self.root, &entry.path()).unwrap_or_else(|| entry.path().display().to_string());
-                self.problems.push(Problem::warning(place, what, "rename it, typing the name anew"));
+                self.problems.push(Problem::warning(place, what, "rename it by typing the name again"));
             }
         }
     }
@@ -236,7 +236,7 @@ impl Walk<'_> {
     fn entry(&mut self, entry: &fs::DirEntry, depth: usize) {
         let path = entry.path();
         let Some(place) = relative(self.root, &path) else {
-            let what = "a file's name is not UTF-8; it is left out";
+            let what = "a file name is not UTF-8; the file is skipped";
             self.problems.push(Problem::warning(path.display().to_string(), what, "rename it"));
             return;
         };
@@ -246,8 +246,8 @@ impl Walk<'_> {
         self.seen += 1;
         if self.seen > MAX_FILES {
             if self.seen == MAX_FILES + 1 {
-                let what = format!("there are more than {MAX_FILES} files; the rest is left out");
-                self.problems.push(Problem::warning(place, what, "move what does not belong here elsewhere"));
+                let what = format!("there are more than {MAX_FILES} files; the rest are skipped");
+                self.problems.push(Problem::warning(place, what, "move files that do not belong here elsewhere"));
             }
             return;
         }
@@ -257,12 +257,12 @@ impl Walk<'_> {
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
             } else if matters(&place) {
-                let what = "is a folder where a scene should be; it is left out";
+                let what = "is a folder where a scene file should be; it is skipped";
                 self.problems.push(Problem::warning(place, what, "put a scene file here, or rename the folder"));
             }
         } else if kind.is_symlink() && path.is_dir() {
-            let what = "a link to a folder is not followed";
-            self.problems.push(Problem::warning(place, what, "put the folder itself here"));
+            let what = "links to folders are not followed";
+            self.problems.push(Problem::warning(place, what, "replace the link with the folder itself"));
         } else if matters(&place) {
             self.paths.push(place);
         }
@@ -293,9 +293,15 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     };
     match found.kind {
         FoundKind::File => {}
-        FoundKind::Folder => return unusable("is a folder where a file should be".into(), "put a text file here"),
+        FoundKind::Folder => {
+            return unusable(
+                "is a folder where a file should be".into(),
+                "replace it with a text \
+            file",
+            );
+        }
         FoundKind::Link | FoundKind::Other => {
-            return unusable("is not an ordinary file".into(), "put a text file here");
+            return unusable("is not a regular file".into(), "replace it with a text file");
         }
     }
     let most = most_bytes(path);
@@ -322,20 +328,25 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
 /// Where the file at a path of the workspace really lies: links are followed as long as they stay in the workspace
 /// and lead to nothing hidden. A path at which there is nothing is its own place.
 pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent> {
-    let unusable = |what: &str| FileContent::Unusable { what: what.into(), remedy: "put the file itself here".into() };
+    let unusable = |what: &str| FileContent::Unusable {
+        what: what.into(),
+        remedy: "replace the link with the file \
+        itself"
+            .into(),
+    };
     let full = root.join(path);
     let real = match full.canonicalize().and_then(|full| Ok((full, root.canonicalize()?))) {
         Ok((full, root)) => {
-            relative(&root, &full).ok_or_else(|| unusable("is a link that leads out of the workspace"))?
+            relative(&root, &full).ok_or_else(|| unusable("is a link to a place outside the workspace"))?
         }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let is_link = full.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
-            return if is_link { Err(unusable("is a link that leads nowhere")) } else { Ok(path.to_owned()) };
+            return if is_link { Err(unusable("is a broken link")) } else { Ok(path.to_owned()) };
         }
         Err(error) => return Err(unusable(&format!("cannot be read: {error}"))),
     };
     if real != MCP_FILE && real.split('/').any(|part| part.starts_with('.')) {
-        return Err(unusable("is a link that leads to a hidden file"));
+        return Err(unusable("is a link to a hidden file"));
     }
     Ok(real)
 }
@@ -420,7 +431,7 @@ mod tests {
         }
         #[cfg(unix)]
         assert!(
-            all.contains("out.md: is a link that leads out") && all.contains("agents/loop: a link to a folder"),
+            all.contains("out.md: is a link to a place outside") && all.contains("agents/loop: links to folders"),
             "{all}"
         );
         drop(outside);

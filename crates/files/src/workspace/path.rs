@@ -222,10 +222,10 @@ fn normalise(given: &str) -> Result<String, &'static str> {
         return Err("is too long: at most 1024 bytes");
     }
     if given.is_empty() {
-        return Err("is no path; name a file, such as 'artifacts/plan.md'");
+        return Err("is not a path; name a file, such as 'artifacts/plan.md'");
     }
     if given.starts_with(['/', '~']) {
-        return Err("is not in the workspace; write it without what leads there, such as 'artifacts/plan.md'");
+        return Err("is not inside the workspace; use a relative path, such as 'artifacts/plan.md'");
     }
     let path = nfc(given);
     let path = path.strip_prefix("./").unwrap_or(&path);
@@ -243,29 +243,29 @@ fn normalise(given: &str) -> Result<String, &'static str> {
 
 fn check_part(part: &str) -> Result<(), &'static str> {
     if part.is_empty() {
-        return Err("has an empty part: leave out what is between two '/' or behind the last");
+        return Err("has an empty part: remove double or trailing '/'");
     }
     if part.len() > PART_BYTES_AT_MOST {
         return Err("has a part that is too long: at most 255 bytes");
     }
     if part.chars().any(is_unseen) {
-        return Err("has a character that cannot be seen");
+        return Err("has an invisible character");
     }
     // What a character stands for counts as much as what it is: '／' lands elsewhere on some machine.
     let plain = folded(part);
     for part in [part, plain.as_str()] {
         if part == "." || part == ".." {
-            return Err("must not go up: name the file from the workspace on, such as 'artifacts/plan.md'");
+            return Err("must not use '..': name the file from the workspace root, such as 'artifacts/plan.md'");
         }
         if part.contains(['/', '\\', ':', '<', '>', '"', '|', '?', '*']) {
-            return Err("has a character that means something else elsewhere; use letters, digits, '-', '_' and '.'");
+            return Err("has a character that is special on other systems; use letters, digits, '-', '_' and '.'");
         }
         if part.ends_with(['.', ' ']) || part.starts_with(' ') {
-            return Err("has a part that begins with a blank, or ends in a blank or a dot");
+            return Err("has a part that starts with a space, or ends with a space or a dot");
         }
     }
     if part.chars().any(stands_for_another) || (plain.starts_with('.') && !part.starts_with('.')) {
-        return Err("has a character that stands for another; use letters, digits, '-', '_' and '.'");
+        return Err("has a look-alike character; use letters, digits, '-', '_' and '.'");
     }
     if has_escape(part) {
         return Err("has an escape such as '%2e'; write the character itself");
@@ -274,7 +274,7 @@ fn check_part(part: &str) -> Result<(), &'static str> {
         return Err("looks like the short name of another file, such as 'GIT~1'");
     }
     if is_device(&plain) {
-        return Err("has a part that is the name of a device on Windows; choose another");
+        return Err("has a part that is a device name on Windows; choose another name");
     }
     Ok(())
 }
@@ -289,7 +289,7 @@ fn check_known_names(parts: &[&str]) -> Result<(), &'static str> {
         let likeness = skeleton(part);
         let same = KNOWN_NAMES.iter().find(|name| likeness == **name && (depth(name) == at || name.starts_with('.')));
         if same.is_some_and(|name| name != part) {
-            return Err("is another spelling of a name of the workspace; write it as it is, in small letters");
+            return Err("is another spelling of a reserved name; write it in lower case");
         }
     }
     Ok(())

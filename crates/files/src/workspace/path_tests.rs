@@ -341,7 +341,7 @@ fn what_people_write_is_taken() {
 #[test]
 fn a_refusal_shows_what_was_given_and_nothing_invisible() {
     let refusal = WorkspacePath::new("a\u{1b}[2J\n.md").expect_err("it has control characters");
-    assert_eq!(refusal.to_string(), "'a\u{fffd}[2J\u{fffd}.md' has a character that cannot be seen");
+    assert_eq!(refusal.to_string(), "'a\u{fffd}[2J\u{fffd}.md' has an invisible character");
     let long = WorkspacePath::new(&"x/".repeat(900)).expect_err("it is too long");
     assert!(long.given.chars().count() <= 202, "{}", long.given);
 }

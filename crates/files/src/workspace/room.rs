@@ -42,8 +42,8 @@ pub fn begin(world: &mut World, start: RoomStart) {
         let others: Vec<&str> =
             start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
         let remedy = match others.as_slice() {
-            [] => "make one, or let \"workshop init\" write the starter kit".to_owned(),
-            others => format!("name one of {}", others.join(", ")),
+            [] => "create one, or write the starter kit with \"workshop init\"".to_owned(),
+            others => format!("use one of {}", others.join(", ")),
         };
         problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
     }
@@ -190,8 +190,8 @@ fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
         know(world, path, None);
         let problem = Problem::warning(
             path,
-            "the file of this room is gone",
-            "put it back, or go on: the next change in the room writes it anew",
+            "the file of this scene was deleted",
+            "restore it, or continue: the next change in the room writes it again",
         );
         world.write_message(ProblemReport { source: path.to_owned(), problems: vec![problem] });
         return;
@@ -234,7 +234,7 @@ fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Prob
     slips
         .map(|slip| {
             let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
-            let remedy = format!("{}; until then the room goes on with the last good version", slip.remedy);
+            let remedy = format!("{}; until then the last good version stays in use", slip.remedy);
             Problem::error(path, slip.what, remedy).at_line(line_of_key(text, &keys))
         })
         .collect()
@@ -349,7 +349,12 @@ fn fold_file(world: &mut World, path: &str, text: &str) {
     }
     let source = format!("saving {path}");
     if !layout::is_room_file(path) && layout::element_file(path).as_deref() != Ok(path) {
-        let problem = Problem::error(path, "is no place for what an element holds", layout::ELEMENT_FILE_REMEDY);
+        let problem = Problem::error(
+            path,
+            "is not a valid place for the content of an \
+            element",
+            layout::ELEMENT_FILE_REMEDY,
+        );
         world.write_message(ProblemReport { source, problems: vec![problem] });
         return;
     }

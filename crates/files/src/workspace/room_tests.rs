@@ -252,7 +252,7 @@ fn settings_that_do_not_fit_are_named_and_the_rest_counts() {
         assert!(found.contains(expected), "{expected} in {found}");
     }
     outside(&mut app, "settings.yaml", "banter: [\n");
-    assert!(problems(&app).join("\n").contains("until then the last settings stay"));
+    assert!(problems(&app).join("\n").contains("until then the previous settings stay in use"));
     assert_eq!(app.world().resource::<Banter>().pause_secs, 5.0);
     let removed = FileChanged::new("settings.yaml", FileContent::Removed);
     app.world_mut().resource_mut::<Door<FileChanged>>().push(removed);
@@ -274,7 +274,7 @@ fn numbers_out_of_their_range_are_refused_wherever_they_stand() {
     let chosen = crate::workspace::SettingsEdit::set("banter", "pause_secs", json!(-1));
     app.world_mut().resource_mut::<Door<crate::workspace::SettingsEdit>>().push(chosen);
     tick(&mut app);
-    assert!(problems(&app).join("\n").contains("stays as it is: -1 is not between"), "{:?}", problems(&app));
+    assert!(problems(&app).join("\n").contains("was not changed: -1 is not between"), "{:?}", problems(&app));
     assert!(!known(&app, "settings.yaml").contains("-1"));
 }
 
@@ -294,7 +294,7 @@ fn problems_are_logged_once_and_go_when_mended() {
     app.world_mut().write_message(SceneWrite::File { path: "../x.md".into(), text: "x".into() });
     tick(&mut app);
     tick(&mut app);
-    assert!(problems(&app)[0].contains("no place"));
+    assert!(problems(&app)[0].contains("not a valid place"));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
 #[test]
 fn a_room_without_its_scene_says_which_there_are() {
     let app = room(&[("scenes/other.yaml", TEXT)]);
-    assert!(problems(&app)[0].contains("name one of scenes/other.yaml"));
+    assert!(problems(&app)[0].contains("use one of scenes/other.yaml"));
 }
 
 #[test]

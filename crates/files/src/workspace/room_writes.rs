@@ -22,9 +22,10 @@ const WAITING_AT_MOST: usize = 200;
 /// Their texts have so many bytes together.
 const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
 /// What a person can do about it.
-const REMEDY: &str = "check that the folder can be written and that the disk is not full; it is tried again";
+const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
 /// The same, where too much waits to be tried again.
-const REMEDY_LOST: &str = "check that the folder can be written and that the disk is not full; too much waits already, and this is not tried again";
+const REMEDY_LOST: &str = "check that the folder is writable and that the disk is not full; too much is waiting \
+    already, so this is not retried";
 
 /// A text that is still to be written.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -142,7 +143,7 @@ pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option
         }
         Some(Telling::Works(folder)) => {
             world.write_message(ProblemReport { source: source_of(&folder), problems: Vec::new() });
-            let what = format!("{folder}/ can be written again, and everything that waited is written");
+            let what = format!("{folder}/ is writable again, and everything that was waiting has been saved");
             world.resource_mut::<EventLog>().write(EventDraft::of(&Warning::new(what)));
         }
     }

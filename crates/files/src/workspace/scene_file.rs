@@ -52,16 +52,15 @@ pub struct SceneDoc {
 /// What a scene's text says, and what is wrong with it. No scene if the text is not YAML, or not a mapping.
 pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     if text.len() > MAX_SCENE_BYTES {
-        let what =
-            format!("a scene of {} MB is more than the {} MB that can be", text.len() >> 20, MAX_SCENE_BYTES >> 20);
-        let remedy = "move long texts into files of their own (file: boards/…md)";
+        let what = format!("the scene is {} MB; the limit is {} MB", text.len() >> 20, MAX_SCENE_BYTES >> 20);
+        let remedy = "move long texts into separate files (file: boards/…md)";
         return (None, vec![Problem::error(path, what, remedy)]);
     }
     match yaml::parse(text) {
         Ok(Value::Null) => (Some(SceneDoc { root: Value::Object(Map::new()), ..SceneDoc::default() }), Vec::new()),
         Ok(Value::Object(root)) if items_in(&root) > MAX_ITEMS => {
-            let what = format!("its elements hold more than {MAX_ITEMS} pins and pieces of mail together");
-            let remedy = "take some out; until then the room goes on with the last version that could be read";
+            let what = format!("its elements hold more than {MAX_ITEMS} pins and mails in total");
+            let remedy = "remove some; until then the last readable version stays in use";
             (None, vec![Problem::error(path, what, remedy)])
         }
         Ok(Value::Object(root)) => {
@@ -70,15 +69,12 @@ pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
             (Some(doc), reader.finish())
         }
         Ok(_) => {
-            let what = "a scene is a list of keys like \"name:\" and \"elements:\", this is something else";
-            (None, vec![Problem::error(path, what, "start it with \"name:\" and indent what belongs under a key")])
+            let what = "a scene must be a mapping with keys like \"name:\" and \"elements:\"";
+            (None, vec![Problem::error(path, what, "start it with \"name:\" and indent everything under its key")])
         }
         Err(error) => {
-            let remedy = "mend that line; until then the room goes on with the last version that could be read";
-            (
-                None,
-                vec![Problem::error(path, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line)],
-            )
+            let remedy = "fix this line; until then the last readable version stays in use";
+            (None, vec![Problem::error(path, format!("invalid YAML: {}", error.what), remedy).at_line(error.line)])
         }
     }
 }
@@ -189,7 +185,7 @@ impl Reader<'_> {
     fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
             let what = format!("and {} more problems like these", self.more);
-            self.problems.push(Problem::warning(self.path, what, "mend these first"));
+            self.problems.push(Problem::warning(self.path, what, "fix these first"));
         }
         self.problems
     }
@@ -256,7 +252,7 @@ impl Reader<'_> {
         let seed = seed.filter(|seed| !seed.is_null())?;
         if seed.as_u64().is_none() {
             let line = self.top_line("seed");
-            self.warn(line, "\"seed\" is not a whole number from 0 up".into(), "write a number like 7");
+            self.warn(line, "\"seed\" is not a whole number of 0 or more".into(), "write a number like 7");
         }
         seed.as_u64()
     }
@@ -273,7 +269,7 @@ impl Reader<'_> {
             Some(Value::Array(items)) => items,
             Some(_) => {
                 let line = self.top_line(list);
-                self.warn(line, format!("\"{list}\" is not a list"), "start every entry with a dash on its own line");
+                self.warn(line, format!("\"{list}\" is not a list"), "start each entry with a dash on a new line");
                 return Vec::new();
             }
         };
@@ -281,8 +277,8 @@ impl Reader<'_> {
             let line = self.entry_line(list, most);
             self.warn(
                 line,
-                format!("{} {list} are more than {most}", items.len()),
-                "the rest is left out; use several scenes",
+                format!("{} {list} are more than the limit of {most}", items.len()),
+                "the rest are ignored; use several scenes",
             );
         }
         let mut entries = Vec::with_capacity(items.len().min(most));
@@ -311,8 +307,8 @@ impl Reader<'_> {
                 let missing = if id_of(keys.get("id")).is_none() { "id" } else { "kind" };
                 self.warn(
                     line,
-                    format!("an element without \"{missing}\" is left out"),
-                    format!("give it \"{missing}: …\""),
+                    format!("an element without \"{missing}\" is ignored"),
+                    format!("add \"{missing}: …\""),
                 );
                 continue;
             };
@@ -338,14 +334,14 @@ impl Reader<'_> {
                     let line = self.key_line("elements", index, key);
                     self.warn(
                         line,
-                        format!("\"{key}\" of element \"{}\" is not a text", entry.id),
+                        format!("\"{key}\" of element \"{}\" is not text", entry.id),
                         "write a word or a quoted text",
                     );
                 }
             }
             if let Some(Err(why)) = keys.get("file").and_then(Value::as_str).map(layout::element_file) {
                 let line = self.key_line("elements", index, "file");
-                let what = format!("element \"{}\" keeps what it holds in this scene: {why}", entry.id);
+                let what = format!("element \"{}\" keeps its content in this scene: {why}", entry.id);
                 self.warn(line, what, layout::ELEMENT_FILE_REMEDY);
             }
             elements.push(entry);
@@ -361,8 +357,8 @@ impl Reader<'_> {
                 let line = self.entry_line("agents", index);
                 self.warn(
                     line,
-                    "an agent without \"id\" and \"profile\" is left out".into(),
-                    "give it \"id: …\" and \"profile: …\"",
+                    "an agent without \"id\" and \"profile\" is ignored".into(),
+                    "add \"id: …\" and \"profile: …\"",
                 );
                 continue;
             };
@@ -373,10 +369,7 @@ impl Reader<'_> {
             entry.line = self.entry_line("agents", index);
             if let Some(id) = id_of(keys.get("id")).filter(|id| is_reserved(id)) {
                 let line = self.key_line("agents", index, "id");
-                let what = format!(
-                    "the id \"{id}\" stands for something else in the room; this agent goes by \"{}\"",
-                    entry.id
-                );
+                let what = format!("the id \"{id}\" is already used in the room; this agent is now \"{}\"", entry.id);
                 self.warn(line, what, "give it another id");
             }
             self.check_position("agents", index, keys, false);
@@ -390,7 +383,7 @@ impl Reader<'_> {
             }
             if entry.behaviour.is_none() && keys.get("behaviour").is_some_and(|value| !value.is_null()) {
                 let line = self.key_line("agents", index, "behaviour");
-                let what = format!("\"behaviour\" of agent \"{}\" is none that agents have", entry.id);
+                let what = format!("unknown \"behaviour\" of agent \"{}\"", entry.id);
                 self.warn(line, what, "write stationary, wander or patrol");
             }
             agents.push(entry);
@@ -415,7 +408,7 @@ impl Reader<'_> {
                     let line = self.entry_line("relationships", index);
                     self.warn(
                         line,
-                        "a relationship without \"from\" and \"to\" is left out".into(),
+                        "a relationship without \"from\" and \"to\" is ignored".into(),
                         "name two agents by id",
                     );
                 }
@@ -429,7 +422,7 @@ impl Reader<'_> {
         self.warn(
             line,
             format!("a second entry of \"{list}\" has the id \"{id}\""),
-            "give it another id; the first one counts",
+            "give it another id; the first one is used",
         );
     }
 
@@ -438,9 +431,9 @@ impl Reader<'_> {
         let problem = match found.map(position_of) {
             Some(Some((_, false))) => return,
             None if !needed => return,
-            None => "has no position and stands in the middle",
+            None => "has no position and was placed in the middle",
             Some(None) => "has a position that is not two numbers",
-            Some(Some((_, true))) => "has a position beyond ±100000 or not finite, which was brought back",
+            Some(Some((_, true))) => "has a position beyond ±100000 or not finite, which was corrected",
         };
         let line = self.key_line(list, index, "position");
         let id = id_of(keys.get("id")).or_else(|| id_of(keys.get("profile"))).unwrap_or_default();
@@ -515,7 +508,7 @@ mod tests {
     fn a_text_that_is_no_scene_says_where() {
         let (doc, problems) = parse("scenes/s.yaml", "name: x\nelements: [\n");
         assert!(doc.is_none());
-        assert!(problems[0].line.is_some() && problems[0].remedy.contains("last version"));
+        assert!(problems[0].line.is_some() && problems[0].remedy.contains("last readable version"));
         assert!(parse("s", "- a\n").0.is_none());
         assert_eq!(parse("s", "").0.expect("an empty file is an empty scene").elements, []);
         assert_eq!(parse("s", "# nothing yet\n").1, []);

@@ -64,14 +64,14 @@ pub fn told_by_name(path: &str) -> Option<&'static str> {
     let parts: Vec<&str> = path.split('/').collect();
     let (name, folders) = parts.split_last()?;
     if parts.iter().any(|part| part.starts_with('.') && !HARMLESS_HIDDEN.contains(part)) {
-        return Some("hidden files and folders may hold secrets");
+        return Some("hidden files and folders may contain secrets");
     }
     if folders.iter().any(|folder| matches!(*folder, "secrets" | "credentials" | "_netrc")) {
-        return Some("its folder is named after secrets");
+        return Some("its folder name suggests secrets");
     }
     // Agents, scenes, boards and sessions are known for what they are, whatever they are about.
     let is_known = layout::matters(&path) || path.starts_with("sessions/");
-    (!is_known && is_telling(name)).then_some("its name tells of secrets")
+    (!is_known && is_telling(name)).then_some("its name suggests secrets")
 }
 
 fn is_telling(name: &str) -> bool {

@@ -81,11 +81,11 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     let known = world.resource::<KnownFiles>().text(SETTINGS_FILE).map(str::to_owned);
     let text = known.as_deref().unwrap_or("");
     let old = yaml::parse(text).map_err(|error| {
-        let what = format!("not usable as YAML, so nothing can be changed in it from here: {}", error.what);
-        Problem::error(SETTINGS_FILE, what, "mend that line, and choose again").at_line(error.line)
+        let what = format!("invalid YAML, so settings cannot be changed here: {}", error.what);
+        Problem::error(SETTINGS_FILE, what, "fix this line, then try again").at_line(error.line)
     })?;
     if !matches!(old, Value::Null | Value::Object(_)) {
-        let what = "is not a list of sections, so nothing can be changed in it from here";
+        let what = "is not a mapping of sections, so settings cannot be changed here";
         return Err(Problem::error(SETTINGS_FILE, what, "write \"section:\" and indent its keys below"));
     }
     let new = with(&old, edit);
@@ -127,18 +127,18 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
     let sections = world.resource::<SettingsSections>();
     let Some(section) = sections.0.iter().find(|section| section.name == edit.section) else {
         let what = format!("there is no section {:?}", edit.section);
-        return Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"));
+        return Err(Problem::error(SETTINGS_FILE, what, "choose an existing setting"));
     };
     let fields = section.fields();
     match edit.keys.keys().chain(&edit.defaults).chain(edit.additions.keys()).find(|key| !fields.contains(key)) {
         Some(key) => {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);
-            Err(Problem::error(SETTINGS_FILE, what, "choose a setting that there is"))
+            Err(Problem::error(SETTINGS_FILE, what, "choose an existing setting"))
         }
         None => match (section.out_of_range)(&edit.keys) {
             Some((key, why)) => {
-                let what = format!("{key:?} of {:?} stays as it is: {why}", edit.section);
-                Err(Problem::error(SETTINGS_FILE, what, "choose a number in that range"))
+                let what = format!("{key:?} of {:?} was not changed: {why}", edit.section);
+                Err(Problem::error(SETTINGS_FILE, what, "choose a number in this range"))
             }
             None => Ok(()),
         },

@@ -105,7 +105,7 @@ fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
     app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(text(&app), broken, "a text that is not understood is not touched");
-    assert!(problems(&app).iter().any(|problem| problem.contains("nothing can be changed in it from here")));
+    assert!(problems(&app).iter().any(|problem| problem.contains("settings cannot be changed here")));
 }
 
 #[test]

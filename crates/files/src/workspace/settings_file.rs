@@ -63,7 +63,7 @@ pub(super) fn apply_settings(world: &mut World) {
         Ok(_) => {
             problems.push(Problem::error(
                 SETTINGS_FILE,
-                "is not a list of sections",
+                "is not a mapping of sections",
                 "write \"section:\" and indent its keys below",
             ));
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
@@ -71,10 +71,9 @@ pub(super) fn apply_settings(world: &mut World) {
             return;
         }
         Err(error) => {
-            let remedy = "mend that line; until then the last settings stay";
+            let remedy = "fix this line; until then the previous settings stay in use";
             problems.push(
-                Problem::error(SETTINGS_FILE, format!("not usable as YAML: {}", error.what), remedy)
-                    .at_line(error.line),
+                Problem::error(SETTINGS_FILE, format!("invalid YAML: {}", error.what), remedy).at_line(error.line),
             );
             world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
             sections.iter().for_each(|section| (section.not_understood)(world, None));
@@ -99,7 +98,7 @@ pub(super) fn apply_settings(world: &mut World) {
             let in_scene =
                 of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
             let what = hide_user_info(&format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name));
-            let remedy = "correct it, or take it out for its default";
+            let remedy = "fix it, or remove it to use the default";
             if in_scene {
                 let keys =
                     if of_scene.contains_key(&key) { vec![key.as_str()] } else { vec![section.name, key.as_str()] };

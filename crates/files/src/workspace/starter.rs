@@ -19,7 +19,7 @@ pub const STARTER_SCENE: &str = "scenes/studio.yaml";
 /// `settings.yaml` of a new workspace: everything at its default, the sections named.
 pub const STARTER_SETTINGS: &str = "\
 # Settings of this workspace. Everything has a default; write only what you change.
-# Keys and passwords never stand here: providers read them from the environment.
+# Never put keys or passwords here: providers read them from the environment.
 # A scene may override any of this for itself, under its own `settings:`.
 #
 # Each part of the program has a section; for example:
@@ -52,10 +52,10 @@ pub struct Initialised {
 #[derive(thiserror::Error, Debug)]
 pub enum InitError {
     /// There is a file of that name.
-    #[error("{0} is a file: name a folder, or a path at which nothing is yet")]
+    #[error("{0} is a file: name a folder or a new path")]
     IsFile(String),
     /// Something could not be written.
-    #[error("{path} could not be written: {source}; check that the folder may be written and the disk is not full")]
+    #[error("{path} could not be written: {source}; check that the folder is writable and the disk is not full")]
     Write {
         /// What.
         path: String,

@@ -20,7 +20,7 @@ fn names(path: &str) -> impl Iterator<Item = String> + use<> {
 }
 
 fn no_name() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, format!("{PLACE} holds a thousand copies of it already"))
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{PLACE} already has a thousand copies of it"))
 }
 
 /// Keeps a text apart, unless it is there already; says where, relative to the workspace.

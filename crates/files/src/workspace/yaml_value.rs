@@ -27,7 +27,7 @@ struct Plain<'a> {
 impl Plain<'_> {
     fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes + 1);
-        let too_much = || E::custom("its aliases (*name) stand for many times as much as it holds; write less of it");
+        let too_much = || E::custom("its aliases (*name) expand to too much; use fewer");
         self.left.set(left.ok_or_else(too_much)?);
         Ok(())
     }
@@ -135,7 +135,7 @@ fn merged<E: Error>(mut map: Map<String, Value>) -> Result<Map<String, Value>, E
     };
     for other in others {
         let Value::Object(other) = other else {
-            return Err(E::custom("the key << names something that is no mapping"));
+            return Err(E::custom("the key << refers to something that is not a mapping"));
         };
         for (key, value) in other {
             map.entry(key).or_insert(value);

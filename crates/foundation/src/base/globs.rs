@@ -21,20 +21,20 @@ pub enum GlobError {
     /// There is nothing in it.
     #[error("it is empty")]
     Empty,
-    /// It is longer than any honest one.
+    /// It is too long.
     #[error("it is longer than {MAX_CHARS} characters")]
     TooLong,
     /// Its braces are not closed, or stand for too many globs.
-    #[error("its braces are not closed, or stand for more than {MAX_ALTERNATIVES} globs")]
+    #[error("its braces are not closed, or expand to more than {MAX_ALTERNATIVES} globs")]
     Braces,
     /// It holds a character with a meaning that differs from reader to reader.
-    #[error("it holds one of ! [ ] \\ or a character that cannot be seen")]
+    #[error("it contains one of ! [ ] \\ or an invisible character")]
     Character,
     /// It leads out of the workspace.
-    #[error("it leads out of the workspace")]
+    #[error("it points outside the workspace")]
     Outside,
     /// `**` is not a part of its own.
-    #[error("** must stand between slashes, as in artifacts/**")]
+    #[error("** must be between slashes, as in artifacts/**")]
     DoubleStar,
 }
 

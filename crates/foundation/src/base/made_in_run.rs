@@ -135,7 +135,7 @@ impl TryFrom<String> for MessageKey {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("{text:?} is no id of a message, such as msg-7-3kq9x2mf"))
+        Self::parse(&text).ok_or_else(|| format!("{text:?} is not a message id such as msg-7-3kq9x2mf"))
     }
 }
 

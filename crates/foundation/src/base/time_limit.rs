@@ -27,10 +27,10 @@ pub enum TimeLimit {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TimeLimitError {
     /// It says none.
-    #[error("{0:?} is no time; write 2h, 90m, 18:00, end of day or 2026-01-31T18:00")]
+    #[error("{0:?} is not a valid time; write 2h, 90m, 18:00, end of day or 2026-01-31T18:00")]
     Unknown(String),
     /// It is over.
-    #[error("it is {now} in the room, so that {at} is over")]
+    #[error("it is already {now} in the room, past {at}")]
     Over {
         /// The date now.
         now: String,
@@ -41,7 +41,7 @@ pub enum TimeLimitError {
     #[error("{0} is more than 31 days away; choose an earlier time, or allow it always")]
     TooLong(String),
     /// Nobody told the room what day it is.
-    #[error("the room does not know what time it is; allow it once or for the task")]
+    #[error("the room's time is unknown; allow it once or for the task")]
     NoDate,
 }
 

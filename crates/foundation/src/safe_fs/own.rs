@@ -16,16 +16,16 @@ fn wrong(what: &str) -> io::Error {
 /// Whether this is an ordinary file with one name; else what it is.
 fn check(found: &Found) -> io::Result<()> {
     match found.kind {
-        FoundKind::File if found.names > 1 => Err(wrong("it has a second name elsewhere (a hard link); remove it")),
+        FoundKind::File if found.names > 1 => Err(wrong("it has a second name (a hard link); remove it")),
         FoundKind::File => Ok(()),
         FoundKind::Folder => Err(wrong("it is a folder where a file should be; move it away")),
-        FoundKind::Link => Err(wrong("it is a link, and links are not followed here; remove it")),
-        FoundKind::Other => Err(wrong("it is a pipe or a device and no file; remove it")),
+        FoundKind::Link => Err(wrong("links are not followed here; remove it")),
+        FoundKind::Other => Err(wrong("it is a pipe or a device, not a file; remove it")),
     }
 }
 
 fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
-    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| wrong("its name is no text"))?;
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| wrong("its name is not valid text"))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((Folder::open(folder)?, name))
 }
@@ -33,10 +33,11 @@ fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
 /// Opens a folder of ours in another one, made if it is not there; a link or a file in its place is an error.
 pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
     match parent.look(name) {
-        Ok(found) if found.kind == FoundKind::Link => {
-            Err(wrong("it is a link, and links are not followed here; remove it"))
-        }
-        Ok(found) if found.kind != FoundKind::Folder => Err(wrong("it is no folder; move it away, it is made anew")),
+        Ok(found) if found.kind == FoundKind::Link => Err(wrong("links are not followed here; remove it")),
+        Ok(found) if found.kind != FoundKind::Folder => Err(wrong(
+            "it is not a folder; move it away, and it is created \
+            again",
+        )),
         Ok(_) => parent.child(name),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             parent.make_child(name)?;
@@ -127,7 +128,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<File> {
     let path = path.canonicalize()?;
     let (folder, name) = folder_of(&path)?;
     let (file, found) = folder.open_file(name)?;
-    if found.kind == FoundKind::File { Ok(file) } else { Err(wrong("it is no ordinary file")) }
+    if found.kind == FoundKind::File { Ok(file) } else { Err(wrong("it is not a regular file")) }
 }
 
 /// What stands in an ordinary file, if it has at most so many bytes.

@@ -170,7 +170,7 @@ fn admit<T: Input>(world: &mut World) {
             }
             // Letting in what cannot be recorded would make a world that cannot be replayed.
             Err(error) => {
-                tracing::error!("an input of kind {} could not be recorded and was refused: {error}", T::KIND)
+                tracing::error!("an input of kind {} could not be recorded and was rejected: {error}", T::KIND)
             }
         }
     }

@@ -32,7 +32,7 @@ pub enum DbError {
         error: io::Error,
     },
     /// SQLite says no.
-    #[error("{}: {error}: free some space, or delete the file, it is made anew", place.display())]
+    #[error("{}: {error}: free up disk space, or delete the file to have it rebuilt", place.display())]
     Sqlite {
         /// Where.
         place: PathBuf,

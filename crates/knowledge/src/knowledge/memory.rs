@@ -66,7 +66,7 @@ impl fmt::Display for MemoryKind {
 
 /// A word that names nothing known here.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{word:?} is none of: {known}")]
+#[error("{word:?} is not one of: {known}")]
 pub struct UnknownWord {
     word: String,
     known: String,
@@ -294,6 +294,9 @@ mod tests {
             assert_eq!(relation.word().parse(), Ok(relation));
         }
         let error = "fat".parse::<MemoryKind>().expect_err("it is none");
-        assert_eq!(error.to_string(), "\"fat\" is none of: skill, fact, procedure, observation, mistake, preference");
+        assert_eq!(
+            error.to_string(),
+            "\"fat\" is not one of: skill, fact, procedure, observation, mistake, preference"
+        );
     }
 }

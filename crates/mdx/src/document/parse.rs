@@ -16,7 +16,7 @@ pub fn parse(text: &str) -> AgentDocument {
         }
         Err(error) => {
             let at = Position { line: error.line, column: 1 };
-            let remedy = "correct the lines between the two ---; until then they are ignored";
+            let remedy = "fix the lines between the two ---; until then they are ignored";
             document.problems.push(SourceProblem::error(at, error.what, remedy));
             error.body
         }

@@ -36,7 +36,7 @@ pub(super) fn read(
     }
     if reader.document.purpose.as_ref().is_none_or(|purpose| purpose.text.is_empty()) {
         let at = lines.position(text, name.map_or(body.start, |name| name.range.start));
-        let what = "the document does not say what the agent is for";
+        let what = "the document has no Purpose section";
         let remedy = "add a section ## Purpose with a sentence or two";
         reader.document.problems.push(SourceProblem::warning(at, what, remedy));
     }
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
                     Some(title) => (title.range.start, format!("write # Agent: {}", title.text.trim())),
                     None => (0, "add a heading # Agent: Name".to_owned()),
                 };
-                self.warning(at, "the document does not say what the agent is called", remedy);
+                self.warning(at, "the document does not name the agent", remedy);
             }
         }
         self.document.is_named = found.is_some() || is_in_front;
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
             && !section.text.is_empty()
         {
             let what = format!("the section {} is not a list", section.title);
-            self.warning(heading.range.start, what, "write one line for each, beginning with -");
+            self.warning(heading.range.start, what, "write one line for each, starting with -");
         }
         let place = match kind {
             Known::Purpose => &mut self.document.purpose,
@@ -166,10 +166,10 @@ impl<'a> Reader<'a> {
         match place {
             None => *place = Some(section),
             Some(first) => {
-                let what = format!("the section {} stands there twice; both count", section.title);
+                let what = format!("the section {} appears twice; both are used", section.title);
                 first.text = format!("{}\n\n{}", first.text, section.text).trim().to_owned();
                 first.items.extend(section.items);
-                self.warning(heading.range.start, what, "make one section of the two");
+                self.warning(heading.range.start, what, "merge the two sections");
             }
         }
     }

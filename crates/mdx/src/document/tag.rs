@@ -92,7 +92,7 @@ impl Scanner<'_> {
     }
 
     fn unclosed(&self) -> TagFault {
-        self.fault("the tag never ends", "close it with > or />")
+        self.fault("the tag is not closed", "close it with > or />")
     }
 
     /// Skips blanks; a blank line, a fence or another tag means that the end was forgotten.
@@ -116,7 +116,7 @@ impl Scanner<'_> {
         let name = rest[..rest.find(ends).unwrap_or(rest.len())].to_owned();
         if name.is_empty() {
             return Err(self.fault(
-                "the tag holds something that is no attribute",
+                "the tag contains something that is not an attribute",
                 "write attributes as name=\"value\"; write &quot; for a quote inside a value",
             ));
         }
@@ -133,7 +133,7 @@ impl Scanner<'_> {
             Some(quote @ ('"' | '\'')) => Some(Value::String(self.quoted(quote)?)),
             Some('{') => literal(self.braced()?),
             _ => {
-                return Err(self.fault("a value of the tag stands in no quotes", "write attributes as name=\"value\""));
+                return Err(self.fault("an attribute value is not quoted", "write attributes as name=\"value\""));
             }
         };
         Ok(Attribute { name, value, at })
@@ -152,7 +152,7 @@ impl Scanner<'_> {
     }
 
     fn unclosed_quote(&self) -> TagFault {
-        self.fault("a quote in the tag is never closed", "put every value in quotes of one kind: name=\"value\"")
+        self.fault("a quote in the tag is not closed", "quote each value: name=\"value\"")
     }
 
     /// What stands between braces, which may hold texts and more braces.

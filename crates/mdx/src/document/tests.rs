@@ -158,7 +158,7 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
     let good = format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>");
     for (bad, what) in [
         (format!("<Tool description=\"d\">\n{CODE}\n</Tool>"), "this <Tool> has no name"),
-        (format!("<Tool name=\"a b\" description=\"d\">\n{CODE}\n</Tool>"), "\"a b\" cannot be the name of a tool"),
+        (format!("<Tool name=\"a b\" description=\"d\">\n{CODE}\n</Tool>"), "\"a b\" is not a valid tool name"),
         ("<Tool name=\"x\" description=\"d\">\n</Tool>".to_owned(), "the tool \"x\" has no code"),
         ("<Tool name=\"x\" description=\"d\" />".to_owned(), "the tool \"x\" has no code"),
         (
@@ -166,10 +166,10 @@ fn what_cannot_be_understood_is_a_problem_and_the_rest_works() {
             "the code of the tool \"x\" defines no function execute",
         ),
         ("<Tool name=\"x\" description=\"d\">\n```py\npass\n```\n</Tool>".to_owned(), "the tool \"x\" has no code"),
-        ("<Tool name=\"x\" description=d>\n</Tool>".to_owned(), "a value of the tag stands in no quotes"),
-        ("<Tool name=\"x".to_owned(), "a quote in the tag is never closed"),
-        ("<Param name=\"x\" />".to_owned(), "this <Param> stands in no tool"),
-        (format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>"), "there is a tool \"good\" already"),
+        ("<Tool name=\"x\" description=d>\n</Tool>".to_owned(), "an attribute value is not quoted"),
+        ("<Tool name=\"x".to_owned(), "a quote in the tag is not closed"),
+        ("<Param name=\"x\" />".to_owned(), "this <Param> is not inside a tool"),
+        (format!("<Tool name=\"good\" description=\"d\">\n{CODE}\n</Tool>"), "there is already a tool \"good\""),
     ] {
         let document =
             parse(&tool(&format!("{good}\n\n{bad}\n\n<Tool name=\"last\" description=\"d\">\n{CODE}\n</Tool>")));
@@ -189,18 +189,18 @@ fn what_is_odd_is_told_and_used() {
     for (text, what) in [
         (with("name=\"x\"", ""), "the tool \"x\" has no description"),
         (with("name=\"x\" description=\"d\" strict", ""), "<Tool> has no attribute \"strict\""),
-        (with(plain, "<Param name=\"a\" type=\"int\" />"), "there is no type \"int\""),
+        (with(plain, "<Param name=\"a\" type=\"int\" />"), "unknown type \"int\""),
         (with(plain, "<Param name=\"a\" required=\"maybe\" />"), "the value of \"required\" is neither true nor false"),
-        (with(plain, "<Param name=\"a\" /><Param name=\"a\" />"), "the parameter \"a\" stands there twice"),
-        (with(plain, "<Param name=\"1a\" />"), "\"1a\" cannot be the name of a parameter"),
-        (with(plain, "<Param name=\"a\" name=\"b\" />"), "the attribute \"name\" stands there twice"),
-        (with(plain, "").replace("</Tool>", ""), "this <Tool> is never closed"),
-        (with(plain, "").replace("```ts", "```js"), "the code block says \"js\""),
+        (with(plain, "<Param name=\"a\" /><Param name=\"a\" />"), "the parameter \"a\" appears twice"),
+        (with(plain, "<Param name=\"1a\" />"), "\"1a\" is not a valid parameter name"),
+        (with(plain, "<Param name=\"a\" name=\"b\" />"), "the attribute \"name\" appears twice"),
+        (with(plain, "").replace("</Tool>", ""), "this <Tool> is not closed"),
+        (with(plain, "").replace("```ts", "```js"), "the code block is marked \"js\""),
         (with(plain, "").replace("</Tool>", "```ts\n1\n```\n</Tool>"), "the tool has more than one code block"),
-        (format!("{}\n\n</Tool>", with(plain, "")), "this </Tool> closes nothing"),
+        (format!("{}\n\n</Tool>", with(plain, "")), "this </Tool> has no matching <Tool>"),
         (format!("<Card>\n\n{}", with(plain, "")), "there is no component <Card>"),
         (format!("<tool>\n\n{}", with(plain, "")), "there is no component <tool>"),
-        (with(plain, "").replace("```\n</Tool>", ""), "the code block never ends"),
+        (with(plain, "").replace("```\n</Tool>", ""), "the code block is not closed"),
     ] {
         let document = parse(&tool(&text));
         assert_eq!(names(&document), ["x"], "{text}");
@@ -217,7 +217,7 @@ fn the_example_as_the_reference_prints_it_makes_its_tool() {
     let printed = WEATHER.replace("```\n\n</Tool>", "```\n````\n\n</Tool>\n```");
     let document = parse(&printed);
     assert_eq!(names(&document), ["tool_name"]);
-    assert!(told(&document).iter().any(|told| told.contains("never closed")), "{:?}", told(&document));
+    assert!(told(&document).iter().any(|told| told.contains("is not closed")), "{:?}", told(&document));
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn broken_front_matter_leaves_the_agent() {
 fn sections_that_are_wanting_are_told() {
     let document = parse("# Agent: A\n\n## Capabilities\n\nMany things.\n\n## Capabilities\n\n- One\n");
     let expected = [
-        "1: the document does not say what the agent is for",
+        "1: the document has no Purpose section",
         "3: the section Capabilities is not a list",
-        "7: the section Capabilities stands there twice; both count",
+        "7: the section Capabilities appears twice; both are used",
     ];
     assert_eq!(told(&document), expected);
     assert_eq!(document.capabilities.unwrap().text, "Many things.\n\n- One");

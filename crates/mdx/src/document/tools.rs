@@ -145,7 +145,7 @@ impl Reader<'_> {
             && tag.kind != TagKind::Close
         {
             let what = "this <Tool> is indented by four columns or more, which makes it an example";
-            self.warning(tag.range.start, what, "move it to the left if the agent is to have it");
+            self.warning(tag.range.start, what, "unindent it if the agent should have it");
         }
     }
 
@@ -175,9 +175,12 @@ impl Reader<'_> {
                 tool.range.end = tag.range.end;
                 self.finish(None);
             }
-            None => {
-                self.warning(tag.range.start, "this </Tool> closes nothing", "remove it, or write the <Tool> above")
-            }
+            None => self.warning(
+                tag.range.start,
+                "this </Tool> has no matching <Tool>",
+                "remove it, or add the <Tool> \
+                    above",
+            ),
         }
     }
 
@@ -190,7 +193,7 @@ impl Reader<'_> {
                 let what = format!("<{}> has no attribute \"{name}\"; it is ignored", tag.name);
                 self.warning(attribute.at, what, format!("the attributes are: {}", known.join(", ")));
             } else if attributes.iter().any(|other| other.name == *name) {
-                let what = format!("the attribute \"{name}\" stands there twice; the first one counts");
+                let what = format!("the attribute \"{name}\" appears twice; the first one is used");
                 self.warning(attribute.at, what, "remove one of them");
             } else {
                 attributes.push(attribute);
@@ -213,7 +216,7 @@ impl Reader<'_> {
 
     fn parameter(&mut self, tag: &Tag) {
         if self.open.is_none() {
-            let what = "this <Param> stands in no tool";
+            let what = "this <Param> is not inside a tool";
             return self.error(tag.range.start, what, "move it between <Tool …> and </Tool>");
         }
         let at = tag.range.start;
@@ -235,7 +238,7 @@ impl Reader<'_> {
         match name {
             Some(name) if is_name(&name) => parameter.name = name,
             Some(name) => {
-                let what = format!("\"{name}\" cannot be the name of a parameter; the parameter is left out");
+                let what = format!("\"{name}\" is not a valid parameter name; the parameter is ignored");
                 return self.error(at, what, "use letters, digits and _, at most 64");
             }
             None => return self.error(at, "this <Param> has no name", "add name=\"…\""),
@@ -243,7 +246,7 @@ impl Reader<'_> {
         let Some(tool) = &mut self.open else { return };
         tool.range.end = tool.range.end.max(tag.range.end);
         if tool.parameters.iter().any(|other| other.name == parameter.name) {
-            let what = format!("the parameter \"{}\" stands there twice; the first one counts", parameter.name);
+            let what = format!("the parameter \"{}\" appears twice; the first one is used", parameter.name);
             return self.warning(at, what, "rename or remove one of them");
         }
         tool.parameters.push(parameter);
@@ -252,7 +255,7 @@ impl Reader<'_> {
     fn kind_of(&mut self, attribute: &Attribute) -> ParameterType {
         let written = self.text_of(attribute).unwrap_or_default();
         ParameterType::of_name(&written).unwrap_or_else(|| {
-            let what = format!("there is no type \"{written}\"; the parameter is taken for a string");
+            let what = format!("unknown type \"{written}\"; the parameter is treated as a string");
             self.warning(attribute.at, what, "write type=\"string\", type=\"number\" or type=\"boolean\"");
             ParameterType::String
         })
@@ -264,7 +267,7 @@ impl Reader<'_> {
             Some(Value::String(text)) if text == "true" || text == "false" => text == "true",
             _ => {
                 let what = "the value of \"required\" is neither true nor false; the parameter is required";
-                self.warning(attribute.at, what, "write required=\"false\" if it need not be given");
+                self.warning(attribute.at, what, "write required=\"false\" if it is optional");
                 true
             }
         }
@@ -283,15 +286,18 @@ impl Reader<'_> {
             return self.warning(at, what, "write ```ts above the code");
         }
         if !is_first {
-            return self.warning(at, "the tool has more than one code block; the first one counts", "keep one");
+            return self.warning(at, "the tool has more than one code block; the first one is used", "keep one");
         }
         let first_line = self.lines.line(block.content.start.min(self.text.len()));
         tool.code = Some(ToolCode { text: block.text.clone(), first_line, range: block.content.clone() });
         if !block.is_closed {
-            self.warning(at, "the code block never ends", "close it with a line of the same marks as its first");
+            self.warning(at, "the code block is not closed", "close it with the same fence that opens it");
         }
         if ALSO_RUN.contains(&&*language) {
-            let what = format!("the code block says \"{language}\"; other programs that read this format expect ts");
+            let what = format!(
+                "the code block is marked \"{language}\"; other programs that read this format expect \
+                ts"
+            );
             self.warning(at, what, "write ```ts above the code");
         }
     }
@@ -302,13 +308,13 @@ impl Reader<'_> {
         let at = tool.range.start;
         self.found.ranges.push(tool.range.clone());
         if forgotten.is_some() {
-            self.warning(at, "this <Tool> is never closed", "write </Tool> below its code");
+            self.warning(at, "this <Tool> is not closed", "write </Tool> below its code");
         }
         let Some((name, name_at)) = tool.name else {
             return self.error(at, "this <Tool> has no name", "add name=\"…\"");
         };
         if !is_tool_name(&name) {
-            let what = format!("\"{name}\" cannot be the name of a tool");
+            let what = format!("\"{name}\" is not a valid tool name");
             return self.error(name_at, what, "use letters, digits, _ and -, at most 64");
         }
         if tool.description.as_ref().is_none_or(|description| description.trim().is_empty()) {
@@ -331,7 +337,7 @@ impl Reader<'_> {
             return self.error(line, what, remedy);
         }
         if !self.names.insert(name.clone()) {
-            let what = format!("there is a tool \"{name}\" already; the first one counts");
+            let what = format!("there is already a tool \"{name}\"; the first one is used");
             return self.error(name_at, what, "rename one of them");
         }
         let description = tool.description.unwrap_or_default();

@@ -131,7 +131,7 @@ impl ToolCall {
                     return Err(ToolFailure::stopped(stop, &self.limits));
                 }
                 let why = Err::<(), _>(rquickjs::Error::Exception).catch(ctx).map_err(|caught| caught.to_string());
-                let text = format!("the engine for tools could not be started: {}", why.err().unwrap_or_default());
+                let text = format!("the tool engine could not be started: {}", why.err().unwrap_or_default());
                 return Err(ToolFailure::new(FailureKind::Engine, text));
             }
         };
@@ -236,7 +236,7 @@ impl RunningCall {
         match self.finished.try_recv() {
             Ok(outcome) => Some(self.finish(outcome)),
             Err(TryRecvError::Disconnected) => {
-                let text = "the engine for tools stopped without an answer";
+                let text = "the tool engine stopped without an answer";
                 Some(self.finish(failed(ToolFailure::new(FailureKind::Engine, text))))
             }
             Err(TryRecvError::Empty) => {

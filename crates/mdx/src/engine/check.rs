@@ -11,8 +11,8 @@ use crate::source::{Position, SourceProblem};
 pub fn check_tool(tool: &ToolDefinition, cache: &ProgramCache, limits: &EngineLimits) -> Option<SourceProblem> {
     let error = cache.program(&tool.code.text, limits.code_bytes).err()?;
     let line = tool.code.first_line + error.line.unwrap_or(1).saturating_sub(1);
-    let what = format!("the code of the tool \"{}\" cannot be read: {}", tool.name, error.what);
-    Some(SourceProblem::error(Position { line, column: 1 }, what, "correct the TypeScript"))
+    let what = format!("the code of the tool \"{}\" cannot be parsed: {}", tool.name, error.what);
+    Some(SourceProblem::error(Position { line, column: 1 }, what, "fix the TypeScript"))
 }
 
 /// The same as what a model is told that calls the tool all the same.

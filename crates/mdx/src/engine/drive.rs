@@ -49,7 +49,7 @@ pub(super) struct Machine {
 
 /// The engine could not be started: it got no memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the engine for tools could not be started: there is not enough memory")]
+#[error("the tool engine could not be started: there is not enough memory")]
 pub(super) struct NoMachine;
 
 impl Machine {

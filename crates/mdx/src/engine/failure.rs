@@ -86,10 +86,10 @@ fn hint(message: &str) -> Option<&'static str> {
     let missed =
         |name: &str| message.contains(&format!("{name} is not defined")) || message.contains(&format!("'{name}'"));
     if ["process", "require", "module", "Buffer", "__dirname"].into_iter().any(missed) {
-        return Some("Node is not there; use ctx.agentDir, ctx.readFile, ctx.writeFile and fetch");
+        return Some("Node is not available; use ctx.agentDir, ctx.readFile, ctx.writeFile and fetch");
     }
     if ["Bun", "Deno"].into_iter().any(missed) {
-        return Some("this runtime is not there; use ctx.readFile, ctx.writeFile and fetch");
+        return Some("this runtime is not available; use ctx.readFile, ctx.writeFile and fetch");
     }
     if ["window", "document", "localStorage"].into_iter().any(missed) {
         return Some("there is no browser");
@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn what_is_missed_of_other_runtimes_is_explained() {
         for (message, words) in [
-            ("ReferenceError: process is not defined", "Node is not there"),
-            ("ReferenceError: 'Bun' is not defined", "this runtime is not there"),
+            ("ReferenceError: process is not defined", "Node is not available"),
+            ("ReferenceError: 'Bun' is not defined", "this runtime is not available"),
             ("ReferenceError: document is not defined", "there is no browser"),
         ] {
             assert!(hint(message).is_some_and(|hint| hint.contains(words)), "{message}");

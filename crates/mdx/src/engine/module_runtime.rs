@@ -177,7 +177,7 @@ impl ModuleFiles {
         let session = match Session::new(ctx, machine) {
             Ok(session) => session,
             Err(_) => {
-                let failure = ToolFailure::new(FailureKind::Engine, "the engine for modules could not be started");
+                let failure = ToolFailure::new(FailureKind::Engine, "the module engine could not be started");
                 let _ = said.send(ModuleNews::Loaded(Err(failure)));
                 return;
             }
@@ -193,7 +193,7 @@ impl ModuleFiles {
     fn load(&self, session: &Session<'_, '_>) -> Result<ModuleDescription, ToolFailure> {
         let loaded = self.load_text(session)?;
         serde_json::from_str(&loaded).map_err(|error| {
-            ToolFailure::new(FailureKind::Code, format!("what the module says of itself cannot be read: {error}"))
+            ToolFailure::new(FailureKind::Code, format!("the module's description cannot be read: {error}"))
         })
     }
 
@@ -208,7 +208,7 @@ impl ModuleFiles {
         self.settled(session, &evaluated)?;
         let exported: Value<'_> = module.get("default").map_err(|_| {
             drop(ctx.catch());
-            ToolFailure::new(FailureKind::Code, "the file exports no module by default")
+            ToolFailure::new(FailureKind::Code, "the file has no default export")
         })?;
         let context =
             session.world.get::<_, Function<'_>>("moduleContext").and_then(|make| make.call((&*self.agent_dir,)));
@@ -351,7 +351,7 @@ impl RunningModule {
                 if !is_overdue {
                     return None;
                 }
-                let text = format!("the module did not stop after {:?} and was given up", self.limits.run);
+                let text = format!("the module did not stop after {:?} and was abandoned", self.limits.run);
                 self.gone(FailureKind::GivenUp, &text)
             }
         }

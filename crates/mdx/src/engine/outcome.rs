@@ -76,7 +76,7 @@ impl ToolFailure {
         match stop {
             Stop::Cancelled => Self::new(FailureKind::Cancelled, "the tool was stopped"),
             Stop::RunLimit => {
-                let text = format!("the tool was stopped: it ran for more than {:?} without an end", limits.run);
+                let text = format!("the tool was stopped: it ran for more than {:?}", limits.run);
                 Self::new(FailureKind::RunLimit, text)
             }
             Stop::WaitLimit => {
@@ -84,14 +84,14 @@ impl ToolFailure {
                 Self::new(FailureKind::WaitLimit, text)
             }
             Stop::NeverSettles => {
-                let text = "the tool waits for a promise that nothing will settle";
+                let text = "the tool waits for a promise that never settles";
                 Self::new(FailureKind::NeverSettles, text)
             }
         }
     }
 
     pub(super) fn given_up(limits: &EngineLimits) -> Self {
-        let text = format!("the tool did not stop after {:?} and was given up", limits.run);
+        let text = format!("the tool did not stop after {:?} and was abandoned", limits.run);
         Self::new(FailureKind::GivenUp, text)
     }
 }

@@ -56,8 +56,8 @@ pub fn strip(code: &str, bytes_at_most: usize) -> Result<Program, StripError> {
     let thread = thread::Builder::new().name("typescript".to_owned()).stack_size(STACK_BYTES);
     let running = thread
         .spawn(move || strip_here(&code))
-        .map_err(|error| StripError::new(format!("no thread could be started for reading it: {error}"), None))?;
-    running.join().unwrap_or_else(|_| Err(StripError::new("the TypeScript could not be understood", None)))
+        .map_err(|error| StripError::new(format!("no thread could be started to parse it: {error}"), None))?;
+    running.join().unwrap_or_else(|_| Err(StripError::new("the TypeScript could not be parsed", None)))
 }
 
 fn strip_here(code: &str) -> Result<Program, StripError> {

@@ -148,10 +148,10 @@ fn code_may_be_read_on_the_thread_of_the_call() {
 #[test]
 fn other_runtimes_are_missed_with_a_hint() {
     for (body, hint) in [
-        ("return process.env.HOME", "Node is not there"),
-        ("return require('fs')", "Node is not there"),
-        ("return Bun.file('x')", "this runtime is not there"),
-        ("return Deno.readTextFile('x')", "this runtime is not there"),
+        ("return process.env.HOME", "Node is not available"),
+        ("return require('fs')", "Node is not available"),
+        ("return Bun.file('x')", "this runtime is not available"),
+        ("return Deno.readTextFile('x')", "this runtime is not available"),
         ("return (await import('lodash')).x", "packages are not available"),
         ("return (await import('./x.ts')).x", "a tool cannot import files"),
     ] {

@@ -141,10 +141,10 @@ impl Shared {
     fn request(&self, ctx: &Ctx<'_>, asked: &str) -> Result<f64> {
         let refuse = |why: &str| Exception::throw_message(ctx, why);
         let request: HostRequest =
-            serde_json::from_str(asked).map_err(|error| refuse(&format!("this cannot be asked: {error}")))?;
+            serde_json::from_str(asked).map_err(|error| refuse(&format!("invalid request: {error}")))?;
         if self.asked.get() >= self.limits.host_requests as u64 {
             let most = self.limits.host_requests;
-            return Err(refuse(&format!("a tool may ask for at most {most} files and addresses in one call")));
+            return Err(refuse(&format!("a tool may request at most {most} files and addresses per call")));
         }
         let id = self.asked.get() + 1;
         if self.requests.try_send(HostCall { id, request }).is_err() {

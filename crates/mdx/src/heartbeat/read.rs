@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Heartbeat {
         reader.section(heading, heading.range.end..end);
     }
     if reader.heartbeat.wake.is_none() && reader.heartbeat.routines.is_empty() && reader.heartbeat.problems.is_empty() {
-        let what = "the file does not say when the agent wakes";
+        let what = "the file has no schedule";
         reader.warning(body.start, what, "add a section ## Schedule with a line @every: 15m");
     }
     let mut heartbeat = reader.heartbeat;
@@ -91,7 +91,7 @@ impl Reader<'_> {
             }
             _ if heading.level == 1 => self.schedule(body, false),
             _ => {
-                let what = format!("there is no section \"{}\" in a heartbeat; it is ignored", heading.text.trim());
+                let what = format!("unknown heartbeat section \"{}\"; it is ignored", heading.text.trim());
                 let remedy = "the sections are Schedule, On Wake, Routine Tasks and Context Reconstruction";
                 self.warning(heading.range.start, what, remedy);
             }
@@ -118,8 +118,8 @@ impl Reader<'_> {
             match trigger {
                 Some(trigger) => self.wake(start, trigger),
                 None => {
-                    let what = format!("\"{said}\" says no time");
-                    self.error(start, what, "write @every: 15m, with s, m, h or d behind the number");
+                    let what = format!("\"{said}\" is not a valid interval");
+                    self.error(start, what, "write @every: 15m, with s, m, h or d after the number");
                 }
             }
         }
@@ -130,7 +130,7 @@ impl Reader<'_> {
         if self.schedules == 1 {
             self.heartbeat.wake = Some(trigger);
         } else {
-            self.warning(at, "the schedule says twice when the agent wakes; the first one counts", "keep one");
+            self.warning(at, "the schedule has two intervals; the first one is used", "keep one");
         }
     }
 

@@ -14,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(367 * 24 * 60 * 60);
 
 /// What was written means no time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("\"{written}\" says no time")]
+#[error("\"{written}\" is not a valid time")]
 pub struct NotUnderstood {
     /// What was written.
     pub written: String,

@@ -123,14 +123,14 @@ fn what_cannot_be_understood_is_told_with_examples() {
     assert_eq!(
         told(&heartbeat),
         [
-            "3: \"@every: soon\" says no time",
+            "3: \"@every: soon\" is not a valid interval",
             "13: \"When I like: Check system health\" does not say when it is due",
-            "20: there is no section \"Notes\" in a heartbeat; it is ignored",
+            "20: unknown heartbeat section \"Notes\"; it is ignored",
         ]
     );
     assert!(heartbeat.problems[1].remedy.contains("Every Monday at 8:30"));
     assert_eq!(heartbeat.routines.len(), 1);
-    assert_eq!(told(&read("")), ["1: the file does not say when the agent wakes"]);
+    assert_eq!(told(&read("")), ["1: the file has no schedule"]);
     assert_eq!(told(&read("```\n@every: 5m\n```\n")).len(), 1, "what is shown is no schedule");
 }
 

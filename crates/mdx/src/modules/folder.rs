@@ -41,7 +41,7 @@ impl ModuleFolder {
                 Ok(program) => drop(programs.insert(path.to_owned(), program)),
                 Err(error) => {
                     let at = Position { line: error.line.unwrap_or(1), column: 1 };
-                    let problem = SourceProblem::error(at, error.what, "correct the TypeScript");
+                    let problem = SourceProblem::error(at, error.what, "fix the TypeScript");
                     problems.push(ModuleProblem { path: path.to_owned(), problem });
                 }
             }

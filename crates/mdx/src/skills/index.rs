@@ -84,7 +84,7 @@ pub fn index<'a>(files: impl IntoIterator<Item = SkillFile<'a>>) -> SkillIndex {
         let skill = reader.read(text.unwrap_or_default());
         let Some(mut skill) = skill else { continue };
         if let Some(first) = index.find(&skill.name) {
-            let what = format!("there is a skill \"{}\" already ({}); this one is left out", skill.name, first.path);
+            let what = format!("there is already a skill \"{}\" ({}); this one is ignored", skill.name, first.path);
             index.problem(path, SourceProblem::error(Position { line: 1, column: 1 }, what, "rename one of them"));
             continue;
         }
@@ -134,7 +134,7 @@ impl Reader<'_> {
     fn read(&mut self, text: &str) -> Option<Skill> {
         let (keys, body, error) = front::read(text);
         if let Some(error) = error {
-            let remedy = "it is read line by line; put a text that holds a colon in quotes to be sure of what it says";
+            let remedy = "it is read line by line instead; put values that contain a colon in quotes";
             self.warning(error.line, error.what, remedy);
         }
         let text_of = |key: &str| match keys.get(key)? {
@@ -146,16 +146,15 @@ impl Reader<'_> {
         let folder_name = base_dir.rsplit('/').next().unwrap_or_default().to_owned();
         let name = self.name(text_of("name"), &folder_name)?;
         let Some(description) = text_of("description").map(|text| one_line(&text)) else {
-            let what =
-                format!("the skill \"{name}\" has no description, so nobody can tell when to use it; it is left out");
+            let what = format!("the skill \"{name}\" has no description, so it is ignored");
             let at = Position { line: self.lines.line(0), column: 1 };
-            let remedy = "add description: to its front matter, and say there when to use it";
+            let remedy = "add description: to its front matter, and say when to use it";
             self.index.problem(self.path, SourceProblem::error(at, what, remedy));
             return None;
         };
         if description.chars().count() > MAX_DESCRIPTION_CHARS {
             let what = format!("the description is longer than {MAX_DESCRIPTION_CHARS} characters");
-            self.warning(1, what, "move details into the body: every prompt holds the description");
+            self.warning(1, what, "move details into the body: the description is part of every prompt");
         }
         let no_models = matches!(keys.get("disable-model-invocation"), Some(Value::Bool(true)));
         Some(Skill {
@@ -176,19 +175,19 @@ impl Reader<'_> {
     /// What the skill is called: as it says, or else as its folder.
     fn name(&mut self, said: Option<String>, folder: &str) -> Option<String> {
         let Some(name) = said else {
-            let what = "the skill does not say its name; it is called like its folder";
+            let what = "the skill has no name; its folder name is used";
             self.warning(1, what, "add name: to its front matter");
             return Some(folder.to_owned());
         };
         let is_plain = !name.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\'));
         if !is_plain || name.chars().count() > MAX_NAME_CHARS {
-            let what = format!("\"{name}\" cannot be the name of a skill; it is called like its folder");
-            self.warning(1, what, "use small letters, digits and -, at most 64");
+            let what = format!("\"{name}\" is not a valid skill name; its folder name is used");
+            self.warning(1, what, "use lower-case letters, digits and -, at most 64");
             return Some(folder.to_owned());
         }
         if name != folder {
-            let what = format!("the skill \"{name}\" lies in a folder called \"{folder}\"");
-            self.warning(1, what, "call both the same, as other products expect");
+            let what = format!("the skill \"{name}\" is in a folder named \"{folder}\"");
+            self.warning(1, what, "use the same name for both, as other products expect");
         }
         Some(name)
     }
@@ -288,11 +287,11 @@ mod tests {
         let names: Vec<&str> = index.skills.iter().map(|skill| &*skill.name).collect();
         assert_eq!(names, ["a", "d", "e"]);
         for what in [
-            "lies in a folder",
-            "there is a skill \"a\" already",
+            "is in a folder named",
+            "there is already a skill \"a\"",
             "has no description",
-            "does not say its name",
-            "cannot be the name",
+            "the skill has no name",
+            "is not a valid skill name",
         ] {
             assert!(told(&index).iter().any(|told| told.contains(what)), "{what}: {:?}", told(&index));
         }

@@ -48,7 +48,7 @@ pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
     let whole = start..text.len();
     let Some((yaml, body)) = fences(text, start) else {
         if starts_with_fence(&text[start..]) {
-            let what = "the front matter that begins with --- never ends".to_owned();
+            let what = "the front matter that starts with --- is not closed".to_owned();
             return Err(FrontMatterError { what, line: 1, body: whole });
         }
         return Ok(FrontMatter { body: whole, ..FrontMatter::default() });
@@ -62,7 +62,7 @@ pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
     match serde_yaml::from_str::<Value>(&plain) {
         Ok(Value::Object(keys)) => Ok(FrontMatter { keys, yaml, body }),
         Ok(Value::Null) => Ok(FrontMatter { keys: Map::new(), yaml, body }),
-        Ok(_) => Err(refused("the front matter is not a list of keys".to_owned(), 2)),
+        Ok(_) => Err(refused("the front matter is not a mapping of keys".to_owned(), 2)),
         Err(error) => {
             let line = error.location().map_or(1, |location| location.line()) + 1;
             Err(refused(format!("the front matter is not valid YAML: {error}"), line))

@@ -118,12 +118,12 @@ fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Requ
     let key = vendor(vendors.first()?)?.key_name?;
     let ask = if agents == 1 { "1 agent asks" } else { &*format!("{agents} agents ask") };
     let what = format!(
-        "{ask} for {} of {}, which has no key here; the workspace's own model answers",
+        "{ask} for {} of {}, which has no key; the workspace's model is used instead",
         counted(&names),
         vendors.join(" and ")
     );
     let remedy =
-        format!("set {key}, or say what is meant in settings.yaml: gateway: {{ models: {{ NAME: PROVIDER:MODEL }} }}");
+        format!("set {key}, or map the name in settings.yaml: gateway: {{ models: {{ NAME: PROVIDER:MODEL }} }}");
     Some(Problem::warning("agents", what, remedy))
 }
 
@@ -156,7 +156,7 @@ pub fn unknown_models(world: &World) -> Vec<Problem> {
         let site = settings.site(&choice.provider, &questions.sites);
         let is_asked_for = choice.model == name || name.ends_with(&format!(":{}", choice.model));
         if is_asked_for && site == Site::Vendor && rate(&choice, site, prices) == Rate::Unknown {
-            let what = format!("{} is not known to have a model {:?}", choice.provider, choice.model);
+            let what = format!("{} has no known model {:?}", choice.provider, choice.model);
             unknown.entry(what).or_default().push(place);
         }
     }
@@ -166,7 +166,7 @@ pub fn unknown_models(world: &World) -> Vec<Problem> {
             0 => String::new(),
             more => format!("; {more} more name it"),
         };
-        let remedy = "check its name; leave model: out for the workspace's own, or say what it means in gateway.models";
+        let remedy = "check its name; remove model: to use the workspace's model, or map the name in gateway.models";
         Problem::warning(place, format!("{what}{more}"), remedy).at_line(line)
     };
     unknown.into_iter().map(problem).collect()

@@ -111,7 +111,7 @@ impl WorkerBridge {
                 self.worker = Some(worker);
                 if died { Err(dead("its thread ended and was started again")) } else { Ok(()) }
             }
-            Err(error) => Err(dead(&format!("its thread cannot be started: {error}"))),
+            Err(error) => Err(dead(&format!("its thread could not be started: {error}"))),
         }
     }
 
@@ -170,7 +170,7 @@ impl WorkerBridge {
             && let Some(worker) = &self.worker
             && let Err(error) = worker.send(GatewayCommand::Cancel { id })
         {
-            tracing::debug!("question {id} could not be stopped ({error}); its answer will be dropped");
+            tracing::debug!("request {id} could not be cancelled ({error}); its answer will be dropped");
         }
     }
 
@@ -217,7 +217,7 @@ impl WorkerBridge {
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
-                    tracing::debug!("an answer to question {id} came that nobody waits for");
+                    tracing::debug!("got an answer to request {id} that nobody is waiting for");
                     return;
                 };
                 let (provider, model) = (sent.provider, sent.model);
@@ -396,13 +396,13 @@ impl WorkerBridge {
 }
 
 fn failed(request: RequestId, provider: String, model: String) -> ModelReply {
-    let what = format!("{provider} was not asked: the gateway does not run");
-    let failure = ModelFailure::new(FailureKind::Unavailable, what, "start the workshop again");
+    let what = format!("{provider} was not called: the gateway is not running");
+    let failure = ModelFailure::new(FailureKind::Unavailable, what, "restart the program");
     let effort = Some(Effort::default());
     let (duration_ms, at_ms, outcome) = (0, Some(now_ms()), Err(failure));
     ModelReply { request, provider, model, duration_ms, at_ms, effort, script: None, outcome }
 }
 
 fn dead(what: &str) -> Problem {
-    Problem::error("gateway", format!("the gateway stopped: {what}"), "start the workshop again and report it")
+    Problem::error("gateway", format!("the gateway stopped: {what}"), "restart the program and report this")
 }

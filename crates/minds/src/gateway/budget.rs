@@ -10,7 +10,7 @@ use crate::workspace::SettingsSection;
 /// More dollars than any room may spend: an absurd number is a slip.
 const MOST_USD: f64 = 1_000_000.0;
 
-/// The caps. A number that is no number, or below nothing, allows nothing.
+/// Limits on calls, tokens and costs. An invalid or negative number allows nothing.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetSettings {
@@ -30,14 +30,14 @@ pub struct BudgetSettings {
     pub tokens_per_agent_per_run: Option<u64>,
     /// Tokens of each agent in the last 60 minutes.
     pub tokens_per_agent_per_hour: Option<u64>,
-    /// Calls of each activation, from its beginning to its end.
+    /// Calls of each activation, from start to end.
     pub calls_per_activation: Option<u64>,
     /// Tokens of each activation.
     pub tokens_per_activation: Option<u64>,
-    /// Tokens in a run of providers elsewhere; `offline`, `scripted` and servers on this computer and its network do
-    /// not count.
+    /// Tokens in a run of external providers; `offline`, `scripted` and servers on this computer and its network do not
+    /// count.
     pub outside_tokens_per_run: Option<u64>,
-    /// Tokens in a run of models of which nobody said what they cost: caps in dollars cannot see them.
+    /// Tokens in a run of models without a known price, which limits in dollars cannot cover.
     pub unpriced_tokens_per_run: Option<u64>,
     /// US dollars of the whole room in a run.
     pub cost_per_run_usd: Option<f64>,
@@ -149,8 +149,15 @@ impl BudgetSettings {
         let absurd = self.costs().into_iter().filter(|(_, _, usd)| usd.is_some_and(|usd| !is_sane(usd)));
         absurd
             .map(|(name, _, _)| {
-                let what = format!("budget.{name} is no amount of money; nothing that costs is allowed");
-                Problem::error("settings.yaml", what, format!("set budget.{name} to between 0 and {MOST_USD} dollars"))
+                let what = format!("budget.{name} is not a valid amount; paid calls are blocked");
+                Problem::error(
+                    "settings.yaml",
+                    what,
+                    format!(
+                        "set budget.{name} to an amount from 0 to {MOST_USD} \
+                    dollars"
+                    ),
+                )
             })
             .collect()
     }

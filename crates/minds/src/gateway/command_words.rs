@@ -55,7 +55,7 @@ fn scan(line: &str) -> Result<Vec<String>, &'static str> {
     while let Some(c) = chars.next() {
         match c {
             '\n' | '\r' => return Err("it has several lines"),
-            '\0' => return Err("it has a character that cannot be seen"),
+            '\0' => return Err("it has an invisible character"),
             ' ' | '\t' => words.extend(word.take()),
             '\'' => {
                 let word = word.get_or_insert_default();

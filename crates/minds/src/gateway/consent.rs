@@ -29,12 +29,12 @@ pub(super) fn load(config_folder: &Path, workspace: &Path) -> (Vec<Origin>, Opti
 /// Allows a workspace to ask an address, and says what it is and where that is kept.
 pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Result<(Origin, PathBuf), Problem> {
     let Some(origin) = Origin::of(url) else {
-        let what = format!("{url:?} is no address of a server");
+        let what = format!("{url:?} is not a server address");
         return Err(Problem::error("allow-address", what, "write it like https://models.example.com"));
     };
     let Some(file) = config_folder.map(|folder| folder.join(FILE)) else {
-        let remedy = "set WORKSHOP_CONFIG_DIR to a folder of yours";
-        return Err(Problem::error(FILE, "this computer names no folder for personal files", remedy));
+        let remedy = "set WORKSHOP_CONFIG_DIR to a folder that you own";
+        return Err(Problem::error(FILE, "no folder for personal files was found on this computer", remedy));
     };
     let mut allowed = read(&file)?;
     let of_workspace = allowed.entry(name_of(workspace)).or_default();
@@ -43,7 +43,7 @@ pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Resul
     }
     let unkept = |error: &dyn std::fmt::Display| {
         let what = format!("cannot be written: {error}");
-        Problem::error(file.display().to_string(), what, "see that the folder may be written to")
+        Problem::error(file.display().to_string(), what, "check that the folder is writable")
     };
     let text = serde_yaml::to_string(&allowed).map_err(|error| unkept(&error))?;
     write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
@@ -55,7 +55,7 @@ fn read(file: &Path) -> Result<Allowed, Problem> {
     let parsed: Result<Option<Allowed>, _> = serde_yaml::from_str(&text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         let what = format!("is not a list of addresses by workspace: {error}");
-        Problem::error(file.display().to_string(), what, "mend it, or delete it and allow the addresses again")
+        Problem::error(file.display().to_string(), what, "fix it, or delete it and allow the addresses again")
     })
 }
 

@@ -171,7 +171,7 @@ pub(super) fn settle(
         bridge.settled(reply.request);
         let Some(question) = questions.in_flight.remove(&reply.request) else {
             if !bridge.refused_now.remove(&reply.request) {
-                tracing::warn!("an answer to question {} came that nobody waits for", reply.request);
+                tracing::warn!("got an answer to request {} that nobody is waiting for", reply.request);
             }
             continue;
         };
@@ -344,8 +344,8 @@ fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFligh
         questions.ledger.settle(question.request.id, Some(nothing));
         return;
     }
-    let what = format!("the question to {provider} was withdrawn");
-    let failure = ModelFailure::new(FailureKind::Cancelled, what, "ask again if it is still wanted");
+    let what = format!("the request to {provider} was cancelled");
+    let failure = ModelFailure::new(FailureKind::Cancelled, what, "try again if you still need it");
     let (request, outcome) = (question.request.id, Err(failure));
     let reply =
         ModelReply { request, provider, model, duration_ms: 0, at_ms: None, effort: None, script: None, outcome };

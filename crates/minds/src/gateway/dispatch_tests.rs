@@ -253,7 +253,11 @@ fn a_call_is_told_and_counted_for_its_activation() {
     let budget = of(EventKind::Budget).next().expect("the cap is told");
     assert_eq!(budget.activation, Some("act-2".into()));
     let budget = told::<Budget>(&app).pop().expect("the cap is told");
-    assert!(budget.what.contains("the cap of 1 calls an activation for act-2 is reached (1 made)"), "{}", budget.what);
+    assert!(
+        budget.what.contains("the limit of 1 calls an activation for act-2 is reached (1 made)"),
+        "{}",
+        budget.what
+    );
 }
 
 #[test]
@@ -505,8 +509,8 @@ fn a_provider_that_fails_is_told_once_and_once_more_when_it_works() {
     tick(&mut app, 10);
     assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
     let told = told_of_providers(&app);
-    assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many questions): slow down".into()));
-    assert_eq!(told[1..], [("working".into(), "offline works again, after 5 failures".into())]);
+    assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
+    assert_eq!(told[1..], [("working".into(), "offline works again after 5 failures".into())]);
 }
 
 #[test]

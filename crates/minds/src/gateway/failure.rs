@@ -89,19 +89,19 @@ fn what(error: &ProviderError, place: Place<'_>) -> (FailureKind, String) {
             (FailureKind::Unavailable, format!("{provider} is not running{at}: no server listens there"))
         }
         ErrorCause::Stalled(secs) => (FailureKind::TimedOut, format!("{provider} sent nothing for {secs} s{at}")),
-        ErrorCause::TooLong(secs) => (FailureKind::TimedOut, format!("{provider} was not done after {secs} s{at}")),
+        ErrorCause::TooLong(secs) => (FailureKind::TimedOut, format!("{provider} did not finish within {secs} s{at}")),
         ErrorCause::Cut => (FailureKind::Malformed, format!("the answer of {provider} was cut off{at}")),
         ErrorCause::Garbage => (FailureKind::Malformed, format!("the answer of {provider} could not be read{at}")),
-        ErrorCause::TooMuch => (FailureKind::Malformed, format!("{provider} sent more than an answer may hold{at}")),
+        ErrorCause::TooMuch => (FailureKind::Malformed, format!("{provider} sent a response that is too large{at}")),
         ErrorCause::NoKey => (FailureKind::Unauthorised, format!("there is no key for {provider}")),
         ErrorCause::NotAllowed => {
-            let why = "this workspace wants it asked there, and you have not allowed that";
-            (FailureKind::Rejected, format!("{provider} was not asked{at}: {why}"))
+            let why = "this workspace sets this address, and you have not allowed it";
+            (FailureKind::Rejected, format!("{provider} was not called{at}: {why}"))
         }
         // Its own words say all of it.
         ErrorCause::Agent(fault) => (kind_of_agent(fault), String::new()),
-        ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that asks {provider} broke")),
-        ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the question to {provider} was withdrawn")),
+        ErrorCause::Panicked => (FailureKind::Malformed, format!("the code that calls {provider} crashed")),
+        ErrorCause::Cancelled => (FailureKind::Cancelled, format!("the request to {provider} was cancelled")),
     }
 }
 
@@ -119,13 +119,13 @@ fn kind_of_agent(fault: AgentFault) -> FailureKind {
 /// What a status means, in words, where it means one thing.
 fn meaning(kind: FailureKind, status: u16, place: Place<'_>) -> Option<String> {
     Some(match (kind, status) {
-        (FailureKind::Unauthorised, _) if place.withheld.is_some() => "it wants a key".to_owned(),
-        (FailureKind::Unauthorised, _) if place.key_name.is_some() => "it refuses the key".to_owned(),
-        (FailureKind::Unauthorised, _) => "it wants to know who asks".to_owned(),
-        (_, 402) => "it wants to be paid first".to_owned(),
-        (_, 404) => format!("it has no model {:?}, or nothing answers at that address", place.model),
-        (FailureKind::RateLimited, _) => "too many questions".to_owned(),
-        (FailureKind::Unavailable, _) => "the server is in trouble".to_owned(),
+        (FailureKind::Unauthorised, _) if place.withheld.is_some() => "a key is required".to_owned(),
+        (FailureKind::Unauthorised, _) if place.key_name.is_some() => "the key was rejected".to_owned(),
+        (FailureKind::Unauthorised, _) => "authentication is required".to_owned(),
+        (_, 402) => "payment is required".to_owned(),
+        (_, 404) => format!("no model {:?}, or nothing at this address", place.model),
+        (FailureKind::RateLimited, _) => "too many requests".to_owned(),
+        (FailureKind::Unavailable, _) => "server error".to_owned(),
         _ => return None,
     })
 }
@@ -165,16 +165,16 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
         }
         (FailureKind::Unauthorised, _) => match place.key_name {
             Some(name) => format!("set {name} in the environment or in {}", place.key_file),
-            None => format!("check what {provider} wants to see before it answers"),
+            None => format!("check what {provider} requires"),
         },
         (_, ErrorCause::Status { status: 429, retry_after_secs: Some(secs) }) => {
-            format!("{provider} asks to wait {}; ask less, or use another provider", words(secs))
+            format!("{provider} asks to wait {}; send fewer requests, or use another provider", words(secs))
         }
         (FailureKind::RateLimited, _) => {
-            format!("wait a while, or lower gateway.max_concurrent, or use a plan of {provider} that allows more")
+            format!("wait, lower gateway.max_concurrent, or use a larger plan of {provider}")
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 402, .. }) => {
-            format!("see to the account at {provider}, or use another provider")
+            format!("check your account at {provider}, or use another provider")
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 404, .. }) => {
             format!(
@@ -183,11 +183,10 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             )
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 300..400, .. }) => {
-            format!("set gateway.base_urls.{provider} to where it redirects to; redirects are not followed with a key")
+            format!("set gateway.base_urls.{provider} to the redirect target; redirects are not followed with a key")
         }
         (FailureKind::Rejected, _) if names_length(error) => format!(
-            "give the task in smaller parts, or lower kernel.session_chars_at_most, or say how much {:?} takes under \
-             gateway.context_tokens",
+            "split the task, lower kernel.session_chars_at_most, or set the limit of {:?} in gateway.context_tokens",
             place.model
         ),
         (FailureKind::Rejected, _) => format!("check the model {:?} and its limits for {provider}", place.model),
@@ -198,11 +197,9 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: Place<'_>) -> String 
             format!("check the network and gateway.base_urls.{provider}, and that the server runs")
         }
         (FailureKind::TimedOut, _) => "try again, or raise gateway.total_timeout_secs".to_owned(),
-        (FailureKind::Malformed, ErrorCause::Panicked) => {
-            "this is a fault of the workshop: please report it".to_owned()
-        }
-        (FailureKind::Cancelled, _) => "ask again if it is still wanted".to_owned(),
-        _ => format!("try again later; if it stays, see what the status page of {provider} says"),
+        (FailureKind::Malformed, ErrorCause::Panicked) => "this is a bug: please report it".to_owned(),
+        (FailureKind::Cancelled, _) => "try again if you still need it".to_owned(),
+        _ => format!("try again later; if this persists, check the status page of {provider}"),
     }
 }
 
@@ -308,7 +305,7 @@ mod tests {
         let error = ProviderError::new(ErrorCause::Status { status: 401, retry_after_secs: None }, "");
         let failure = failure(&error, PLACE, 1, &Keys::default());
         assert_eq!(failure.kind, FailureKind::Unauthorised);
-        assert_eq!(failure.what, "gemini answered 401 at http://127.0.0.1:1/ (it refuses the key)");
+        assert_eq!(failure.what, "gemini answered 401 at http://127.0.0.1:1/ (the key was rejected)");
         assert_eq!(failure.remedy, "set GEMINI_API_KEY in the environment or in keys.env");
     }
 }

@@ -170,7 +170,7 @@ impl AiProvider for GuardedProvider {
 fn as_seen(error: ProviderError, gauge: &Gauge, is_here: bool) -> ProviderError {
     match error.cause {
         ErrorCause::Status { .. } if gauge.was_cut() => {
-            ProviderError { detail: "its explanation is longer than anyone would read".to_owned(), ..error }
+            ProviderError { detail: "its explanation is too long".to_owned(), ..error }
         }
         ErrorCause::Cut | ErrorCause::Connect | ErrorCause::Garbage if gauge.was_cut() => {
             let detail = "more than an answer takes on the way".to_owned();
@@ -398,7 +398,7 @@ fn completion(
     let tool_calls = calls.finish(wire, blocks);
     // Whether tools are called is decided by the calls that are there; the reason only tells of lost ones.
     if tool_calls.is_empty() && matches!(reason, Some(StopReason::ToolCall(_))) {
-        return Err(ProviderError::new(ErrorCause::Garbage, "tool calls were announced and none could be read"));
+        return Err(ProviderError::new(ErrorCause::Garbage, "none of its tool calls could be read"));
     }
     let finish = match reason {
         // Of the calls of a reply that was cut off, the last may be half a one.

@@ -16,18 +16,18 @@ const KEY_BYTES_AT_MOST: usize = 4_096;
 pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
     let Some(file) = environment.key_file() else {
         let remedy = format!("set {name} in the environment");
-        return Err(Problem::error("keys.env", "this computer names no folder for personal files", remedy));
+        return Err(Problem::error("keys.env", "no folder for personal files was found on this computer", remedy));
     };
     let place = file.display().to_string();
     let key = key.reveal().trim();
     let is_odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '"' | '\'');
     if key.is_empty() || key.len() > KEY_BYTES_AT_MOST || key.contains(is_odd) {
-        return Err(Problem::error(place, "that is no key", "paste the key alone, as the provider shows it"));
+        return Err(Problem::error(place, "that is not a key", "paste only the key, as the provider shows it"));
     }
     let written = read(&file).and_then(|text| write_private(&file, &with(&text, name, key)));
     written.map_err(|error| {
-        let remedy = format!("see that the folder may be written to, or set {name} in the environment");
-        Problem::error(&place, format!("the key cannot be kept: {error}"), remedy)
+        let remedy = format!("check that the folder is writable, or set {name} in the environment");
+        Problem::error(&place, format!("the key could not be saved: {error}"), remedy)
     })?;
     Ok(file)
 }

@@ -261,7 +261,7 @@ fn parse_env(content: &str, path: &Path) -> (BTreeMap<String, Secret>, Vec<Probl
                 }
             }
             _ => problems.push(
-                Problem::warning(path.display().to_string(), "a line is not NAME=key", "write one NAME=key a line")
+                Problem::warning(path.display().to_string(), "a line is not NAME=key", "write one NAME=key per line")
                     .at_line(Some(index + 1)),
             ),
         }
@@ -300,10 +300,10 @@ mod tests {
         std::fs::remove_file(&file).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(problems()[0].what.contains("no ordinary file"), "{:?}", problems());
+        assert!(problems()[0].what.contains("not a regular file"), "{:?}", problems());
         std::fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-        assert!(problems()[0].what.contains("no ordinary file"), "{:?}", problems());
+        assert!(problems()[0].what.contains("not a regular file"), "{:?}", problems());
     }
 
     #[test]

@@ -507,7 +507,7 @@ fn concerns(cap: &Cap, call: &Reservation) -> bool {
 }
 
 impl Refusal {
-    /// "the cap of 20 calls an hour for ada-1 is reached (20 made)"
+    /// "the limit of 20 calls an hour for ada-1 is reached (20 made)"
     pub fn what(&self) -> String {
         let amount = |number: u64| match self.cap.measure {
             Measure::Calls => format!("{number} calls"),
@@ -526,7 +526,7 @@ impl Refusal {
             Measure::Calls => format!("{} made", self.used),
             _ => format!("{} used, {} asked for", amount(self.used), amount(self.asked)),
         };
-        format!("the cap of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
+        format!("the limit of {} {span} for {whose} is reached ({by})", amount(self.cap.limit))
     }
 
     /// What it is, for whoever must end or delay what the cap concerns.
@@ -546,9 +546,9 @@ impl Refusal {
     pub fn remedy(&self) -> String {
         let raise = format!("raise budget.{} in settings.yaml", self.cap.name);
         match (self.wait_minutes, self.cap.scope) {
-            (Some(minutes), _) => format!("{raise} or wait until {minutes} minutes have passed"),
+            (Some(minutes), _) => format!("{raise} or wait {minutes} minutes"),
             (None, Scope::Hour | Scope::AgentHour) => raise,
-            (None, Scope::Activation) => format!("{raise} or ask again in smaller parts"),
+            (None, Scope::Activation) => format!("{raise} or split the request"),
             (None, _) => format!("{raise} or start a new run"),
         }
     }

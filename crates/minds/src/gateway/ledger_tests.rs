@@ -38,11 +38,8 @@ fn a_reached_cap_says_which_and_by_what() {
     let Verdict::Refused(refusal) = ledger.reserve(RequestId(20), call("ada-1", 10), &caps) else {
         panic!("the 21st call must be refused");
     };
-    assert_eq!(refusal.what(), "the cap of 20 calls an hour for ada-1 is reached (20 made)");
-    assert_eq!(
-        refusal.remedy(),
-        "raise budget.calls_per_agent_per_hour in settings.yaml or wait until 60 minutes have passed"
-    );
+    assert_eq!(refusal.what(), "the limit of 20 calls an hour for ada-1 is reached (20 made)");
+    assert_eq!(refusal.remedy(), "raise budget.calls_per_agent_per_hour in settings.yaml or wait 60 minutes");
     assert_eq!(ledger.reserve(RequestId(21), call("ben-1", 10), &caps), Verdict::Reserved, "others may go on");
     for _ in 0..60 {
         ledger.advance_minute(Timekeeping::Outside);
@@ -101,8 +98,8 @@ fn an_activation_has_books_and_caps_of_its_own_whoever_works_on_it() {
     let Verdict::Refused(refusal) = ledger.reserve(RequestId(3), call_in("act-9", "ada-1", 10), &caps) else {
         panic!("the third call must be refused");
     };
-    assert_eq!(refusal.what(), "the cap of 2 calls an activation for act-9 is reached (2 made)");
-    assert_eq!(refusal.remedy(), "raise budget.calls_per_activation in settings.yaml or ask again in smaller parts");
+    assert_eq!(refusal.what(), "the limit of 2 calls an activation for act-9 is reached (2 made)");
+    assert_eq!(refusal.remedy(), "raise budget.calls_per_activation in settings.yaml or split the request");
     assert_eq!(ledger.reserve(RequestId(4), call_in("act-10", "ada-1", 10), &caps), Verdict::Reserved);
     assert_eq!(ledger.reserve(RequestId(5), call("ada-1", 10), &caps), Verdict::Reserved, "this is no activation's");
     ledger.start_run();

@@ -15,7 +15,7 @@ pub(super) const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
 pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     let place = path.display().to_string();
     let unreadable = |error: std::io::Error| {
-        Problem::error(&place, format!("cannot be read: {error}"), "make it a text file that only you can read")
+        Problem::error(&place, format!("cannot be read: {error}"), "replace it with a text file that only you can read")
     };
     match safe_fs::read_text(path, FILE_BYTES_AT_MOST) {
         Ok(text) => Ok(text),

@@ -73,7 +73,9 @@ impl TryFrom<WrittenPrice> for OwnPrice {
     fn try_from(WrittenPrice { input, output, cached }: WrittenPrice) -> Result<Self, String> {
         for usd in [Some(input), Some(output), cached].into_iter().flatten() {
             if !(0.0..=MOST_USD_A_MILLION).contains(&usd) {
-                return Err(format!("{usd} is no price for a million tokens; write dollars, 0 where it is free"));
+                return Err(format!(
+                    "{usd} is not a valid price per million tokens; write dollars, or 0 if it is free"
+                ));
             }
         }
         Ok(Self { input, output, cached })

@@ -27,21 +27,21 @@ const END_ASKED: Duration = Duration::from_millis(300);
 /// A program that says more is ended, in bytes.
 pub(super) const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
 
-/// How programs run that agents start with the tool `execute_command`.
+/// How programs that agents start with `execute_command` are run.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProgramSettings {
-    /// Seconds until a program is ended, where the agent does not say how long it may take.
+    /// Seconds until a program is killed, unless the agent sets another time.
     pub timeout_secs: f64,
-    /// Seconds that an agent may ask for at most.
+    /// The maximum time in seconds that an agent may set.
     pub timeout_secs_at_most: f64,
-    /// Megabytes of memory that it may take, with all that it starts.
+    /// Megabytes of memory that it may use, with its child processes.
     pub memory_mb: u32,
     /// Megabytes of each file that it may write.
     pub file_mb_at_most: u32,
     /// Processes that it may have at once.
     pub processes_at_most: u32,
-    /// Characters of what it says that the agent is told; the beginning and the end of longer ones.
+    /// Characters of its output that the agent receives; the beginning and the end of longer output.
     pub output_chars_at_most: u32,
     /// Whether programs may use the network.
     pub network: bool,
@@ -249,10 +249,10 @@ pub(super) fn start(
     let at = workspace.join(folder);
     let at = at.canonicalize().map_err(|error| format!("the folder {folder:?} cannot be opened: {error}"))?;
     if !at.starts_with(&workspace) || !at.is_dir() {
-        return Err(format!("{folder:?} is no folder of the workspace"));
+        return Err(format!("{folder:?} is not a folder in the workspace"));
     }
     let program = words.first().ok_or("it is empty")?;
-    let program = found(program, &at).ok_or_else(|| format!("there is no program {program:?} on this computer"))?;
+    let program = found(program, &at).ok_or_else(|| format!("no program {program:?} is installed"))?;
     let mut all = vec![program.display().to_string()];
     all.extend(words.into_iter().skip(1));
     let limits = Limits {

@@ -232,7 +232,7 @@ fn looks_like_key(word: &str) -> bool {
 /// A short, single-line, redacted form of what a server or a library said; of what is no text, only that.
 pub fn quote(text: &str, redactor: &Redactor) -> String {
     if !is_text(text) {
-        return "what it says of it is no text".to_owned();
+        return "its value is not text".to_owned();
     }
     let readable: String = text.chars().filter(|c| c.is_whitespace() || !is_odd(*c)).collect();
     text::truncate(&text::one_line(&redactor.all(&readable)), QUOTE_CHARS)

@@ -100,7 +100,7 @@ fn what_is_no_text_is_never_quoted_and_what_is_stays_readable() {
         String::from_utf8_lossy(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xed, 0xc1, 1, 1, 0, 0, 0, 0x80]).into_owned();
     let zeros = "\u{0}".repeat(5_000);
     for body in [packed.as_str(), &zeros, "\u{fffd}PNG\u{fffd}\r\n\u{1a}"] {
-        assert_eq!(quote(body, &keys().redactor()), "what it says of it is no text");
+        assert_eq!(quote(body, &keys().redactor()), "its value is not text");
     }
     assert_eq!(quote("", &keys().redactor()), "");
     let odd = "The cl\u{fffd} is\u{1b}[31m not\u{7} valid\n\tfor this\u{0} model, says the server of the vendor";

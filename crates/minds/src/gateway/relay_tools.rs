@@ -20,7 +20,7 @@ const BLOCK_BYTES: usize = 16 << 10;
 pub fn main(mut arguments: impl Iterator<Item = String>, say: fn(&str), out: impl Write + Send + 'static) -> ExitCode {
     let address = arguments.next().and_then(|address| address.parse::<SocketAddr>().ok());
     let (Some(address), Ok(word)) = (address, std::env::var(WORD_VARIABLE)) else {
-        say("this is started by coding agents that a room hosts, and by nobody else");
+        say("this command is only for coding agents that run in a room");
         return ExitCode::from(2);
     };
     match pass_on(address, &word, out) {

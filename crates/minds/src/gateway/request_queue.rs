@@ -179,7 +179,7 @@ impl RequestQueue {
             queue.remove(place)
         });
         if let Some(Waiting { request, choice, .. }) = found {
-            let what = "something more urgent came before anybody was asked";
+            let what = "something more urgent came first";
             self.refuse(&request, choice, ModelFailure::new(FailureKind::PutOff, what, "it is asked again by itself"));
         }
     }
@@ -211,7 +211,7 @@ impl RequestQueue {
                 }
                 waiting.told_place = place;
                 let why = if place > PLACES_TOLD {
-                    format!("waiting for a free model slot, {all} are waiting")
+                    format!("waiting for a free model slot, {all} waiting")
                 } else {
                     format!("waiting for a free model slot, {} of {all}", ordinal(place))
                 };

@@ -103,8 +103,8 @@ impl ScriptedProvider {
         let value = yaml::parse(text).map_err(|error| {
             let problem = Problem::error(
                 place,
-                format!("is not YAML: {}", error.what),
-                "mend the line, or start from the example in docs/agents.md",
+                format!("is invalid YAML: {}", error.what),
+                "fix this line, or start from the example in docs/agents.md",
             );
             vec![problem.at_line(error.line)]
         })?;
@@ -229,7 +229,7 @@ impl Parser<'_> {
         match value {
             Value::Array(turns) => turns.iter().filter_map(|turn| self.turn(turn, whose)).collect(),
             _ => {
-                self.wrong(whose, &format!("the turns of `{whose}` are not a list"), "begin each turn with `- `");
+                self.wrong(whose, &format!("the turns of `{whose}` are not a list"), "start each turn with `- `");
                 Vec::new()
             }
         }
@@ -259,14 +259,10 @@ impl Parser<'_> {
         match keys.get("repeat") {
             None => {}
             Some(Value::Bool(repeat)) => turn.repeat = *repeat,
-            Some(_) => self.wrong("repeat", "`repeat` is not a truth value", "write `repeat: true`"),
+            Some(_) => self.wrong("repeat", "`repeat` is not true or false", "write `repeat: true`"),
         }
         if !["text", "tools", "error"].iter().any(|key| keys.contains_key(*key)) {
-            self.wrong(
-                whose,
-                &format!("a turn of `{whose}` says and does nothing"),
-                "give it `text`, `tools` or `error`",
-            );
+            self.wrong(whose, &format!("a turn of `{whose}` is empty"), "give it `text`, `tools` or `error`");
         }
         Some(turn)
     }
@@ -331,7 +327,7 @@ impl Parser<'_> {
     fn string(&mut self, value: &Value, key: &str) -> Option<String> {
         let text = value.as_str().map(str::to_owned);
         if text.is_none() {
-            self.wrong(key, &format!("`{key}` is not a text"), "put it in quotation marks");
+            self.wrong(key, &format!("`{key}` is not text"), "put it in quotation marks");
         }
         text
     }

@@ -161,12 +161,12 @@ fn an_unknown_key_is_refused_with_its_line_and_a_suggestion() {
 #[test]
 fn every_mistake_says_what_and_what_to_do() {
     let mistakes = [
-        ("agents: [", "is not YAML"),
+        ("agents: [", "is invalid YAML"),
         ("- text", "not a map"),
         ("agents: 3", "`agents` is not a map"),
         ("default: hello", "not a list"),
-        ("default: [ { latency: 1 } ]", "says and does nothing"),
-        ("default: [ { text: 3 } ]", "`text` is not a text"),
+        ("default: [ { latency: 1 } ]", "is empty"),
+        ("default: [ { text: 3 } ]", "`text` is not text"),
         ("latency: -1", "not a number of seconds"),
         ("default: [ { error: { status: 200 } } ]", "no status between"),
         ("default: [ { text: a, when: { kind: raed } } ]", "no kind of call `raed`"),

@@ -262,7 +262,7 @@ pub(super) fn hear(
                     problems.push(changed_words(&place, &server.name, &changed));
                 }
                 if !offer.left_out.is_empty() {
-                    let what = format!("tools that are not used: {}", offer.left_out.join("; "));
+                    let what = format!("unused tools: {}", offer.left_out.join("; "));
                     problems.push(Problem::warning(
                         &place,
                         text::truncate(&what, 600),
@@ -290,8 +290,8 @@ fn place_of(name: &str) -> String {
 
 fn changed_words(place: &str, name: &str, changed: &[String]) -> Problem {
     let named = text::truncate(&changed.join(", "), 200);
-    let what = format!("the server {name} describes tools otherwise than when you first used it: {named}");
-    Problem::warning(place, what, format!("read what it says now: workshop mcp list {name}"))
+    let what = format!("the server {name} has changed the descriptions of tools since you first used it: {named}");
+    Problem::warning(place, what, format!("read the new descriptions: workshop mcp list {name}"))
 }
 
 /// Connects what is needed and ends what is not.

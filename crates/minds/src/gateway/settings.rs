@@ -19,38 +19,38 @@ use crate::workspace::{Range, SettingsSection};
 /// The providers that compute their answers themselves, in simulated time.
 pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
 
-/// How models are asked.
+/// How models are called.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GatewaySettings {
-    /// Who is asked unless an agent or the command line says otherwise.
+    /// The provider, unless an agent or the command line sets another.
     pub provider: String,
-    /// Which model of it; its own default where absent.
+    /// The model; defaults to the provider's own default.
     pub model: Option<String>,
-    /// What names of models in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. `sonnet`, `opus` and `haiku` stand
-    /// for models of Anthropic where they are not listed.
+    /// What model names in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. If not listed, `sonnet`, `opus` and
+    /// `haiku` stand for Anthropic models.
     pub models: BTreeMap<String, String>,
-    /// Where vendors are asked, by name, unless `*_BASE_URL` says otherwise; the vendor's own place where absent. An
-    /// address beyond this computer must be allowed by the person.
+    /// The addresses of vendors, by name, unless `*_BASE_URL` is set; defaults to the vendor's own. An address outside
+    /// this computer must be allowed by the person.
     pub base_urls: BTreeMap<String, String>,
-    /// Tokens that a model takes and gives at once, by `provider:model`, or `provider:*` for all of a provider's; as
-    /// listed where absent.
+    /// The context size of a model in tokens, by `provider:model`, or `provider:*` for all models of a provider;
+    /// defaults to the built-in list.
     pub context_tokens: BTreeMap<String, u32>,
-    /// Questions under way at each provider at once.
+    /// Concurrent requests per provider.
     pub max_concurrent: u32,
-    /// Seconds until there must be a connection.
+    /// Seconds within which a connection must be made.
     pub connect_timeout_secs: f64,
-    /// Seconds until the next byte must come.
+    /// Seconds within which the next byte must arrive.
     pub stall_timeout_secs: f64,
-    /// Seconds until an answer must be complete, all tries and waits included.
+    /// Seconds within which an answer must be complete, including all retries and waits.
     pub total_timeout_secs: f64,
-    /// Tries in all for what may pass: 408, 429, 5xx, silence, no connection.
+    /// Total attempts for temporary failures: 408, 429, 5xx, silence, no connection.
     pub attempts: u32,
     /// Seconds to wait after the first failure; doubles after each.
     pub retry_first_delay_secs: f64,
-    /// Seconds of the longest single wait; a server that asks for more is not waited for.
+    /// Seconds of the longest single wait; a server that asks for more is not retried.
     pub retry_longest_delay_secs: f64,
-    /// Seconds of all waits together.
+    /// Seconds of all waits in total.
     pub retry_total_delay_secs: f64,
 }
 
@@ -261,7 +261,7 @@ pub fn parse_spec(spec: &str) -> Result<(String, Option<String>), Problem> {
 }
 
 fn unnamed_agent() -> Problem {
-    let what = "acp stands for coding agents of yours, and none is named";
+    let what = "acp needs the name of a coding agent";
     Problem::error("gateway.provider", what, "write acp:NAME, such as acp:claude, or acp:COMMAND LINE")
 }
 
@@ -310,27 +310,24 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
             list.push(ProviderStatus {
                 name: vendor.name.to_owned(),
                 ready: false,
-                detail: format!("not asked: this workspace wants it asked at {url}, and you have not allowed that"),
+                detail: format!("not called: this workspace sets its address to {url}, and you have not allowed it"),
                 remedy: how_to_allow(&url, environment),
             });
         } else if has_key && permission == Permission::WithKey {
-            list.push(ready(vendor.name, format!("{key_name} is set; asked at {url}")));
+            list.push(ready(vendor.name, format!("{key_name} is set; uses {url}")));
         } else if has_key {
-            list.push(ready(
-                vendor.name,
-                format!("asked at {url} without {key_name}, because {}", why_no_key(&address)),
-            ));
+            list.push(ready(vendor.name, format!("uses {url} without {key_name}, because {}", why_no_key(&address))));
         } else if !vendor.needs_key(&url) {
             list.push(ready(
                 vendor.name,
-                format!("no key needed at {url}; whether a server runs there is not checked"),
+                format!("no key needed at {url}; did not check whether a server is running there"),
             ));
         } else {
             let file = environment.key_file().map_or_else(|| "keys.env".into(), |path| path.display().to_string());
             list.push(ProviderStatus {
                 name: vendor.name.to_owned(),
                 ready: false,
-                detail: format!("no key; would be asked at {url}"),
+                detail: format!("no key; would use {url}"),
                 remedy: format!("set {key_name} in the environment or in {file}"),
             });
         }
@@ -341,8 +338,8 @@ pub fn provider_status(settings: &GatewaySettings, environment: &Environment) ->
 /// Why a key that is there is not sent.
 pub(super) fn why_no_key(address: &Address) -> &'static str {
     match address.by {
-        NamedBy::Workspace => "only this workspace named that address",
-        NamedBy::Person | NamedBy::Vendor => "that address is not encrypted",
+        NamedBy::Workspace => "only this workspace sets this address",
+        NamedBy::Person | NamedBy::Vendor => "this address is not encrypted",
     }
 }
 
@@ -351,8 +348,8 @@ pub(super) fn how_to_allow(url: &str, environment: &Environment) -> String {
     let origin = Origin::of(url).map_or_else(|| url.to_owned(), |origin| origin.to_string());
     match environment.workspace() {
         Some(folder) => format!(
-            "if you trust it with what is in this workspace, run: workshop allow-address {origin} {}; else take \
-             gateway.base_urls out of the settings",
+            "if you trust it with this workspace, run: workshop allow-address {origin} {}; otherwise remove \
+                gateway.base_urls from the settings",
             folder.display()
         ),
         None => format!("if you trust it, run: workshop allow-address {origin} WORKSPACE"),

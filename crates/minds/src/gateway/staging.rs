@@ -99,7 +99,7 @@ impl Stage {
         if let Some(why) = refused(&self.workspace, name) {
             let is_folder = from.symlink_metadata().is_ok_and(|found| found.is_dir());
             let removed = if is_folder { fs::remove_dir_all(&from) } else { fs::remove_file(&from) };
-            let what = format!("{shown} was made by the program and is not kept: {why}");
+            let what = format!("{shown} was created by the program and was not kept: {why}");
             return Some(match removed {
                 Ok(()) => what,
                 Err(error) => format!("{what} (and could not be removed: {error})"),
@@ -111,7 +111,10 @@ impl Stage {
                 Ok(()) if number == 1 => return None,
                 Ok(()) => {
                     let other = other.to_string_lossy();
-                    return Some(format!("{shown} was made by somebody else meanwhile; the program's is {other}"));
+                    return Some(format!(
+                        "{shown} was created by somebody else in the meantime; the program's file is \
+                        {other}"
+                    ));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => {

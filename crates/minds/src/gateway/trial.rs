@@ -74,7 +74,7 @@ impl Trial {
         let rate = rate(&choice, site, world.resource::<PriceSettings>());
         if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {
             let place = format!("budget.{}", refusal.cap.name);
-            let what = format!("{} was not asked: {}", choice.provider, refusal.what());
+            let what = format!("{} was not called: {}", choice.provider, refusal.what());
             return Err(Problem::error(place, what, refusal.remedy()));
         }
         let environment = world.resource::<Surroundings>().0.clone();
@@ -188,7 +188,7 @@ fn ask_worker(
     let worker = match Worker::start(trial.environment.clone(), trial.factories.clone()) {
         Ok(worker) => worker,
         Err(error) => {
-            let what = format!("{provider} was not asked: a thread cannot be started: {error}");
+            let what = format!("{provider} was not called: a thread could not be started: {error}");
             return failed(FailureKind::Unavailable, what, "free some memory or threads and try again");
         }
     };
@@ -210,6 +210,6 @@ fn ask_worker(
             return (outcome, Some(latency), Some(effort));
         }
     }
-    let what = format!("{provider} was asked and the gateway never said what came of it");
-    failed(FailureKind::Unavailable, what, "try again, and report it if it stays")
+    let what = format!("{provider} was called, but the gateway never returned a result");
+    failed(FailureKind::Unavailable, what, "try again, and report this if it persists")
 }

@@ -216,7 +216,7 @@ pub(super) fn vendor_client(
     (environment, keys): (&Environment, &Keys),
 ) -> Result<GuardedProvider, ProviderError> {
     let Some(vendor) = vendor(&choice.provider) else {
-        return Err(ProviderError::new(ErrorCause::Panicked, "nobody knows this provider"));
+        return Err(ProviderError::new(ErrorCause::Panicked, "unknown provider"));
     };
     let address = Address::of(vendor, terms.address.as_deref(), environment);
     let key = match address.permission(vendor, environment) {

@@ -130,7 +130,7 @@ mod system {
         let (before, temporary) = match confined {
             Ok(confined) => confined,
             Err(error) => {
-                say(&format!("what keeps the program in could not be set up: {error}"));
+                say(&format!("the sandbox could not be set up: {error}"));
                 return ExitCode::from(NOT_STARTED);
             }
         };
@@ -189,12 +189,12 @@ mod system {
             let what = match () {
                 () if running.len() > processes => format!("it had more than {processes} processes at once"),
                 () if takes_more_than(memory, &running) => {
-                    format!("all its processes together took more than {} MB of memory", memory / (1024 * 1024))
+                    format!("its processes used more than {} MB of memory in total", memory / (1024 * 1024))
                 }
                 () => continue,
             };
             *TAKEN_TOO_MUCH.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(format!("the program was ended: {what}"));
+                Some(format!("the program was killed: {what}"));
             end_all();
         }
     }

@@ -70,9 +70,9 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
     let times = if fault.failures == 1 { "1 failure".to_owned() } else { format!("{} failures", fault.failures) };
     let what = match state {
         HealthState::Failing => fault.what.clone(),
-        HealthState::Working => format!("{whom} works again, after {times}"),
+        HealthState::Working => format!("{whom} works again after {times}"),
         HealthState::Unknown => {
-            format!("{whom} may work again: its settings, keys or caps changed, or nobody asked it for long")
+            format!("{whom} may work again: its settings, keys or limits changed, or it was not used for a while")
         }
     };
     let fails = state == HealthState::Failing;

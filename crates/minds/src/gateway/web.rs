@@ -25,12 +25,17 @@ pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 /// An address as it is asked and as the gate judges it: absolute, of `http` or `https`, spelled in one way, without what
 /// stands for a place within the page. The error says what is wrong with it.
 pub fn web_address(text: &str) -> Result<String, String> {
-    let mut url = reqwest::Url::parse(text.trim()).map_err(|error| format!("{text:?} is no address: {error}"))?;
+    let mut url = reqwest::Url::parse(text.trim()).map_err(|error| {
+        format!(
+            "{text:?} is not a valid address: \
+        {error}"
+        )
+    })?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(format!("{text:?} is no address of the web: write http://… or https://…"));
+        return Err(format!("{text:?} is not a web address: write http://… or https://…"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("an address holds no name and no password here".to_owned());
+        return Err("an address must not contain a name or password".to_owned());
     }
     url.set_fragment(None);
     Ok(url.into())
@@ -91,7 +96,12 @@ impl Reported for WebAnswered {
     }
 
     fn lost(id: Id) -> Self {
-        Self { id, result: Err("the gateway stopped meanwhile; whether it was asked is not known".to_owned()) }
+        Self {
+            id,
+            result: Err("the gateway stopped in the meantime; whether the request was sent is \
+            unknown"
+                .to_owned()),
+        }
     }
 }
 
@@ -119,7 +129,7 @@ impl WebQuestion {
             answer = tokio::time::timeout(ANSWER, self.answer()) => answer.unwrap_or_else(|_| {
                 Err(format!("{place} did not answer within {} s", ANSWER.as_secs()))
             }),
-            () = cancel.cancelled() => Err("the workshop was stopped, or nobody waited any more".to_owned()),
+            () = cancel.cancelled() => Err("the workshop was stopped, or nobody was waiting".to_owned()),
         };
         WebAnswered { id, result }
     }
@@ -130,12 +140,12 @@ impl WebQuestion {
             error if error.is_connect() => format!("{place} cannot be reached"),
             error if error.is_timeout() => format!("{place} did not answer in time"),
             error if error.is_builder() => {
-                format!("{place} cannot be asked that: its headers or its address are wrong")
+                format!("{place} cannot be requested: its headers or address are invalid")
             }
             _ => format!("the answer of {place} ended in the middle"),
         };
         let method = reqwest::Method::from_bytes(self.method.as_bytes());
-        let method = method.map_err(|_| format!("{:?} is no method", self.method))?;
+        let method = method.map_err(|_| format!("{:?} is not a valid method", self.method))?;
         let mut request = client(&self.url).map_err(|error| told(&error))?.request(method, &self.url);
         for (name, value) in &self.headers {
             request = request.header(name, value);

@@ -58,10 +58,10 @@ pub struct Worker {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
     /// The channel is full: try again next tick.
-    #[error("the gateway has its hands full")]
+    #[error("the gateway is busy")]
     Full,
     /// The thread is gone.
-    #[error("the gateway's thread is gone")]
+    #[error("the gateway's thread has ended")]
     Dead,
 }
 
@@ -135,7 +135,7 @@ impl Drop for Worker {
         }
         self.commands = None;
         if self.done.recv_timeout(SHUTDOWN).is_err() {
-            tracing::warn!("the gateway did not stop within {} s and is left behind", SHUTDOWN.as_secs());
+            tracing::warn!("the gateway did not stop within {} s and was abandoned", SHUTDOWN.as_secs());
         }
     }
 }
@@ -246,7 +246,7 @@ impl Desk {
                 return Err(Problem::error("gateway.provider", what, "choose another provider"));
             };
             let made = catch_unwind(AssertUnwindSafe(|| make(&choice.model))).unwrap_or_else(|_| {
-                Err(Problem::error("gateway.provider", "it broke while starting", "choose another provider"))
+                Err(Problem::error("gateway.provider", "it crashed while starting", "choose another provider"))
             })?;
             self.simulated.insert(choice.clone(), made);
         }
@@ -274,7 +274,7 @@ impl Desk {
             }
             Err(error) => {
                 self.cancels.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-                let what = format!("the network cannot be used: {error}");
+                let what = format!("the network is not available: {error}");
                 let remedy = "free some memory or threads and try again";
                 let failure = ModelFailure::new(FailureKind::Unavailable, what, remedy);
                 self.finish(GatewayEvent::Finished {
@@ -341,7 +341,7 @@ impl Desk {
             }
             Err(error) => {
                 self.web.end(&id);
-                let why = format!("the network cannot be used: {error}");
+                let why = format!("the network is not available: {error}");
                 self.finish(GatewayEvent::Web(WebAnswered { id, result: Err(why) }));
             }
         }
@@ -361,7 +361,7 @@ impl Desk {
                 });
             }
             Err(error) => {
-                let what = format!("the network cannot be used: {error}");
+                let what = format!("the network is not available: {error}");
                 let remedy = "free some memory or threads and try again".to_owned();
                 self.finish(GatewayEvent::Slack(match command {
                     SlackCommand::Send { id, .. } => {

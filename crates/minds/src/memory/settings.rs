@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::SettingsSection;
 
-/// The caps of the memory slots: section `memory` of `settings.yaml`.
+/// Limits of the memory slots.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemorySettings {
-    /// Workspace notes per agent; the oldest goes.
+    /// Workspace notes per agent; the oldest is dropped.
     pub notes_at_most: usize,
     /// Characters of one note.
     pub note_chars_at_most: usize,
-    /// Lines on recent interactions per agent; the oldest goes.
+    /// Lines on recent interactions per agent; the oldest is dropped.
     pub interactions_at_most: usize,
     /// Tokens of the context summary.
     pub summary_tokens_at_most: u32,
-    /// Characters of what is known of one element.
+    /// Characters of what an agent knows about one element.
     pub environment_chars_at_most: usize,
-    /// Pins that an agent keeps at hand; the oldest goes.
+    /// Pins that an agent remembers; the oldest is dropped.
     pub kept_pins_at_most: usize,
-    /// Agents that left and whose memory is kept in case they come back; who left first is forgotten.
+    /// Agents that left and whose memory is kept in case they return; the first to leave is forgotten first.
     pub archived_agents_at_most: usize,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// The numbers of the mind: section `mind` of `settings.yaml`.
+/// Limits of prompts, replies and sessions.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MindSettings {
@@ -13,21 +13,21 @@ pub struct MindSettings {
     pub max_prompt_chars: usize,
     /// Tokens of a reply.
     pub max_output_tokens: u32,
-    /// Tokens of a reply while an agent is at work: what it writes into files is among them.
+    /// Tokens of a reply while an agent works, including what it writes into files.
     pub max_work_output_tokens: u32,
-    /// Who the person is, for agents whose profile shares it; nobody is told where empty.
+    /// Who the person is, for agents whose profile shares it; if empty, no agent is told.
     pub person: String,
-    /// A session is summed up after so many replies.
+    /// A session is compacted after this many replies.
     pub compact_after_turns: u32,
-    /// A session is summed up above this estimate.
+    /// A session is compacted above this estimate.
     pub compact_above_tokens: u32,
     /// Messages that stay after a compaction.
     pub compaction_keeps_messages: usize,
-    /// A failed compaction is tried again after so long, doubled with each failure.
+    /// The delay before a failed compaction is retried, doubled with each failure.
     pub compaction_retry_secs: f32,
-    /// A failed compaction is tried again after no more than this.
+    /// The maximum delay before a failed compaction is retried.
     pub compaction_retry_at_most_secs: f32,
-    /// A compaction that failed so often is tried again only when the session has grown.
+    /// After this many failures, a compaction is only retried when the session has grown.
     pub compaction_retries_at_most: u32,
     /// Messages of a session, whether or not compaction works.
     pub session_messages_at_most: usize,
@@ -37,14 +37,13 @@ pub struct MindSettings {
     pub feedback_at_most: usize,
     /// Markers of one reply that are carried out.
     pub intents_at_most: usize,
-    /// Questions of one agent that may be under way; the oldest is given up.
+    /// Pending requests of one agent; the oldest is dropped.
     pub pending_per_agent_at_most: usize,
-    /// How long a prompt waits for what is gathered for it outside, such as what an agent recalls; what has not come by
-    /// then is left out.
+    /// How long a prompt waits for data gathered for it, such as recalled memories; anything later is left out.
     pub gather_secs: f32,
-    /// How far an agent sees whom and what is near.
+    /// How far an agent sees others and things nearby.
     pub near_units: f32,
-    /// How near an agent is to an element that it stands at.
+    /// How close an agent must be to be at an element.
     pub at_units: f32,
     /// People, and things, that a prompt lists as near.
     pub near_at_most: usize,

@@ -175,8 +175,8 @@ pub fn claim_id(path: &str, wanted: String) -> (Id, Option<(Id, Problem)>) {
     let wanted: Id = wanted.into();
     let id = free_id(wanted.clone());
     let reserved = is_reserved(&wanted).then(|| {
-        let what = format!("the id {wanted:?} stands for something else in the room; this agent goes by {id:?}");
-        let problem = Problem::error(path, what, "give it another id in its front matter, or the file another name");
+        let what = format!("the id {wanted:?} is already used in the room; this agent is now {id:?}");
+        let problem = Problem::error(path, what, "give it another id in its front matter, or rename the file");
         (wanted, problem)
     });
     (id, reserved)

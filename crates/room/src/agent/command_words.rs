@@ -23,17 +23,17 @@ pub(super) fn split(line: &str) -> Result<Vec<String>, String> {
                 word.get_or_insert_default();
             }
             (None, sign) if OF_SHELLS.contains(&sign) => {
-                return Err(format!("holds {sign:?}, which only a shell would understand"));
+                return Err(format!("contains {sign:?}, which needs a shell"));
             }
             (None | Some('"'), '$') if signs.peek() == Some(&'(') => {
-                return Err("holds \"$(\", which only a shell would understand".to_owned());
+                return Err("contains \"$(\", which needs a shell".to_owned());
             }
             (None, sign) if sign.is_whitespace() => words.extend(word.take()),
             (_, sign) => word.get_or_insert_default().push(sign),
         }
     }
     if quote.is_some() {
-        return Err("has a quote that never ends".to_owned());
+        return Err("has a quote that is not closed".to_owned());
     }
     words.extend(word);
     Ok(words)

@@ -73,7 +73,7 @@ pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
         }
         end += line.len();
     }
-    Err(FrontMatterError::new("the front matter that begins with --- never ends", 1))
+    Err(FrontMatterError::new("the front matter that starts with --- is not closed", 1))
 }
 
 /// Why front matter cannot be read at all, however it is written.
@@ -85,7 +85,7 @@ pub(super) fn refused(yaml: &str) -> Result<(), FrontMatterError> {
     // say something else once a line is written above it.
     match yaml.lines().position(|line| line.contains('\u{feff}')) {
         Some(line) => {
-            Err(FrontMatterError::new("the front matter holds an invisible byte order mark (U+FEFF)", line + 2))
+            Err(FrontMatterError::new("the front matter contains an invisible byte order mark (U+FEFF)", line + 2))
         }
         None => Ok(()),
     }
@@ -100,7 +100,7 @@ fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
     match value {
         Value::Object(keys) => Ok(keys),
         Value::Null => Ok(Map::new()),
-        _ => Err(FrontMatterError::new("the front matter is not a list of keys", 2)),
+        _ => Err(FrontMatterError::new("the front matter is not a mapping of keys", 2)),
     }
 }
 

@@ -44,7 +44,7 @@ impl Keys<'_> {
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let found = plain(self.value(key)?);
         if found.is_none() {
-            self.tell(key, format!("the key {key:?} should hold a text; it is ignored"), "write a text behind it");
+            self.tell(key, format!("the key {key:?} must be text; it is ignored"), "write text after it");
         }
         found
     }
@@ -67,14 +67,14 @@ impl Keys<'_> {
             }
             Value::String(words) if !(limits && entry.is_bare) => limits::names_between_commas(words),
             _ => {
-                let counts = if limits { "until then it counts as none" } else { "it is ignored" };
-                self.tell(key, format!("the key {key:?} should hold a list of names; {counts}"), "write [one, two]");
+                let counts = if limits { "until then it is treated as empty" } else { "it is ignored" };
+                self.tell(key, format!("the key {key:?} must be a list of names; {counts}"), "write [one, two]");
                 Vec::new()
             }
         };
         if bad > 0 {
-            let what = format!("{bad} of the entries of {key:?} cannot be read and do not count");
-            self.tell(key, what, "write names, one behind each dash");
+            let what = format!("{bad} entries of {key:?} cannot be read and are ignored");
+            self.tell(key, what, "write names, one after each dash");
         }
         Some(words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
     }
@@ -124,8 +124,8 @@ impl Keys<'_> {
             "git" => true,
             "shared" => false,
             _ => {
-                let what = format!("there is no workspace {word:?}; the agent works in a copy of its own until then");
-                let remedy = "write git for a copy of its own, or shared for the workspace itself";
+                let what = format!("unknown workspace {word:?}; until then the agent uses its own worktree");
+                let remedy = "write git for its own worktree, or shared for the workspace itself";
                 self.tell("workspace", what, remedy);
                 true
             }
@@ -133,8 +133,8 @@ impl Keys<'_> {
     }
 
     fn tell_empty(&mut self, key: &str, meant: &str) {
-        let what = format!("nothing stands behind {key:?}; it counts as {meant}");
-        let remedy = format!("write what it allows behind it, or remove {key:?}");
+        let what = format!("{key:?} is empty; it is treated as {meant}");
+        let remedy = format!("add a value, or remove {key:?}");
         self.tell(key, what, &remedy);
     }
 
@@ -143,7 +143,7 @@ impl Keys<'_> {
             "true" | "yes" | "on" => Some(true),
             "false" | "no" | "off" => Some(false),
             _ => {
-                self.tell(key, format!("the key {key:?} should hold true or false; it counts as false"), "write one");
+                self.tell(key, format!("the key {key:?} must be true or false; it is treated as false"), "write one");
                 Some(false)
             }
         }
@@ -158,7 +158,7 @@ impl Keys<'_> {
             _ => None,
         };
         if behaviour.is_none() {
-            self.tell("behaviour", format!("there is no behaviour {word:?}"), "write stationary, wander or patrol");
+            self.tell("behaviour", format!("unknown behaviour {word:?}"), "write stationary, wander or patrol");
         }
         behaviour
     }

@@ -209,7 +209,7 @@ pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<AgentComma
                 if forget_pending(world, &agent) | remove(world, &agent) {
                     world.write_message(SceneWrite::RemoveAgent { id: agent });
                 } else {
-                    refuse(world, &agent, "there is no such agent in the room", "look at the roster for its id");
+                    refuse(world, &agent, "no such agent in the room", "find its id in the roster");
                 }
             }
             _ => {}
@@ -439,7 +439,7 @@ fn unknown_profile(world: &World, id: &str, profile: &str, line: Option<usize>) 
     let meant = text::nearest(profile, world.resource::<Profiles>().ids().map(|id| &**id));
     let remedy = match meant {
         Some(meant) => format!("did you mean {meant:?}?"),
-        None => format!("add agents/{profile}.md or name another profile"),
+        None => format!("add agents/{profile}.md, or use another profile"),
     };
     let place = world.get_resource::<RoomStart>().map_or("scene", |start| start.scene.as_str());
     Problem::error(place, format!("agent {id:?}: no agent file defines the profile {profile:?}"), remedy).at_line(line)

@@ -93,7 +93,7 @@ pub fn says_who_it_is(text: &str) -> Said {
 }
 
 const MALFORMED_REMEDY: &str =
-    "correct the lines between the two ---; until then the whole file is its instructions and it may use no tools";
+    "fix the lines between the two ---; until then the whole file is used as instructions, without tools";
 
 /// The least that can be made of a file that cannot be read: its whole text as the instructions of an agent that may do
 /// nothing.
@@ -153,7 +153,7 @@ pub(super) fn read_entries(
 ) -> AgentFile {
     let mut problems = Vec::new();
     if let Some(error) = broken {
-        let remedy = "it is read line by line; put a text that holds a colon in quotes to be sure of what it says";
+        let remedy = "it is read line by line instead; put values that contain a colon in quotes";
         problems.push(Problem::warning(path, error.what.clone(), remedy).at_line(error.line));
     }
     let mut known: BTreeMap<String, &Entry> = BTreeMap::new();
@@ -228,7 +228,7 @@ fn twice(path: &str, entry: &Entry, ours: &str, limits: &mut Vec<Limit>) -> Prob
     } else {
         format!("remove {key:?}; it is ignored")
     };
-    Problem::warning(path, format!("the key {ours:?} stands there twice"), remedy).at_line(entry.line)
+    Problem::warning(path, format!("the key {ours:?} appears twice"), remedy).at_line(entry.line)
 }
 
 /// Whether `model:` leaves the choice to whoever has the agent work, as files of other products say it.
@@ -247,15 +247,14 @@ fn other_key(path: &str, entry: &Entry, limits: &mut Vec<Limit>) -> Option<Probl
         }
         Meaning::Mistyped(meant, found) => {
             limits.extend(found);
-            let what = format!("unknown key {key:?}; it counts as {meant:?} as far as that limits the agent");
+            let what = format!("unknown key {key:?}; it is treated as {meant:?} if that limits the agent");
             Problem::warning(path, what, format!("write {meant:?}, or remove it"))
         }
         Meaning::Unclear => {
             limits.push(Limit::Nothing);
-            let what = format!(
-                "the key {key:?} looks like a limit and is not understood; until then the agent may do nothing"
-            );
-            Problem::error(path, what, "say it with tools, reads, writes and safety_mode, or remove it")
+            let what =
+                format!("the key {key:?} looks like a limit but is unknown; until then the agent may do nothing");
+            Problem::error(path, what, "use tools, reads, writes and safety_mode instead, or remove it")
         }
     };
     Some(problem.at_line(entry.line))

@@ -212,7 +212,7 @@ pub fn read(value: &Value) -> Found {
                     Value::Null | Value::Bool(true) => found.entries.push(McpEntry::Named(name.trim().to_owned())),
                     Value::Bool(false) => {}
                     Value::Object(keys) => define(&mut found, Some(name), keys),
-                    _ => found.wrong(name, format!("what stands behind the MCP server {name:?} is none"), NAME_REMEDY),
+                    _ => found.wrong(name, format!("the entry {name:?} is not an MCP server"), NAME_REMEDY),
                 }
             }
         }
@@ -230,7 +230,7 @@ pub fn read(value: &Value) -> Found {
     for name in twice {
         found.wrong(
             &name,
-            format!("the MCP server {name:?} stands there twice; the first counts"),
+            format!("the MCP server {name:?} appears twice; the first one is used"),
             "remove one of them",
         );
     }
@@ -238,7 +238,7 @@ pub fn read(value: &Value) -> Found {
         found.entries.truncate(SERVERS_AT_MOST);
         found.wrong(
             "",
-            format!("there are more than {SERVERS_AT_MOST} MCP servers; the rest is left out"),
+            format!("there are more than {SERVERS_AT_MOST} MCP servers; the rest are ignored"),
             "remove some",
         );
     }
@@ -253,7 +253,7 @@ pub fn read_file(file: &str) -> (Vec<McpServer>, Vec<Problem>) {
         Ok(_) => return (Vec::new(), vec![problem("is not a table".into(), FILE_REMEDY).at_line(Some(1))]),
         Err(error) => {
             let what = format!("is not valid JSON: {}", text::one_line(&error.to_string()));
-            return (Vec::new(), vec![problem(what, "mend that line").at_line(Some(error.line().max(1)))]);
+            return (Vec::new(), vec![problem(what, "fix this line").at_line(Some(error.line().max(1)))]);
         }
     };
     let Some(servers) = FILE_KEYS.iter().find_map(|key| keys.get(*key)) else {
@@ -298,8 +298,8 @@ fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
     if let Err(why) = fit_name(&name) {
         return found.wrong(
             &shown,
-            format!("an MCP server cannot be called {shown:?}: {why}"),
-            "give it a short plain name",
+            format!("{shown:?} is not a valid MCP server name: {why}"),
+            "give it a short, simple name",
         );
     }
     let is_bare = ["command", "url", "serverurl", "httpurl", "transport", "type"].iter().all(|key| !keys.has(key));
@@ -327,7 +327,7 @@ fn fit_name(name: &str) -> Result<(), &'static str> {
         return Err("the name is too long");
     }
     if name.contains(|c: char| is_unseen(c) || c.is_whitespace() || ":#*()/\\\"'".contains(c)) {
-        return Err("the name holds a blank or a sign that means something in rules");
+        return Err("the name contains a space or a character with a meaning in rules");
     }
     Ok(())
 }
@@ -350,7 +350,7 @@ fn transport(keys: &mut Keys) -> Result<McpTransport, Wrong> {
         }
         Some("sse") => http(keys, url).map(|(url, headers)| McpTransport::Sse { url, headers }),
         Some(_) => {
-            let what = format!("is reached by {:?}, which is not known", said.unwrap_or_default());
+            let what = format!("has an unknown type {:?}", said.unwrap_or_default());
             wrong(what, "write stdio, http or sse")
         }
     }
@@ -363,10 +363,7 @@ fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String
     };
     if !(url.starts_with("http://") || url.starts_with("https://")) || url.contains(|c: char| is_unseen(c) || c == ' ')
     {
-        return wrong(
-            format!("has a url that is no web address: {:?}", text::truncate(&url, 80)),
-            "write url: https://…",
-        );
+        return wrong(format!("has an invalid url: {:?}", text::truncate(&url, 80)), "write url: https://…");
     }
     let mut headers = keys.table("headers")?;
     for (header, variable) in keys.table("headersfromenv")?.into_iter().chain(keys.table("envhttpheaders")?) {
@@ -374,10 +371,7 @@ fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String
     }
     let is_token = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if let Some(odd) = headers.iter().find(|(name, value)| !is_token(name) || value.contains(['\r', '\n'])) {
-        return wrong(
-            format!("has a header that cannot be sent: {:?}", text::truncate(odd.0, 80)),
-            "correct its name and value",
-        );
+        return wrong(format!("has an invalid header: {:?}", text::truncate(odd.0, 80)), "fix its name and value");
     }
     Ok((url, headers))
 }
@@ -393,11 +387,11 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
     words.extend(match keys.take("args") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(args)) => texts("args", &args)?,
-        Some(_) => return wrong("has args that are no list", "write args: [one, two]"),
+        Some(_) => return wrong("has args that are not a list", "write args: [one, two]"),
     });
     let mut words = words.into_iter();
     let Some(command) = words.next().filter(|command| !command.is_empty()) else {
-        return wrong("has no command", "write command: and the program that it is");
+        return wrong("has no command", "write command: and the program");
     };
     let args: Vec<String> = words.collect();
     let mut env = keys.table("env")?;
@@ -407,26 +401,23 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, Wrong> {
         !name.is_empty() && is_plain && !name.starts_with(|c: char| c.is_ascii_digit())
     };
     if let Some((odd, _)) = env.iter().find(|(name, value)| !is_name(name) || value.contains('\0')) {
-        return wrong(
-            format!("sets a variable that cannot be set: {:?}", text::truncate(odd, 80)),
-            "write NAME: value",
-        );
+        return wrong(format!("sets an invalid variable: {:?}", text::truncate(odd, 80)), "write NAME: value");
     }
     let cwd = keys.text("cwd").map(|cwd| cwd.trim().to_owned()).filter(|cwd| !cwd.is_empty());
     let network = keys.flag("network").unwrap_or(false);
     let all: Vec<&String> = [&command].into_iter().chain(&args).chain(env.values()).chain(&cwd).collect();
     if all.iter().any(|text| text.chars().count() > TEXT_CHARS_AT_MOST) || args.len() + env.len() > PARTS_AT_MOST {
-        return wrong("is longer than any honest one", "shorten it");
+        return wrong("is too long", "shorten it");
     }
     if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_unseen(c))) {
-        return wrong("holds signs that cannot be seen", "write it anew");
+        return wrong("contains invisible characters", "write it again");
     }
     Ok(McpTransport::Stdio { command, args, env, cwd, network })
 }
 
 fn texts(key: &str, values: &[Value]) -> Result<Vec<String>, Wrong> {
     let texts: Option<Vec<String>> = values.iter().map(plain).collect();
-    texts.map_or_else(|| wrong(format!("has {key} that are not all texts"), "write [one, two]"), Ok)
+    texts.map_or_else(|| wrong(format!("has {key} that are not all text"), "write [one, two]"), Ok)
 }
 
 /// `headersFromEnv`, `headers-from-env` and `headers_from_env` as one.
@@ -507,7 +498,7 @@ impl Keys {
         };
         pairs
             .filter(|pairs| pairs.len() <= PARTS_AT_MOST)
-            .map_or_else(|| wrong(format!("has {key} that are no table"), &remedy), Ok)
+            .map_or_else(|| wrong(format!("has {key} that are not a mapping"), &remedy), Ok)
     }
 
     /// A key that looks like a mistyped one; others belong to other products.

@@ -123,7 +123,7 @@ mod tests {
         let file = read("agents/data-analyst/agent.mdx", "# Something\n\n## Purpose\n\nP\n");
         assert_eq!(file.profile.name, "Data Analyst");
         assert!(file.profile.instructions.starts_with("# Agent: Data Analyst\n"), "{}", file.profile.instructions);
-        assert!(file.problems[0].what.contains("does not say what the agent is called"), "{:?}", file.problems);
+        assert!(file.problems[0].what.contains("does not name the agent"), "{:?}", file.problems);
     }
 
     #[test]

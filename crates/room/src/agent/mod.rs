@@ -51,13 +51,13 @@ use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneW
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
 #[serde(default)]
 pub struct AgentSettings {
-    /// Whether an agent that is dropped among or below the elements is lifted above them.
+    /// Whether an agent that is dropped among or below the elements is moved above them.
     pub spawn_above_elements: bool,
     /// How far above the topmost element.
     pub spawn_margin_units: f32,
-    /// How far apart agents stand that were given a place.
+    /// The distance between agents that were assigned a place.
     pub side_by_side_units: f32,
-    /// A file that comes so soon before or after an equal one goes is that file, renamed.
+    /// A file that appears within this time of an identical one disappearing counts as renamed.
     pub rename_window_secs: f32,
 }
 
@@ -178,18 +178,18 @@ fn register_profiles(
 /// Tells in one note which files go by a longer id than their name, because another file has that one.
 fn longer_ids<'a>(files: impl Iterator<Item = (&'a str, &'a Id, &'a Id)>) -> ProblemReport {
     let files: Vec<_> = files.collect();
-    let remedy = "to choose another id, write it into the file: id: NAME between its two lines of ---";
+    let remedy = "to choose another id, add id: NAME to the front matter of the file";
     let problems = match files.as_slice() {
         [] => Vec::new(),
         [(path, id, wanted)] => {
-            let what = format!("another file has the id {wanted:?}; this agent goes by {id:?}");
+            let what = format!("another file has the id {wanted:?}; this agent is now {id:?}");
             vec![Problem::warning(*path, what, remedy)]
         }
         files => {
             let named: Vec<String> = files.iter().take(5).map(|(path, id, _)| format!("{id} ({path})")).collect();
             let more = if files.len() > 5 { format!(" and {} more", files.len() - 5) } else { String::new() };
             let what = format!(
-                "{} agents go by their folder's name as well, because another file has their id: {}{more}",
+                "{} agents have their folder name in the id, because another file has the same id: {}{more}",
                 files.len(),
                 named.join(", ")
             );
@@ -229,8 +229,8 @@ fn tell_withdrawn(
         } else {
             let (named, more) = running.split_at(running.len().min(5));
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-            let what = format!("the file is gone; agents {}{more} still run it", named.join(", "));
-            problems.push(Problem::warning(path, what, "restore the file or remove them"));
+            let what = format!("the file was deleted; agents {}{more} still use it", named.join(", "));
+            problems.push(Problem::warning(path, what, "restore the file, or remove the agents"));
         }
         if news > 0 {
             reports.write(ProblemReport { source: path.to_owned(), problems });

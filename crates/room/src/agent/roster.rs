@@ -225,7 +225,7 @@ impl Roster {
 
     /// The key that the next agent will get.
     pub fn next_key(&self) -> AgentKey {
-        AgentKey(u32::try_from(self.entities.len()).expect("a room never sees four thousand million agents"))
+        AgentKey(u32::try_from(self.entities.len()).expect("a room never has four billion agents"))
     }
 
     /// An agent came into the room.

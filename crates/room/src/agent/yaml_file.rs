@@ -17,7 +17,7 @@ pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
 /// What such a file's name ends in.
 pub const ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
-const REMEDY: &str = "correct it; until then the whole file is its instructions and it may use no tools";
+const REMEDY: &str = "fix it; until then the whole file is used as instructions, without tools";
 
 /// Other names of our keys, in files of this kind.
 const ALIASES: [(&str, &str); 4] =
@@ -40,7 +40,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
     let keys = match yaml::parse(&text) {
         Ok(Value::Object(keys)) => keys,
         Ok(_) => {
-            let what = "the file is not a list of keys such as agent_id: planner-001".to_owned();
+            let what = "the file is not a mapping of keys such as agent_id: planner-001".to_owned();
             return malformed(path, &text, &FrontMatterError { what, line: Some(1) }, REMEDY);
         }
         Err(error) => {
@@ -96,13 +96,13 @@ fn instructions(path: &str, prompts: &[Entry]) -> (String, Vec<Problem>) {
         return (String::new(), problems);
     };
     for more in &prompts[1..] {
-        let what = format!("the instructions stand there twice, under {:?} and {:?}", first.key, more.key);
+        let what = format!("the instructions appear twice, under {:?} and {:?}", first.key, more.key);
         problems.push(Problem::warning(path, what, format!("remove {:?}; it is ignored", more.key)).at_line(more.line));
     }
     let text = first.value.as_str().map(|text| text.trim_start_matches('\n').to_owned());
     if text.is_none() {
-        let what = format!("the key {:?} should hold a text; the agent has no instructions", first.key);
-        problems.push(Problem::warning(path, what, "write a text behind it").at_line(first.line));
+        let what = format!("the key {:?} must be text; the agent has no instructions", first.key);
+        problems.push(Problem::warning(path, what, "write text after it").at_line(first.line));
     }
     (text.unwrap_or_default(), problems)
 }

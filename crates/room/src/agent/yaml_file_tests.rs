@@ -68,7 +68,7 @@ fn mistakes_are_named_with_their_line() {
     let empty = problems("agent_id: x\n");
     assert!(matches!(empty.as_slice(), [(None, what)] if what.contains("no system_prompt")), "{empty:?}");
     let list = problems("agent_id: x\nsystem_prompt: [a]\n");
-    assert!(matches!(list.as_slice(), [(Some(2), what)] if what.contains("should hold a text")), "{list:?}");
+    assert!(matches!(list.as_slice(), [(Some(2), what)] if what.contains("must be text")), "{list:?}");
     let twice = problems("agent_id: x\nid: y\nsystem_prompt: Hi\n");
     assert!(matches!(twice.as_slice(), [(Some(2), what)] if what.contains("twice")), "{twice:?}");
 }

@@ -82,7 +82,7 @@ impl Elements {
 
     /// The key that the next element will get.
     pub fn next_key(&self) -> ElementKey {
-        ElementKey(u32::try_from(self.entities.len()).expect("a room never sees four thousand million elements"))
+        ElementKey(u32::try_from(self.entities.len()).expect("a room never has four billion elements"))
     }
 
     /// An element came into the room.

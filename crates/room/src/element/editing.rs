@@ -58,9 +58,7 @@ fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     if let Some(file) =
         world.get::<Element>(entity).and_then(|element| element.file.as_deref()).filter(|file| !is_open_file(file))
     {
-        return Err(format!(
-            "{file} is not changed here: answer what it asks on the card of the question, or in the file"
-        ));
+        return Err(format!("{file} cannot be changed here: answer on the approval card, or in the file"));
     }
     // A message and the copy that is kept of it are one message.
     let message = next_message(world);

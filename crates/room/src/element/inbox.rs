@@ -66,7 +66,7 @@ pub static KIND: Kind = Kind {
 };
 
 /// Why a box refuses what does not fit it.
-const TAKES: &str = "an inbox takes mail only";
+const TAKES: &str = "an inbox only accepts mail";
 
 /// What an inbox holds.
 #[derive(Clone, Debug, Default)]
@@ -114,8 +114,8 @@ impl Inbox {
         for id in inbox.settle() {
             problems.push(Problem::warning(
                 place,
-                format!("two pieces of mail have the id {id:?}"),
-                "give each an id of its own; the second has got one for now",
+                format!("two mails have the id {id:?}"),
+                "give each a unique id; the second has a new one for now",
             ));
         }
         (inbox, problems)
@@ -175,7 +175,7 @@ impl Inbox {
         let says_this = says(subject, &text);
         let is_same = |mail: &Mail| mail.attachments == *attachments && says(&mail.subject, &mail.text) == says_this;
         if !by.is_user() && self.items.iter().any(is_same) {
-            return Err(format!("this mail lies in the box of {to} already, so it was not sent again"));
+            return Err(format!("this mail is already in the inbox of {to}, so it was not sent again"));
         }
         let id = id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.fresh(ItemList::Items));
         count_on("m", &mut self.counter, &id);

@@ -140,7 +140,7 @@ pub(super) fn read_list<T: Item>(
                 let map = Map::from_iter([("text".to_owned(), Value::String(text.clone()))]);
                 items.push(T::from_map(&map, &mut wrong));
             }
-            _ => wrong.push("is neither a text nor an entry with a text".to_owned()),
+            _ => wrong.push("is neither text nor an entry with text".to_owned()),
         }
         let place = format!("{place}, {} {}", list.word(), index + 1);
         problems.extend(wrong.into_iter().map(|what| Problem::warning(&place, what, remedy.clone())));

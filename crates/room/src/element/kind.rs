@@ -101,8 +101,8 @@ impl Kind {
     /// Whether an element of this kind can hold what it holds in this file, or why not.
     pub fn check_file(&self, file: &str) -> Result<(), String> {
         match (self.task_file, is_task_file(file)) {
-            (true, false) => Err(format!("{file} is no task file, and a {} shows one", self.name)),
-            (false, true) => Err(format!("{file} is a task file, which a {} cannot hold", self.name)),
+            (true, false) => Err(format!("{file} is not a task file, but a {} shows one", self.name)),
+            (false, true) => Err(format!("{file} is a task file, which a {} cannot show", self.name)),
             _ => Ok(()),
         }
     }

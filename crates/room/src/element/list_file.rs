@@ -136,7 +136,7 @@ pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
         .filter(|(_, line)| is_meant(line))
         .map(|(index, _)| Fault {
             line: index + 1,
-            what: "the comment at the end of this line is not whole any more".to_owned(),
+            what: "the comment at the end of this line is incomplete".to_owned(),
         })
         .collect();
     let mut items = text.lines().enumerate().filter(|(_, line)| line.starts_with("- ") || *line == "-");

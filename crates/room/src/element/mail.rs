@@ -184,7 +184,7 @@ impl Item for Mail {
             };
             if fits.is_none() {
                 keep_aside(&mut mail.extra, key, value.clone());
-                problems.push(format!("cannot use what its key {key:?} holds"));
+                problems.push(format!("has an invalid value for {key:?}"));
             }
         }
         mail

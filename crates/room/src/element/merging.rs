@@ -45,15 +45,15 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
     let place = format!("{}, element {}", scene_path(world), entry.id);
     let (inline, mut problems) = (kind.from_scene)(&entry.keys, &place);
     if kind.private && entry.owner.is_none() {
-        let what = format!("the {} {:?} belongs to nobody", kind.name, entry.id);
-        problems.push(Problem::warning(&place, what, "write owner: and the id of an agent or profile"));
+        let what = format!("the {} {:?} has no owner", kind.name, entry.id);
+        problems.push(Problem::warning(&place, what, "add owner: with the id of an agent or profile"));
     }
     if let Some(Err(why)) = entry.file.as_deref().map(|file| kind.check_file(file)) {
-        let what = format!("element {:?} keeps what it holds in this scene: {why}", entry.id);
+        let what = format!("element {:?} keeps its content in this scene: {why}", entry.id);
         problems.push(Problem::warning(&place, what, ELEMENT_FILE_REMEDY));
     } else if kind.task_file && entry.file.is_none() {
-        let what = format!("the {} {:?} shows no task file, so that nobody works at its tasks", kind.name, entry.id);
-        problems.push(Problem::warning(&place, what, "write file: and a task file, such as tasks/work.task.md"));
+        let what = format!("the {} {:?} has no task file, so nobody works on its tasks", kind.name, entry.id);
+        problems.push(Problem::warning(&place, what, "add file: with a task file, such as tasks/work.task.md"));
     }
     let problems =
         problems.into_iter().map(|problem| if problem.line.is_none() { problem.at_line(entry.line) } else { problem });
@@ -68,7 +68,7 @@ pub(super) fn kind_from_entry(world: &World, kind: &Kind, entry: &ElementEntry) 
             // Nobody writes the record of questions by hand: it is made with the first one.
             if path != APPROVALS_FILE {
                 let what = format!("the file {path} does not exist");
-                let remedy = "write it, or wait: it is made when something is put on the element";
+                let remedy = "create it, or wait: it is created when something is added to the element";
                 problems.push(Problem::warning(place, what, remedy).at_line(entry.line));
             }
             let begun = (!kind.file_begins.is_empty()).then(|| (kind.from_markdown)(kind.file_begins));
@@ -85,7 +85,7 @@ pub(super) fn fitting_file(kind: &Kind, entry: &ElementEntry) -> Option<String> 
 /// What of a file's text cannot be read, as problems.
 fn faults(kind: &Kind, path: &str, text: &str) -> Vec<Problem> {
     let faults = (kind.faults)(text).into_iter();
-    let remedy = "mend the line; until then what stood there last counts, and the file is left as it is";
+    let remedy = "fix the line; until then the last readable text is used, and the file is left as it is";
     faults.map(|fault| Problem::error(path, fault.what, remedy).at_line(Some(fault.line))).collect()
 }
 
@@ -132,8 +132,8 @@ pub(super) fn merge(
                 Ok(()) => {}
                 Err(why) if writer.by.is_user() => problems.push(Problem::warning(
                     format!("element {id}"),
-                    format!("an edit of the file does not fit any more: {why}"),
-                    "look at the element and change it again",
+                    format!("an edit of the file no longer applies: {why}"),
+                    "check the element and change it again",
                 )),
                 Err(why) => drop(reasons.insert(why)),
             }
@@ -205,7 +205,15 @@ fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
         FileContent::Text(text) => follow_text(world, entity, &element, kind, (text, change.base.as_deref()), &writer),
         FileContent::Removed if !change.by.is_user() => {
             world.resource_mut::<Unwritten>().0.insert(element.key);
-            writer.refuse(world, &element.id, format!("the file of {} stays: only the user takes it away", element.id));
+            writer.refuse(
+                world,
+                &element.id,
+                format!(
+                    "the file of {} was kept: only the user can remove \
+                it",
+                    element.id
+                ),
+            );
             Vec::new()
         }
         FileContent::Removed => {
@@ -216,8 +224,8 @@ fn follow_file(world: &mut World, entity: Entity, change: &FileChanged) {
             }
             vec![Problem::warning(
                 path,
-                format!("the file is gone; {} holds what stood in it", element.id),
-                "restore it, or wait: it is made again when something is put on the element",
+                format!("the file was deleted; {} keeps its content", element.id),
+                "restore it, or wait: it is created again when something is added to the element",
             )]
         }
         FileContent::Unusable { what, remedy } => vec![Problem::error(path, what.clone(), remedy.clone())],
@@ -238,7 +246,7 @@ fn follow_text(
         world.resource_mut::<Unwritten>().0.insert(element.key);
         let lines: Vec<String> =
             faults.iter().take(3).filter_map(|fault| Some(format!("line {}: {}", fault.line?, fault.what))).collect();
-        writer.refuse(world, &element.id, format!("nothing of it counts, because of {}", lines.join("; ")));
+        writer.refuse(world, &element.id, format!("none of it is used, because of {}", lines.join("; ")));
         return Vec::new();
     }
     let crossed = crossed.map(|base| (kind.from_markdown)(base));

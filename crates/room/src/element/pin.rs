@@ -199,7 +199,7 @@ impl Item for Pin {
             };
             if fits.is_none() {
                 keep_aside(&mut pin.extra, key, value.clone());
-                problems.push(format!("cannot use what its key {key:?} holds"));
+                problems.push(format!("has an invalid value for {key:?}"));
             }
         }
         // One voter, one vote.

@@ -81,7 +81,7 @@ impl Pinboard {
             problems.push(Problem::warning(
                 place,
                 format!("two pins have the id {id:?}"),
-                "give each pin an id of its own; the second has got one for now",
+                "give each pin a unique id; the second has a new one for now",
             ));
         }
         (board, problems)
@@ -135,12 +135,12 @@ impl Pinboard {
         let mut changes = Vec::new();
         let own = self.pins.iter().filter(|pin| pin.author == *by).count();
         if !by.is_user() && own >= limits.pins_per_author {
-            let why = format!("its author may have {} pins on a board, and pinned up another", limits.pins_per_author);
+            let why = format!("its author may have {} pins on a board, and added another", limits.pins_per_author);
             changes.extend(self.drop_oldest(why, |pin| pin.author == *by));
         }
         // One for one: a board that a person filled above the limit is not cut down behind their back.
         if self.pins.len() >= limits.pins_per_board {
-            let why = format!("the board holds {} pins, and another was pinned up", limits.pins_per_board);
+            let why = format!("the board has {} pins, and another was added", limits.pins_per_board);
             changes.extend(self.drop_oldest(why, |_| true));
         }
         let id = id.filter(|id| !id.is_empty()).cloned().unwrap_or_else(|| self.fresh_id());
@@ -263,7 +263,7 @@ impl Pinboard {
                 let wanted = Comment::from_map(comment);
                 let reads_like = |said: &Comment| said.author == wanted.author && said.text == wanted.text;
                 let Some(place) = pin.comments.iter().rposition(reads_like) else {
-                    return Err(format!("nobody said that about the pin {id} any more"));
+                    return Err(format!("this comment on the pin {id} no longer exists"));
                 };
                 pin.comments.remove(place);
                 Ok(vec![ElementChange::of_item(changed::COMMENTED, id)])

@@ -77,7 +77,7 @@ impl Section for ElementsSaved {
                     let (content, _) = (kind.from_scene)(&content, "");
                     let _entity = settle(world, element, content);
                 }
-                None => tracing::error!("the saved element {} is of an unknown kind {}", element.id, element.kind),
+                None => tracing::error!("the saved element {} has an unknown kind {}", element.id, element.kind),
             }
         }
         world.resource_mut::<Elements>().count_on_from(self.next_key);

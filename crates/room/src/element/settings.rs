@@ -9,25 +9,25 @@ use crate::workspace::{Range, SettingsSection};
 #[derive(Resource, Clone, Serialize, Deserialize, Debug)]
 #[serde(default)]
 pub struct ElementSettings {
-    /// Pins on a board; when one more is pinned up, the oldest goes.
+    /// Pins on a board; adding another removes the oldest.
     pub pins_per_board: usize,
-    /// Pins of one agent on a board; when it pins up one more, its oldest goes. The person has no such limit.
+    /// Pins of one agent on a board; adding another removes its oldest. The person has no limit.
     pub pins_per_author: usize,
-    /// A pin whose up-votes less its down-votes reach this is taken down.
+    /// A pin whose votes (up minus down) reach this is removed.
     pub pin_removed_at_net: i64,
-    /// A pin whose up-votes less its down-votes reach this is flagged.
+    /// A pin whose votes (up minus down) reach this is flagged.
     pub pin_flagged_at_net: i64,
     /// Characters of a pin, and of a comment on one.
     pub pin_chars: usize,
     /// Comments on one pin.
     pub comments_per_pin: usize,
-    /// Pieces of mail in a box. Closed mail makes room, the oldest first; a box that is full of open mail refuses.
+    /// Mails in an inbox. Closed mail is dropped, oldest first; an inbox full of open mail refuses new mail.
     pub mail_per_box: usize,
-    /// Closed pieces of mail that a box keeps when another comes in; the oldest goes. Open mail never does.
+    /// Closed mails that an inbox keeps when another arrives; the oldest is dropped. Open mail never is.
     pub closed_mail_per_box: usize,
-    /// Copies of sent mail that a box keeps; the oldest goes.
+    /// Copies of sent mail that an inbox keeps; the oldest is dropped.
     pub sent_per_box: usize,
-    /// Characters of a piece of mail.
+    /// Characters of a mail.
     pub mail_chars: usize,
     /// Characters of a message board or rulebook.
     pub text_chars: usize,

@@ -115,7 +115,7 @@ fn one_line(text: &str) -> String {
 
 fn find(file: &TaskFile, id: &str) -> Result<usize, String> {
     let at = file.tasks.iter().position(|task| task.id == id);
-    at.ok_or_else(|| format!("there is no task {id:?} on this board any more"))
+    at.ok_or_else(|| format!("task {id:?} is no longer on this board"))
 }
 
 /// A task that is changed here. A question is answered on its card or in its file, and nowhere else.
@@ -217,7 +217,7 @@ fn restore(
     let carried = carry_over(is, was, &file.text);
     match carried.left.first() {
         None => Ok(carried.text),
-        Some((id, why)) => Err(format!("{id:?} was changed since: {why}")),
+        Some((id, why)) => Err(format!("{id:?} has been changed since: {why}")),
     }
 }
 

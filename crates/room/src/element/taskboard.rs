@@ -254,7 +254,7 @@ impl Content for TaskBoard {
         match act.read() {
             Some(FollowAct::FollowFile { text } | FollowAct::FollowNotes { text }) => return Ok(self.set(text)),
             Some(FollowAct::TellNotKept { id, why }) => {
-                return Err(format!("what was done on the board to task {id:?} is not kept: {why}"));
+                return Err(format!("the change to task {id:?} on the board was not saved: {why}"));
             }
             None => {}
         }
@@ -397,7 +397,9 @@ mod tests {
         let acts = board.acts_since(&TaskBoard::new(PLAN), &gone);
         let told: Vec<_> = acts.into_iter().map(|act| apply(&mut board, act, &Author::user())).collect();
         assert!(
-            told.last().is_some_and(|told| told.as_ref().is_err_and(|why| why.contains("\"count\" is not kept"))),
+            told.last().is_some_and(|told| told
+                .as_ref()
+                .is_err_and(|why| why.contains("\"count\" on the board was not saved"))),
             "{told:?}"
         );
         assert_eq!(board.to_markdown(), gone.to_markdown());

@@ -315,7 +315,7 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
         ("ideas", pin("another one!"), "this is pinned already as p1"),
         ("ideas", edit_pin("“The bridge is closed”"), "this is pinned already as p3"),
         ("ideas", comment("true"), "this is said about the pin p3 already"),
-        ("mail", mail("are you there?", &[]), "this mail lies in the box of ada already, so it was not sent again"),
+        ("mail", mail("are you there?", &[]), "this mail is already in the inbox of ada, so it was not sent again"),
     ] {
         edit(&mut app, element, "bo-1", again.clone());
         let refused = told::<ElementRefused>(&app).pop().expect("it is there already");
@@ -439,7 +439,7 @@ fn an_agent_that_writes_an_elements_file_acts_as_itself() {
         assert_eq!(event.draft.cause, Some(Seq(7)), "{event:?}");
     }
     let refused = agent_writes(&mut app, "ada-1", &path, FileContent::Removed);
-    assert!(refused[0].why.contains("only the user takes it away"), "{refused:?}");
+    assert!(refused[0].why.contains("only the user can remove it"), "{refused:?}");
     assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })), "it is made again");
 }
 
@@ -617,7 +617,7 @@ fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
     assert!(!problems.iter().any(|problem| problem.what.contains("does not exist")), "{problems:?}");
     edit(&mut app, "asked", "user", TaskAct::AddTask { line: "x".into(), below: None }.into());
     let refused = told::<ElementRefused>(&app);
-    assert!(refused.iter().any(|one| one.why.contains("on the card")), "{refused:?}");
+    assert!(refused.iter().any(|one| one.why.contains("on the approval card")), "{refused:?}");
     assert!(
         !told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })),
         "nothing is written"

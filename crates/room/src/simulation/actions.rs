@@ -128,7 +128,7 @@ fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction
         return;
     }
     if !seeks && body.activity.version_read(element) == Some(sight.version) {
-        sim.dropped(body, &next, "it has been read meanwhile");
+        sim.dropped(body, &next, "it has been read in the meantime");
         return;
     }
     let Some((spot, waits)) = sim.take_place(body, element, sight.position) else {
@@ -468,7 +468,7 @@ fn arrive_at_agent(
         || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err()
     {
         body.activity.doing = Doing::Nothing;
-        sim.dropped(body, &action, "no conversation may begin now");
+        sim.dropped(body, &action, "no conversation can start now");
         sim.shift(body, StateEvent::Done, cause);
     }
 }

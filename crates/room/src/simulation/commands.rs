@@ -61,7 +61,7 @@ pub(super) fn behave(mut sim: SimContext, mut bodies: Query<Body>, mut follows: 
 }
 
 fn nobody_called(sim: &mut SimContext, id: &Id, cause: Seq) {
-    let warning = Warning::new(format!("no agent is called {id}")).remedy("use the id of an agent in the room");
+    let warning = Warning::new(format!("there is no agent {id}")).remedy("use the id of an agent in the room");
     sim.log.write(EventDraft::of(&warning).cause(cause));
 }
 
@@ -177,11 +177,11 @@ pub(super) fn lead_conversations(
                     let most = sim.conversation.waiting_at_most;
                     conversation_rules::enqueue(&mut talks.waiting, proposal, most)
                         .err()
-                        .map(|_| "too many wait to begin")
+                        .map(|_| "too many are waiting to start")
                 };
                 if let Some(why) = refusal {
                     let (topic, why) = (Some(topic.clone()), Some(why.into()));
-                    let warning = Warning { topic, why, ..Warning::new("a conversation did not begin") };
+                    let warning = Warning { topic, why, ..Warning::new("a conversation did not start") };
                     sim.log.write(EventDraft::of(&warning).cause(cause));
                 }
             }
@@ -197,7 +197,7 @@ pub(super) fn lead_conversations(
                     let draft = EventDraft::of(&message).session(session_of(*conversation));
                     sim.log.write(draft.cause(cause));
                 } else {
-                    let what = "nobody heard it: that conversation is over";
+                    let what = "nobody heard it: the conversation has ended";
                     let warning = Warning { text: Some(text.clone()), ..Warning::new(what) };
                     sim.log.write(EventDraft::of(&warning).cause(cause));
                 }

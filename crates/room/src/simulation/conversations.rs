@@ -320,7 +320,7 @@ fn look_for_banter(table: &mut Table) {
         origin: origin.handed_on(),
     };
     if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
-        tracing::debug!("two might have talked, but too many conversations wait to begin");
+        tracing::debug!("two agents wanted to talk, but too many conversations are waiting to start");
     }
 }
 
@@ -495,7 +495,7 @@ fn release(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, 
 }
 
 fn refuse(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
-    let what = "a conversation did not begin";
+    let what = "a conversation did not start";
     let (kind, topic) = (Some(word(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();
     let draft = if proposal.kind == ConversationKind::Task {

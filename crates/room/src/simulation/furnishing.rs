@@ -58,7 +58,7 @@ pub(super) fn furnish(
                 writes.write(SceneWrite::Decor(command.0.clone()));
             }
             Err(why) => {
-                let remedy = "look at the furniture in the room, or at decor: in the scene";
+                let remedy = "check the furniture in the room, or decor: in the scene";
                 log.write(EventDraft::of(&events::Warning::new(why).remedy(remedy)).cause(cause));
             }
         }

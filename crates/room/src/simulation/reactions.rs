@@ -152,7 +152,7 @@ pub(super) fn wake(mut sim: SimContext, mut bodies: Query<Body>, mut wakes: Mess
         let WakeAgent { agent, interest, by, cause } = wake;
         let origin = origin_of(&sim, &bodies, by, *cause);
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else {
-            let what = format!("nobody is there to be woken: {}", interest.why.sentence);
+            let what = format!("there is nobody to wake: {}", interest.why.sentence);
             sim.log.write(EventDraft::of(&events::Warning::new(what)).cause(*cause));
             continue;
         };

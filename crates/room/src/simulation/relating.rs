@@ -112,25 +112,25 @@ pub fn change(
     let found = |ties: &[Relationship], relationship: &Relationship| {
         let place = ties.iter().position(|tie| tie == relationship);
         place.ok_or_else(|| {
-            let what = format!("{} and {} are not related like that", relationship.from, relationship.to);
-            (what, "look at the ropes in the room, or at relationships: in the scene")
+            let what = format!("{} and {} do not have this relationship", relationship.from, relationship.to);
+            (what, "check the lines in the room, or relationships: in the scene")
         })
     };
     match command {
         RelationshipCommand::Add { relationship, at } => {
             let new = Relationship { label: checked(&relationship.label)?, ..relationship.clone() };
             if let Some(missing) = [&new.from, &new.to].into_iter().find(|id| !is_here(id)) {
-                return Err((format!("no agent is called {missing}"), "use the id of an agent in the room"));
+                return Err((format!("there is no agent {missing}"), "use the id of an agent in the room"));
             }
             if new.from == new.to {
                 return Err((format!("{} cannot be related to itself", new.from), "choose two agents"));
             }
             if ties.contains(&new) {
-                return Err((format!("{} and {} are related like that already", new.from, new.to), "choose a label"));
+                return Err((format!("{} and {} already have this relationship", new.from, new.to), "choose a label"));
             }
             if ties.len() >= RELATIONSHIPS_AT_MOST {
-                let what = format!("the room holds {RELATIONSHIPS_AT_MOST} relationships and takes no more");
-                return Err((what, "end some first"));
+                let what = format!("the room already has {RELATIONSHIPS_AT_MOST} relationships, which is the limit");
+                return Err((what, "remove some first"));
             }
             let place = at.unwrap_or(ties.len()).min(ties.len());
             ties.insert(place, new);
@@ -142,7 +142,7 @@ pub fn change(
             let new = Relationship { label: checked(label)?, ..relationship.clone() };
             let place = found(ties, relationship)?;
             if new != *relationship && ties.contains(&new) {
-                return Err((format!("{} and {} are related like that already", new.from, new.to), "choose a label"));
+                return Err((format!("{} and {} already have this relationship", new.from, new.to), "choose a label"));
             }
             ties[place] = new;
         }
@@ -154,7 +154,7 @@ fn checked(label: &str) -> Result<String, Refusal> {
     let label = label_of(label);
     let length = label.chars().count();
     if length > LABEL_CHARS_AT_MOST {
-        let what = format!("the label of a relationship has {length} characters, and may have {LABEL_CHARS_AT_MOST}");
+        let what = format!("the label of a relationship has {length} characters; the limit is {LABEL_CHARS_AT_MOST}");
         return Err((what, "make it shorter"));
     }
     Ok(label)
@@ -192,11 +192,11 @@ mod tests {
         let before = vec![tie("ada", "ben", "mentors"), tie("ada", "ben", "likes")];
         let mut ties = before.clone();
         for (command, why) in [
-            (add(tie("ada", "dee", "x"), None), "no agent is called dee"),
+            (add(tie("ada", "dee", "x"), None), "there is no agent dee"),
             (add(tie("ada", "ada", "x"), None), "to itself"),
             (add(tie("ada", "ben", "likes"), None), "already"),
             (add(tie("ada", "cy", &"x".repeat(61)), None), "61 characters"),
-            (RelationshipCommand::Remove { relationship: tie("ben", "ada", "likes") }, "not related like that"),
+            (RelationshipCommand::Remove { relationship: tie("ben", "ada", "likes") }, "do not have this relationship"),
             (RelationshipCommand::Relabel { relationship: before[0].clone(), label: "likes".into() }, "already"),
         ] {
             let refusal = done(&mut ties, &command).expect_err(why);

@@ -38,11 +38,11 @@ section! {
         Range::of("visit_least_secs", 1.0, 86_400.0),
         Range::of("visit_most_secs", 1.0, 86_400.0),
     ], {
-        /// How fast agents walk, in units a second.
+        /// How fast agents walk, in units per second.
         speed_units: f32 = 80.0,
-        /// A strolling agent looks for a new target so often.
+        /// How often a strolling agent picks a new target.
         stroll_secs: f32 = 3.0,
-        /// How near to a target counts as there.
+        /// How close to a target counts as arrived.
         arrive_units: f32 = 3.0,
         /// The probability that a strolling agent walks toward someone or something near.
         toward_others: f32 = 0.6,
@@ -50,11 +50,11 @@ section! {
         sight_units: f32 = 300.0,
         /// How far beside it the target may lie, along each axis.
         beside_units: f32 = 30.0,
-        /// Else the target lies at least so far from home,
+        /// Otherwise the target is at least this far from home,
         stroll_least_units: f32 = 30.0,
         /// and at most so far.
         stroll_most_units: f32 = 150.0,
-        /// The radius of a patrol about home.
+        /// The radius of a patrol around home.
         patrol_units: f32 = 100.0,
         /// How long one lap of a patrol takes.
         patrol_lap_secs: f32 = 10.5,
@@ -63,17 +63,18 @@ section! {
         /// How fast agents that overlap are pushed apart at most. Less than `speed_units`, so that a crowd
         /// never keeps anyone from arriving.
         push_units: f32 = 40.0,
-        /// Agents that stand nearer to each other than this part.
+        /// Agents closer to each other than this move apart.
         standing_units: f32 = 44.0,
-        /// Agents that look toward an element come as near to it.
+        /// How close agents come to an element to look at it.
         reading_reach_units: f32 = 70.0,
-        /// A strolling agent goes to a bench, a coffee, a window or a shelf with this probability in place of its next target,
+        /// The probability that a strolling agent goes to a bench, a coffee, a window or a shelf instead of its next
+        /// target,
         visit_on_stroll: f32 = 0.04,
-        /// a stationary one with this when it looks around.
+        /// and that a stationary one does when it looks around.
         visit_on_heartbeat: f32 = 0.12,
         /// How far it goes for that, and how far an agent goes to a desk to work.
         visit_units: f32 = 450.0,
-        /// It stays at least so long,
+        /// It stays at least this long,
         visit_least_secs: f32 = 12.0,
         /// and at most so long.
         visit_most_secs: f32 = 35.0,
@@ -83,7 +84,7 @@ section! {
 }
 
 section! {
-    /// When agents notice something, and what becomes of it.
+    /// When agents notice something, and how they react.
     AttentionSettings in "attention", within [
         Range::of("heartbeat_least_secs", 0.1, 604_800.0),
         Range::of("heartbeat_most_secs", 0.1, 604_800.0),
@@ -92,7 +93,7 @@ section! {
         Range::of("collect_secs", 0.0, 604_800.0),
         Range::of("hops_at_most", 0.0, 100.0),
     ], {
-        /// An idle agent looks around after at least so long,
+        /// An idle agent looks around after at least this long,
         heartbeat_least_secs: f32 = 10.0,
         /// and at most so long,
         heartbeat_most_secs: f32 = 15.0,
@@ -102,36 +103,36 @@ section! {
         heartbeat_units: f32 = 280.0,
         /// How often an agent seeks information.
         seek_secs: f32 = 90.0,
-        /// How far it goes for it.
+        /// How far it goes for that.
         seek_units: f32 = 400.0,
-        /// How long an element that was read is of no interest to a seeker.
+        /// How long a seeking agent ignores an element that it has read.
         seek_again_secs: f32 = 300.0,
-        /// A board that an agent changed is read again so long after the reader last read it, so that changes collect.
-        /// What a person changes, and what concerns the reader, is read at once.
+        /// How long a reader waits before it rereads a board that an agent changed, so that changes collect. Changes by
+        /// a person, and those that concern the reader, are read at once.
         collect_secs: f32 = 600.0,
-        /// So often agents hand on what came from outside: beyond that it wakes nobody.
+        /// How many times agents pass on what came from outside; after that it wakes nobody.
         hops_at_most: u32 = 3,
-        /// How many actions an agent queues besides a compaction.
+        /// How many actions an agent can queue, not counting a compaction.
         queue_at_most: usize = 5,
-        /// How near one passes to react to someone or something.
+        /// How close agents must pass to react to someone or something.
         reaction_units: f32 = 70.0,
-        /// How seldom the same two react.
+        /// The minimum time between reactions of the same two.
         reaction_secs: f32 = 30.0,
-        /// How seldom one agent reacts at all; not less than a quarter of `reaction_secs`.
+        /// The minimum time between any reactions of one agent; at least a quarter of `reaction_secs`.
         reaction_pause_secs: f32 = 8.0,
         /// How far an agent with something to tell goes to tell it.
         tell_units: f32 = 400.0,
         /// How long it tries.
         tell_patience_secs: f32 = 60.0,
-        /// An agent that has waited so long for a place before an element reads it from where it stands.
+        /// How long an agent waits for a place at an element before it reads it from where it is.
         place_patience_secs: f32 = 30.0,
         /// How long an agent shows that something failed.
         error_secs: f32 = 5.0,
-        /// After a passing failure it tries again so much later, doubled each time,
+        /// The first delay before a retry after a temporary failure, doubled each time,
         retry_least_secs: f32 = 10.0,
-        /// but never later than this,
+        /// up to this maximum,
         retry_most_secs: f32 = 300.0,
-        /// and so often at most.
+        /// and with at most this many retries.
         retries_at_most: u32 = 4,
     }
 }
@@ -142,37 +143,37 @@ section! {
         Range::of("check_secs", 0.1, 604_800.0),
         Range::of("banter_saved_up", 1.0, 1_000.0),
     ], {
-        /// Whether they may, when the room is first opened.
+        /// Whether they may talk when the room is first opened.
         enabled: bool = true,
-        /// How many conversations go on at once.
+        /// How many conversations can run at once.
         max_concurrent_conversations: usize = 3,
-        /// How many wait to begin.
+        /// How many can wait to start.
         waiting_at_most: usize = 20,
-        /// Turns of a conversation that a person set.
+        /// Turns of a conversation that a person started.
         task_turns: u32 = 6,
         /// Turns of any other.
         other_turns: u32 = 4,
-        /// How many that nobody asked for begin within an hour, spread over it.
+        /// How many unprompted conversations start per hour, spread over the hour.
         banter_per_hour: usize = 12,
-        /// How many of these may begin one after another, if there were none for a while.
+        /// How many of these may start in a row after a pause.
         banter_saved_up: usize = 3,
-        /// How long what came in from outside is something to chat about.
+        /// How long news from outside is a topic for conversations.
         news_secs: f32 = 3_600.0,
-        /// How seldom the same two begin one.
+        /// The minimum time between conversations of the same two.
         pair_secs: f32 = 120.0,
         /// How often the room looks for a pair.
         check_secs: f32 = 28.0,
-        /// Farther than this from all others an agent leaves a conversation.
+        /// The distance from all others at which an agent leaves a conversation.
         reach_units: f32 = 200.0,
         /// How long agents cool down.
         cooldown_secs: f32 = 4.0,
         /// How long participants have to come together.
         gather_secs: f32 = 60.0,
-        /// A participant that a person holds, paused or carried, leaves after so long.
+        /// How long until a participant that a person has paused or is carrying leaves.
         held_secs: f32 = 10.0,
-        /// How much a pair keeps of what it said to each other.
+        /// How many messages two agents remember of what they said to each other.
         history_utterances: usize = 12,
-        /// Of how many pairs that is kept; those that talked longest ago are forgotten first.
+        /// How many pairs this is kept for; those that talked longest ago are forgotten first.
         history_pairs: usize = 1000,
     }
 }

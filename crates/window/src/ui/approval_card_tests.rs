@@ -125,15 +125,19 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
     assert!(shown(&window, "Ada wants to write notes.md") && shown(&window, "Because its safety mode is safe."));
     assert!(shown(&window, "At the end of notes.md") && shown(&window, "+ one"));
     for (choice, told, scope) in [
-        ("Allow for this task", "Until this task is over, Ada and whom it starts may change files", AllowScope::Task),
+        (
+            "Allow for this task",
+            "Until this task ends, Ada and agents that it starts may change files",
+            AllowScope::Task,
+        ),
         (
             "Allow for one hour",
-            "For one hour, Ada and whom it starts may change files",
+            "For one hour, Ada and agents that it starts may change files",
             AllowScope::Until(TimeLimit::HOUR),
         ),
         (
             "Allow until the end of the day",
-            "Until the end of the day, Ada and whom it starts may",
+            "Until the end of the day, Ada and agents that it starts may",
             AllowScope::Until(TimeLimit::DAY),
         ),
         ("Allow always", "gate.allow.ada: vfs_write(notes.md)", AllowScope::Always),

@@ -138,7 +138,7 @@ fn a_session_of_an_older_version_and_one_that_a_person_began_are_shown() {
     assert_eq!((read.session_id.as_str(), read.activation.as_str(), read.status.as_str()), ("talk", "", "active"));
     assert_eq!(headings(&read.lines), ["room: Hello"]);
     let broken = parse_session("session_id: talk\nagent_id: ada\nmessages:\n  - content: Hello\n").unwrap_err();
-    assert!(broken.contains("line 4") && broken.contains("no role"), "{broken}");
+    assert!(broken.contains("line 4") && broken.contains("unknown role"), "{broken}");
 }
 
 #[test]

@@ -98,7 +98,13 @@ fn queue(
         cause: order.cause,
     };
     let is_taken = writes.push(&RunTag::of(log.run()).to_string(), write);
-    if is_taken { Ok(String::new()) } else { Err("too many changes of tasks wait already; try again later".to_owned()) }
+    if is_taken {
+        Ok(String::new())
+    } else {
+        Err("too many task changes are already waiting; try again \
+        later"
+            .to_owned())
+    }
 }
 
 /// What a query finds in the files that may be read, as a table.

@@ -210,8 +210,8 @@ impl Desk<'_, '_> {
         let names = self.names();
         let orphans = self.duties.orphans(self.tasks.texts(), &|name| names.get(&name.to_lowercase()).cloned());
         let problem = |(path, line, task): (&str, usize, &Task)| {
-            let what = format!("task {} says that an agent works at it, and nobody in this room does", task.id);
-            let remedy = "if nobody elsewhere does, take its line `status: working` out: then it is begun anew";
+            let what = format!("task {} is marked as in work, but no agent in this room works on it", task.id);
+            let remedy = "if no agent elsewhere does, remove its line `status: working` to start it again";
             Problem::warning(path, what, remedy).at_line(Some(line))
         };
         let problems = orphans.into_iter().map(problem).collect();
@@ -267,7 +267,7 @@ impl Desk<'_, '_> {
         let mut over = Vec::new();
         for duty in self.duties.iter() {
             let DutyStage::Working { thread, last } = &duty.stage else { continue };
-            let lost = || Outcome { status: "stopped".to_owned(), text: "its work is not known any more".to_owned() };
+            let lost = || Outcome { status: "stopped".to_owned(), text: "its work is no longer known".to_owned() };
             let outcome = match self.kernel.thread(*thread) {
                 None => Some(last.clone().map_or_else(lost, |(_, outcome)| outcome)),
                 // What ended in this tick is told later in it.
@@ -338,7 +338,7 @@ impl Desk<'_, '_> {
             };
             self.orders.write(WorkOrder::Begin(Box::new(wanted)));
         } else {
-            let what = format!("nobody is here to be told in session {}: {}", told.session, truncate(&told.text, 200));
+            let what = format!("nobody can be told in session {}: {}", told.session, truncate(&told.text, 200));
             self.log.write(EventDraft::of(&Warning::new(what)));
         }
     }

@@ -78,14 +78,14 @@ pub enum CheckInStep {
 /// can be used.
 pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     let data = yaml::parse(text).map_err(|error| {
-        let what = format!("it is no YAML, so that no planner is asked to check in: {}", error.what);
-        Problem::error(CHECK_IN_FILE, what, "correct the line, or take the file away").at_line(error.line)
+        let what = format!("invalid YAML, so planners do not check in: {}", error.what);
+        Problem::error(CHECK_IN_FILE, what, "fix this line, or remove the file").at_line(error.line)
     })?;
     let map = match &data {
         Value::Object(map) => map.clone(),
         Value::Null => serde_json::Map::new(),
         _ => {
-            let what = "it has no keys, so that no planner is asked to check in";
+            let what = "it has no keys, so planners do not check in";
             return Err(Problem::error(CHECK_IN_FILE, what, "write keys such as interval_seconds: 60"));
         }
     };
@@ -99,7 +99,11 @@ pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
         Some(value) => match number(value).filter(|secs| (1.0..=INTERVAL_SECS_AT_MOST).contains(secs)) {
             Some(secs) => secs.round() as i64,
             None => {
-                let what = format!("interval_seconds is {}, and {USUAL_INTERVAL_SECS} is used", yaml::inline(value));
+                let what = format!(
+                    "interval_seconds is {}; {USUAL_INTERVAL_SECS} is used \
+                    instead",
+                    yaml::inline(value)
+                );
                 odd("interval_seconds", what, "write a number of seconds from 1 to 31536000");
                 USUAL_INTERVAL_SECS
             }
@@ -108,8 +112,8 @@ pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     let last = map.get("last_checkin").filter(|value| !value.is_null());
     let last_secs = last.and_then(|value| secs_of(value.as_str()?));
     if let (Some(value), None) = (last, last_secs) {
-        let what = format!("last_checkin is {}, which is no time; it is counted from now", yaml::inline(value));
-        odd("last_checkin", what, "write a time such as 2026-01-31T10:20:30, or take the line out");
+        let what = format!("last_checkin is {}, which is not a valid time; counting from now", yaml::inline(value));
+        odd("last_checkin", what, "write a time such as 2026-01-31T10:20:30, or remove the line");
     }
     let session = map.get("planner_session").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
     let count = map.get("checkin_count").and_then(Value::as_u64).unwrap_or(0);
@@ -125,10 +129,10 @@ fn secs_of(text: &str) -> Option<i64> {
 /// What is to be done now. Time counts from the last check-in, or from when there was something open, whichever is later.
 pub fn step(file: Option<&CheckInFile>, open: OpenWork, open_since_secs: Option<i64>, now_secs: i64) -> CheckInStep {
     let Some(last) = file.and_then(|file| file.last_secs) else {
-        return CheckInStep::Begin("the time is counted from here".to_owned());
+        return CheckInStep::Begin("counting starts now".to_owned());
     };
     if last > now_secs {
-        return CheckInStep::Begin("the clock was set back; the time is counted anew".to_owned());
+        return CheckInStep::Begin("the clock was set back; counting starts again".to_owned());
     }
     let interval = file.map_or(USUAL_INTERVAL_SECS, |file| file.interval_secs);
     let from = open_since_secs.map_or(last, |since| since.max(last));
@@ -198,7 +202,7 @@ mod tests {
     #[test]
     fn the_first_look_only_begins_to_count() {
         assert!(matches!(step(None, BUSY, Some(0), NOW), CheckInStep::Begin(_)));
-        let text = written("", NOW, "the time is counted from here", None, None);
+        let text = written("", NOW, "counting starts now", None, None);
         let begun = file(&text);
         assert_eq!(
             (begun.last_secs, begun.interval_secs, begun.count, begun.session.clone()),
@@ -222,7 +226,7 @@ mod tests {
             assert_eq!(problems[0].line, Some(2), "{odd}");
         }
         let (read_, problems) = read("last_checkin: soon\n").expect("it can be read");
-        assert!(read_.last_secs.is_none() && problems[0].what.contains("which is no time"));
+        assert!(read_.last_secs.is_none() && problems[0].what.contains("which is not a valid time"));
         for broken in ["a: [1", "- 1\n", "<<<<<<< mine\n"] {
             assert!(read(broken).is_err(), "{broken}");
         }

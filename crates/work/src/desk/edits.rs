@@ -74,7 +74,7 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
         None => None,
         Some(parent) => {
             let found = file.tasks.iter().position(|task| task.id == *parent);
-            Some(found.ok_or_else(|| format!("there is no task {parent:?} for it to stand below"))?)
+            Some(found.ok_or_else(|| format!("there is no parent task {parent:?}"))?)
         }
     };
     let (text, id) = edit::insert(file, parent, &task).map_err(|error| error.to_string())?;

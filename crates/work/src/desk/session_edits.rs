@@ -34,8 +34,12 @@ pub(super) fn carry_on(
         let Some(order) = orders.get(key) else { continue };
         let kept = match &outcome.result {
             Ok(FileAnswer::Unchanged { version, .. }) => Ok(*version),
-            Ok(_) => Err("it was not edited: its old text could not be kept".to_owned()),
-            Err(failure) => Err(format!("it was not edited, because its old text could not be kept: {}", failure.what)),
+            Ok(_) => Err("it was not edited: its old text could not be saved".to_owned()),
+            Err(failure) => Err(format!(
+                "it was not edited, because its old text could not be saved: \
+                {}",
+                failure.what
+            )),
         };
         let news = match kept.and_then(|version| edit(&sessions, order, version)) {
             Ok((taken, text)) => {

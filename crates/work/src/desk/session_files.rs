@@ -111,7 +111,7 @@ pub(super) fn take(
                 edits.waiting.insert(path.clone(), waiting);
             }
             FileContent::Text(_) => {
-                let what = "too many session files were changed at once, and this one is not read";
+                let what = "too many session files were changed at once, so this one was not read";
                 edits.problems.insert(path.clone(), Problem::error(&**path, what, "save it again in a moment"));
             }
             FileContent::Removed => {
@@ -148,7 +148,7 @@ impl SessionFiles<'_, '_> {
             Err(fault) => {
                 self.let_go(&waiting);
                 let remedy = format!(
-                    "{}; the file stays as it is until then, and the room writes what is said meanwhile into {}",
+                    "{}; until then the file is left as it is, and new messages are written to {}",
                     fault.remedy,
                     copy_of(path)
                 );
@@ -216,10 +216,10 @@ impl SessionFiles<'_, '_> {
         };
         if let Some((key, known)) = thread.and_then(|key| Some((key, self.kernel.thread(key)?))) {
             if !self.means(&session.agent_id, &known.agent, &known.profile) {
-                let what = format!("it is a session of {}, and agent_id says {:?}", known.agent, session.agent_id);
+                let what = format!("it is a session of {}, but agent_id is {:?}", known.agent, session.agent_id);
                 return Err((
                     what,
-                    format!("write agent_id: {}, or make a file of its own for another agent", known.agent),
+                    format!("write agent_id: {}, or create a separate file for another agent", known.agent),
                 ));
             }
             let (agent, profile) = (known.agent.clone(), known.profile.clone());
@@ -269,7 +269,7 @@ impl SessionFiles<'_, '_> {
         }
         let there: Vec<&str> = here().map(|one| &*one.id).collect();
         let near = nearest(name, there.iter().copied()).map(|near| format!(" Is {near} meant?")).unwrap_or_default();
-        let what = format!("there is no agent {name:?} whose session this could be.{near}");
-        Err((what, "correct agent_id, or write an agent file of that name".to_owned()))
+        let what = format!("there is no agent {name:?} for this session.{near}");
+        Err((what, "fix agent_id, or create an agent file with this name".to_owned()))
     }
 }

@@ -11,12 +11,12 @@ use crate::workspace::{Range, SettingsSection};
 pub struct TaskSettings {
     /// Whether an open task that names an agent becomes that agent's work by itself.
     pub begin: bool,
-    /// Tasks of files that agents have at the same time; `kernel.concurrency` bounds all work.
+    /// Tasks from files that agents work on at the same time; `kernel.concurrency` limits all work.
     pub at_once: u32,
-    /// How often agents may answer each other's messages in turn before that is stopped.
+    /// How many times agents may answer each other's messages before this is stopped.
     pub message_hops_at_most: u32,
-    /// Whether a planner in the room is asked every so often how everybody gets on, while something is open; how often
-    /// stands in `storage/planner-checkin.yaml`.
+    /// Whether a planner in the room is asked regularly about progress while something is open;
+    /// `storage/planner-checkin.yaml` sets how often.
     pub planner_checkins: bool,
 }
 

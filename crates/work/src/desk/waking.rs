@@ -135,7 +135,7 @@ impl Waking<'_, '_> {
         let cause = match missed {
             0 => Seq(0),
             missed => {
-                let what = format!("its heartbeat was due {missed} times before and missed; it is done once");
+                let what = format!("it missed {missed} heartbeats and now runs once");
                 self.log.write(EventDraft::of(&Warning::new(what)).agent(agent))
             }
         };

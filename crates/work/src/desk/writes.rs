@@ -283,7 +283,7 @@ fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> V
             && queued.write.path == path
             && matches!(queued.write.made_for, WriteFor::Call(_))
     };
-    let why = format!("what was changed on the board is not on disk yet: {}", problem.what);
+    let why = format!("the changes on the board are not saved yet: {}", problem.what);
     let ended = queue.iter().filter(|queued| is_its(queued)).map(|queued| (queued.write.clone(), Err(why.clone()), 0));
     let ended = ended.collect();
     queue.retain(|queued| !is_its(queued));

@@ -75,7 +75,7 @@ impl AskSource {
             Self::Setting { key, word } => format!("the workspace's settings say {key}: {word}"),
             Self::Listed { glob } => format!("the workspace's settings list {glob} under ask"),
             Self::Unset { why } | Self::EachTime { why } => why.clone(),
-            Self::NotUnderstood => "the workspace's settings could not be understood as a whole".to_owned(),
+            Self::NotUnderstood => "the workspace's settings could not be read completely".to_owned(),
         }
     }
 

@@ -48,7 +48,7 @@ pub enum Power {
     Delete,
     /// Starting other agents.
     Spawn,
-    /// Telling the agent that started this one something.
+    /// Sending a message to the agent that started this one.
     Signal,
     /// Telling others at work something.
     Talk,
@@ -335,7 +335,7 @@ impl Authority {
                         }
                         None if !all_names.roles_of(name).is_empty() => {
                             let roles = all_names.roles_of(name).join(" or ");
-                            let what = format!("the tool {name:?} is for agents of the type {roles}; it is not given");
+                            let what = format!("the tool {name:?} is only for agents of type {roles}; it is ignored");
                             let remedy = format!("remove it, or write agent_type: {roles}");
                             problems.push(Problem::warning(place, what, remedy).at_line(profile.lines.of("tools")));
                             unknown_tools.insert(name.clone());
@@ -343,7 +343,7 @@ impl Authority {
                         None => {
                             // A slip of the pen is told by its line, what other products have in one note for all.
                             if names.nearest(name).is_some() {
-                                let what = format!("there is no tool {name:?}; it is not given");
+                                let what = format!("there is no tool {name:?}; it is ignored");
                                 let problem = Problem::warning(place, what, names.remedy(name));
                                 problems.push(problem.at_line(profile.lines.of("tools")));
                             }
@@ -361,8 +361,8 @@ impl Authority {
         let safety = match profile.safety_mode.as_deref() {
             None => SafetyMode::default(),
             Some(word) => SafetyMode::of_word(word).unwrap_or_else(|| {
-                let what = format!("there is no safety mode {word:?}; a person is asked before every change");
-                let remedy = "write safe, balanced or auto; for an agent that only reads, writes: []";
+                let what = format!("unknown safety mode {word:?}; every change needs approval");
+                let remedy = "write safe, balanced or auto; for a read-only agent, write writes: []";
                 problems.push(Problem::warning(place, what, remedy).at_line(profile.lines.of("safety_mode")));
                 SafetyMode::Safe
             }),
@@ -459,7 +459,7 @@ fn plain_globs(
         match globs::plain(text) {
             Ok(globs) => plain.extend(globs),
             Err(error) => {
-                let what = format!("the glob {text:?} in {key:?} names nothing: {error}");
+                let what = format!("the glob {text:?} in {key:?} is invalid: {error}");
                 let problem = Problem::warning(place, what, "write it like artifacts/** or notes/*.md");
                 problems.push(problem.at_line(profile.lines.of(key)));
             }

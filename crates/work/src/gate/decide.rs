@@ -168,7 +168,7 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
             class(kind, &format!("{} {}", kind.verb(), shown_text(target)), target);
             if *kind == TouchKind::SESSION_EDIT {
                 // Whatever was allowed before: each is another text.
-                let why = "it changes what another agent goes on from".to_owned();
+                let why = "it changes what another agent continues from".to_owned();
                 findings.ask_each_time(kind.clone(), target, why);
             }
         }
@@ -219,7 +219,7 @@ fn judge_command(
         findings.deny(format!("{doing}: {}", judged.why));
     }
     if !is_kept_in {
-        findings.ask_each_time(kind.clone(), line, "nothing on this computer keeps programs in".to_owned());
+        findings.ask_each_time(kind.clone(), line, "no sandbox is available on this computer".to_owned());
     }
     let (mode, is_own) = (bounds.safety(), bounds.is_own_safety());
     let is_ruled = judged.verdict == Verdict::Allow && mode != SafetyMode::Safe;
@@ -353,7 +353,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
     let ask =
         |findings: &mut Findings, why| findings.ask_each_time(TouchKind::PROFILE_WRITE, change.path.as_str(), why);
     if let Some(id) = &change.reserved_id {
-        let why = format!("the id {id:?} stands for something else in the room; give the agent another id");
+        let why = format!("the id {id:?} is already used in the room; give the agent another id");
         findings.deny(why);
     }
     if let Some(holder) = &change.holder {
@@ -368,7 +368,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, why);
     }
     if change.holds_code {
-        ask(findings, format!("{} holds code that would run", shown(&change.path)));
+        ask(findings, format!("{} contains code that would run", shown(&change.path)));
     }
     if let Err(excess) = bounds.allows(&change.authority) {
         let why = format!("{} would give more than its writer has: {}", shown(&change.path), listed(&excess));
@@ -382,7 +382,7 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, why);
     }
     if change.may_be_forgotten {
-        let why = format!("so many agents' files went that it is not known any more what {:?} could do", change.id);
+        let why = format!("too many agent files were deleted to know what {:?} could do", change.id);
         ask(findings, why);
     }
     judge_model(change, bounds, findings);

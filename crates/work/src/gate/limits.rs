@@ -165,7 +165,7 @@ impl Authority {
                                 self.mcp_servers.clear();
                                 self.tools.clear();
                                 let what =
-                                    format!("there is no tool {name:?} that could be forbidden; until then all are");
+                                    format!("there is no tool {name:?} to forbid; until then all tools are forbidden");
                                 problems.push(Problem::warning(place, what, names.remedy(name)));
                             }
                         }
@@ -189,8 +189,8 @@ impl Authority {
         }
         // Where a limit is not understood, that was told with its line.
         if had_tools && self.tools.is_empty() && !profile.limits.contains(&Limit::Nothing) && problems.is_empty() {
-            let what = "its limits leave it no tools at all";
-            problems.push(Problem::warning(place, what, "name tools that there are here, or write tools: []"));
+            let what = "its limits leave it without tools";
+            problems.push(Problem::warning(place, what, "list existing tools, or write tools: []"));
         }
         self
     }

@@ -71,8 +71,7 @@ pub enum Ruling {
     },
 }
 
-/// The workspace's policy. As it stands by default everything runs by itself and a person can stop it at any
-/// time, which is the reference's approval mode.
+/// The workspace's policy. By default, everything runs without asking, and a person can stop it at any time.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GatePolicy {
@@ -80,28 +79,28 @@ pub struct GatePolicy {
     pub file_read: Rule,
     /// Writing a file, whole or in part.
     pub file_write: Rule,
-    /// Deleting a file; its versions stay.
+    /// Deleting a file; its versions are kept.
     pub file_delete: Rule,
-    /// Giving a file another path.
+    /// Renaming or moving a file.
     pub file_rename: Rule,
     /// Writing an agent's file within the writer's own authority; more than that is always asked.
     pub profile_write: Rule,
     /// Starting another agent.
     pub spawn: Rule,
-    /// Telling the agent that started this one something.
+    /// Sending a message to the agent that started this one.
     pub signal: Rule,
-    /// Globs of paths at which a person is asked before anything is written, deleted or renamed.
+    /// Globs of paths where writing, deleting and renaming need approval.
     pub ask: Vec<String>,
-    /// Globs of paths at which agents never write, delete or rename anything.
+    /// Globs of paths where agents never write, delete or rename anything.
     pub deny: Vec<String>,
-    /// What a person allowed agents for good, by the id of the agent's profile: `lead: ["vfs_write(artifacts/**)"]`. A
-    /// tool with what it may touch unasked; what is denied stays denied, and what is asked each time is asked.
+    /// What a person always allows agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with what it may
+    /// touch without asking. What is denied stays denied, and what needs approval each time still does.
     pub allow: BTreeMap<String, Vec<String>>,
     /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`, the
-    /// last for what servers say of themselves (read-only, destructive). The rule that names a call most exactly counts.
+    /// last for what servers say of themselves (read-only, destructive). The most specific rule applies.
     pub mcp: BTreeMap<String, Rule>,
-    /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. What reaches outside
-    /// the workspace, and what is not known, is asked about where nothing is said here.
+    /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
+    /// here, anything unknown or outside the workspace needs approval.
     pub touches: BTreeMap<String, Rule>,
     /// What is said of everything that changes something, because a part of the settings could not be understood.
     #[serde(skip, default = "nothing")]
@@ -292,8 +291,12 @@ impl GatePolicy {
         }
         for (key, rule) in own.chain(listed) {
             if rule.known().is_none() {
-                let until =
-                    if rule.verdict() == Verdict::Deny { "it counts as deny" } else { "a person is asked each time" };
+                let until = if rule.verdict() == Verdict::Deny {
+                    "it is treated as deny"
+                } else {
+                    "a person is asked each \
+                        time"
+                };
                 let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", key, rule.0);
                 problems.push(Problem::warning(place, what, "write allow, ask or deny"));
             }
@@ -304,8 +307,8 @@ impl GatePolicy {
             } else {
                 "a person is asked before every change"
             };
-            let what = format!("what the settings allow agents to do could not be understood; until then {until}");
-            problems.push(Problem::error(place, what, "correct what is named of it among the problems"));
+            let what = format!("the permissions in the settings could not be read; until then {until}");
+            problems.push(Problem::error(place, what, "fix the other problems listed for it"));
         }
         for (key, list) in [("ask", &self.ask), ("deny", &self.deny)] {
             for text in list {

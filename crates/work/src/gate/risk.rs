@@ -42,7 +42,7 @@ impl Risk {
     pub fn of(rules: &[AskRule], goes_out: bool) -> Self {
         let mut all: Vec<(RiskLevel, String)> = rules.iter().flat_map(of_rule).collect();
         if goes_out {
-            all.push((RiskLevel::Medium, "what you fill in is given to a program outside the workshop".to_owned()));
+            all.push((RiskLevel::Medium, "your input is sent to an external program".to_owned()));
         }
         all.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
         let level = all.first().map_or(RiskLevel::Low, |(level, _)| *level);
@@ -67,20 +67,20 @@ impl Risk {
 fn of_rule(rule: &AskRule) -> impl Iterator<Item = (RiskLevel, String)> {
     let (level, why) = match rule.kind.as_str() {
         "file.read" | "file.find" | "message.read" => (RiskLevel::Low, "it only reads"),
-        "file.write" | "file.rename" => (RiskLevel::Low, "every version of the file is kept"),
-        "copy.write" => (RiskLevel::Low, "it stays in the agent's own copy"),
-        "copy.merge" => (RiskLevel::Medium, "files of the workspace change; every version of them is kept"),
+        "file.write" | "file.rename" => (RiskLevel::Low, "all versions of the file are kept"),
+        "copy.write" => (RiskLevel::Low, "it stays in the agent's worktree"),
+        "copy.merge" => (RiskLevel::Medium, "workspace files change; all versions are kept"),
         "agent.signal" | "message.send" => (RiskLevel::Low, "it stays in this room"),
-        "session.edit" => (RiskLevel::Medium, "another agent goes on from what this says; the old text is kept"),
-        "message.post" => (RiskLevel::High, "a message leaves the workshop and cannot be taken back"),
-        "file.delete" => (RiskLevel::Medium, "a file is taken away; its versions are kept"),
+        "session.edit" => (RiskLevel::Medium, "another agent continues from this text; the old text is kept"),
+        "message.post" => (RiskLevel::High, "a message is sent outside and cannot be undone"),
+        "file.delete" => (RiskLevel::Medium, "a file is deleted; its versions are kept"),
         "profile.write" => (RiskLevel::Medium, "it changes what an agent is"),
-        "agent.spawn" | "agent.start" => (RiskLevel::Medium, "another agent works, and costs what it costs"),
-        "tool.run" => (RiskLevel::Low, "code of the agent's own file runs, kept apart from everything else"),
-        "net.fetch" => (RiskLevel::Medium, "what is sent leaves this computer"),
+        "agent.spawn" | "agent.start" => (RiskLevel::Medium, "another agent works, at extra cost"),
+        "tool.run" => (RiskLevel::Low, "code from the agent's file runs in a sandbox"),
+        "net.fetch" => (RiskLevel::Medium, "data leaves this computer"),
         "process.run" => (RiskLevel::High, "a program runs on this computer"),
-        "mcp.call" => (RiskLevel::High, "a program outside the workshop acts, and what it does cannot be undone here"),
-        _ => (RiskLevel::Medium, "what it does is not known to the gate"),
+        "mcp.call" => (RiskLevel::High, "an external program acts, and its actions cannot be undone here"),
+        _ => (RiskLevel::Medium, "its effects are unknown"),
     };
     let always = match &rule.source {
         AskSource::EachTime { why } => Some((RiskLevel::Medium, why.clone())),
@@ -103,7 +103,7 @@ mod tests {
     fn the_weightiest_touch_counts_and_each_reason_is_said_once() {
         let risk =
             Risk::of(&[rule(TouchKind::FILE_WRITE), rule(TouchKind::PROCESS_RUN), rule(TouchKind::FILE_WRITE)], false);
-        assert_eq!(risk.words(), "high: a program runs on this computer; every version of the file is kept");
+        assert_eq!(risk.words(), "high: a program runs on this computer; all versions of the file are kept");
         assert_eq!(Risk::of(&[], false).words(), "low");
         assert_eq!(Risk::of(&[], true).level, RiskLevel::Medium);
     }
@@ -119,7 +119,7 @@ mod tests {
     fn every_known_kind_has_a_reason_of_its_own() {
         for kind in TouchKind::KNOWN {
             let risk = Risk::of(&[rule(kind.clone())], false);
-            assert!(!risk.words().contains("not known"), "{kind:?}");
+            assert!(!risk.words().contains("unknown"), "{kind:?}");
         }
     }
 }

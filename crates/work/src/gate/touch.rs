@@ -127,7 +127,7 @@ impl TouchKind {
                 rule: Verdict::Ask,
                 asked_in: Some(SafetyMode::Balanced),
                 changes: true,
-                why: "it changes what another agent goes on from",
+                why: "it changes what another agent continues from",
             },
             "net.fetch" | "mcp.call" => outside(SafetyMode::Safe),
             "process.run" | "message.post" => outside(SafetyMode::Balanced),

@@ -144,7 +144,7 @@ impl Approval {
     pub fn misfit(&self, form: &Map<String, Value>) -> Option<String> {
         match &self.of_server {
             Some(question) => question.content(form).err(),
-            None => (!form.is_empty()).then(|| "there is no form to be filled in".to_owned()),
+            None => (!form.is_empty()).then(|| "there is no form to fill in".to_owned()),
         }
     }
 
@@ -180,27 +180,31 @@ impl Approval {
     /// How far it may reach that this is allowed, with what that means, this once first.
     pub fn scopes(&self, name: &str) -> Vec<(AllowScope, String)> {
         let for_task = self.for_task.as_ref().map(|doing| {
-            let told = format!("Until this task is over, {name} and whom it starts may {doing} with {}", self.tool);
+            let told = format!("Until this task ends, {name} and agents that it starts may {doing} with {}", self.tool);
             (AllowScope::Task, told)
         });
         let limits = [(TimeLimit::HOUR, "For one hour"), (TimeLimit::DAY, "Until the end of the day")];
         let until = limits.into_iter().filter_map(|(limit, how_long)| {
             let doing = self.for_task.as_ref()?;
-            let told = format!("{how_long}, {name} and whom it starts may {doing} with {}, in every task", self.tool);
+            let told = format!(
+                "{how_long}, {name} and agents that it starts may {doing} with {}, in every \
+                task",
+                self.tool
+            );
             Some((AllowScope::Until(limit), told))
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
             let told = format!(
-                "Every agent that may run commands may run {pattern:?} with whatever stands behind it, where that starts \
-                 nothing else: writes into {ALLOWLIST_FILE}: {pattern}: true"
+                "Every agent that may run commands may run {pattern:?} with any arguments that start nothing else: \
+                    adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
             (AllowScope::Pattern, told)
         });
         let always = (!self.always.is_empty()).then(|| {
             let rules = self.always.join(", ");
-            (AllowScope::Always, format!("Writes into settings.yaml: gate.allow.{}: {rules}", self.profile))
+            (AllowScope::Always, format!("Adds to settings.yaml: gate.allow.{}: {rules}", self.profile))
         });
-        let once = (AllowScope::Once, "This call alone".to_owned());
+        let once = (AllowScope::Once, "Only this call".to_owned());
         std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(always).collect()
     }
 

@@ -148,7 +148,7 @@ impl Kernel {
                     activation.not_before = (now / minute).saturating_add(u64::from(wait.minutes)) * minute;
                 }
                 let outside_minutes = if wait.is_outside { wait.minutes } else { 0 };
-                let what = format!("{why}; this work waits and then goes on by itself");
+                let what = format!("{why}; this work waits and then continues by itself");
                 activation.cap_hold = Some(CapHold { why, outside_minutes });
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }

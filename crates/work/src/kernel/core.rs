@@ -540,7 +540,7 @@ impl Kernel {
         let held_up = match (self.is_paused, &self.stopped_by, self.resume_tick) {
             (true, ..) => Some("all work is paused".to_owned()),
             (_, Some(why), _) => Some(format!("all work stopped: {why}")),
-            (.., Some(_)) => Some("waiting for a rate limit to pass".to_owned()),
+            (.., Some(_)) => Some("waiting for a rate limit".to_owned()),
             _ => None,
         };
         let waits =
@@ -556,10 +556,10 @@ impl Kernel {
                 Some(why) => why.clone(),
                 None if activation.cap_hold.is_some() => {
                     let why = activation.cap_hold.as_ref().map_or("", |hold| &hold.why);
-                    format!("waiting for the last hour to leave room: {why}")
+                    format!("waiting for the hourly limit: {why}")
                 }
-                None if activation.not_before > 0 => "waiting to ask again".to_owned(),
-                None => format!("waiting for a free place at work, {} of {all}", place + 1),
+                None if activation.not_before > 0 => "waiting to retry".to_owned(),
+                None => format!("waiting for a free work slot, {} of {all}", place + 1),
             };
             if activation.told != why {
                 activation.told.clone_from(&why);

@@ -28,8 +28,8 @@ use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
 
 /// Why a coding agent does not work in a copy of its own.
-const NO_COPY: &str = "a coding agent works in the workspace itself and cannot be kept in a copy of its own yet; take \
-                       `workspace: git` out of its file and of those that start it, or give it another model";
+const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remove `workspace: git` from its file and \
+    from agents that start it, or give it another model";
 /// How far a call is takes no more characters.
 const PROGRESS_CHARS: usize = 200;
 
@@ -394,7 +394,7 @@ impl RoomAccess<'_, '_> {
             None => McpReply::Declined,
             Some(Ok(content)) => McpReply::Given { content },
             Some(Err(why)) => {
-                let what = format!("this answer does not fit what the MCP server asks: {why}");
+                let what = format!("this answer does not match the MCP server's question: {why}");
                 self.record(&one, cause, &Warning::new(what));
                 return;
             }
@@ -427,7 +427,7 @@ impl RoomAccess<'_, '_> {
         let scope = match scope.dated(now) {
             Ok(scope) => scope,
             Err(why) if allow => {
-                let what = format!("this answer is not taken: {why}");
+                let what = format!("this answer was not accepted: {why}");
                 self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
                 return;
             }
@@ -438,7 +438,7 @@ impl RoomAccess<'_, '_> {
             self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
         if !kernel.decided((key, turn, index), refusal.clone(), &self.settings) {
-            let what = "nobody waits for this decision any more";
+            let what = "this approval is no longer open";
             self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             return;
         }
@@ -485,7 +485,7 @@ impl RoomAccess<'_, '_> {
                 self.file_writes.write(SceneWrite::File { path: ALLOWLIST_FILE.to_owned(), text });
             }
             Err(why) => {
-                let what = format!("the rule {pattern:?} is not written, and this is asked about again: {why}");
+                let what = format!("the rule {pattern:?} was not saved, so you will be asked again: {why}");
                 self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             }
         }

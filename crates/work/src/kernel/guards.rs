@@ -38,7 +38,7 @@ pub enum Refusal {
         way: String,
     },
     /// There is too much work.
-    #[error("{most} pieces of work wait or go on already")]
+    #[error("{most} pieces of work are already waiting or running")]
     TooMany {
         /// The limit.
         most: u32,

@@ -88,10 +88,10 @@ fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted
     let refused = |why: String| WorkAnswer::Refused { order: wanted.order.clone(), why };
     let most = room.settings.activations_at_most;
     if kernel.activations().count() >= most as usize {
-        return refused(format!("{most} pieces of work wait already (kernel.activations_at_most)"));
+        return refused(format!("{most} pieces of work are already waiting (kernel.activations_at_most)"));
     }
     let Some((agent, profile)) = room.worker(kernel, &wanted.agent) else {
-        return refused(format!("there is no agent and no profile {:?} any more", &*wanted.agent));
+        return refused(format!("no such agent or profile: {:?}", &*wanted.agent));
     };
     let is_coming = || {
         outbox.agents.iter().any(|command| matches!(command, AgentCommand::Add { id: Some(id), .. } if *id == agent))
@@ -137,11 +137,11 @@ fn go_on(
 ) -> WorkAnswer {
     let known = kernel.thread(thread).filter(|thread| thread.live.is_none() && !thread.is_stopped);
     let Some((agent, profile)) = known.map(|thread| (thread.agent.clone(), thread.profile.clone())) else {
-        let why = "its session is not there any more, or was stopped".to_owned();
+        let why = "its session no longer exists, or was stopped".to_owned();
         return WorkAnswer::Refused { order: order.clone(), why };
     };
     if room.worker(kernel, &agent).is_none() {
-        let why = format!("there is no agent {:?} any more", &*agent);
+        let why = format!("the agent {:?} no longer exists", &*agent);
         return WorkAnswer::Refused { order: order.clone(), why };
     }
     let told = events::Activation {

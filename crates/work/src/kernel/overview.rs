@@ -66,7 +66,7 @@ impl Kernel {
             let live = thread.live.and_then(|live| self.activation(live));
             let state = match (live, &thread.report) {
                 (Some(one), _) => self.piece(one).state,
-                (None, Some(_)) => "done, and its result is on its way".to_owned(),
+                (None, Some(_)) => "done, delivering its result".to_owned(),
                 (None, None) => return None,
             };
             let turns = handed.turns + live.map_or(0, |one| one.turn);
@@ -138,7 +138,7 @@ impl Kernel {
             (_, Some(hold), _) => format!("waits: {}", hold.why),
             _ if held_up.is_some() => held_up.unwrap_or_default(),
             (.., Phase::Queued | Phase::Summoned) => "queued".to_owned(),
-            (.., Phase::Due) if one.not_before > 0 => "waits to ask its model again".to_owned(),
+            (.., Phase::Due) if one.not_before > 0 => "waits to call its model again".to_owned(),
             (.., Phase::Due | Phase::Asking | Phase::Calling { .. }) => format!("at work, turn {}", one.turn.max(1)),
         };
         let approval = approval.map(|approval| approval.id.to_string());

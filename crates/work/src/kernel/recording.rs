@@ -91,7 +91,7 @@ impl RoomAccess<'_, '_> {
 
     /// The agent came to work that is over: it is free again.
     pub(super) fn release(&mut self, CameToWork { agent, activity, cause, .. }: CameToWork) {
-        let outcome = ThinkOutcome::Nothing { why: "the work was over".to_owned() };
+        let outcome = ThinkOutcome::Nothing { why: "the work had ended".to_owned() };
         self.done.write(ThinkDone { agent, activity, think: None, outcome, cause });
     }
 

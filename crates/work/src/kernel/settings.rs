@@ -5,36 +5,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// How much work goes on at once, and when a piece of work is stopped.
+/// How much work runs at once, and when a piece of work is stopped.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelSettings {
-    /// Pieces of work that go on at the same time.
+    /// Pieces of work that run at the same time.
     pub concurrency: u32,
     /// How deep agents may start agents; what a person starts has depth 0.
     pub depth_at_most: u32,
     /// Agents that one agent may start in one run.
     pub fan_out_at_most: u32,
-    /// Questions to the model in one piece of work.
+    /// Model calls in one piece of work.
     pub turns_at_most: u32,
     /// Steps without progress after which work is stopped; after each but the last it is nudged.
     pub strikes_at_most: u32,
-    /// Replies of one piece of work that may be cut off at the limit of their output, one after another; it goes on
-    /// after each, and ends after one more.
+    /// Consecutive replies of one piece of work that may be cut off at the output limit; it continues after each, and
+    /// ends after one more.
     pub cut_replies_at_most: u32,
-    /// Pieces of work that may wait or go on in all.
+    /// Pieces of work that may wait or run in total.
     pub activations_at_most: u32,
-    /// A failure that may pass of a provider in simulated time is tried again so often; others wait at the gateway.
+    /// How many times a temporary failure of a provider in simulated time is retried; others wait at the gateway.
     pub retries_at_most: u32,
-    /// How long after such a failure, doubled each time.
+    /// The delay after such a failure, doubled each time.
     pub retry_secs: f32,
     /// How long everything waits after a rate limit in simulated time that does not say how long.
     pub rate_limit_secs: f32,
-    /// Characters of a session that are sent; what is oldest is left out beyond that, and sooner where the model takes
-    /// less (`gateway.context_tokens`).
+    /// Characters of a session that are sent; the oldest are left out beyond that, or sooner if the model takes less
+    /// (`gateway.context_tokens`).
     pub session_chars_at_most: usize,
-    /// A session that changed is written down again so long after the last time; a long one more seldom. Whenever
-    /// the room is closed, all of them are.
+    /// The minimum time between saves of a changed session; long ones are saved less often. All are saved when the room
+    /// is closed.
     pub session_write_secs: f32,
 }
 

@@ -64,7 +64,7 @@ impl Kernel {
             absent.map(|one| (one.key, one.queued_tick)).partition(|(_, queued)| now >= queued + ARRIVAL_TICKS);
         self.is_unsettled |= !early.is_empty();
         for (key, _) in late {
-            self.end(key, Ending::Failed { why: "its agent did not come into the room".into() });
+            self.end(key, Ending::Failed { why: "its agent did not join the room".into() });
         }
     }
 

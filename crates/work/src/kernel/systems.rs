@@ -123,7 +123,7 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
     let known = room.agent(&task.agent).map(|agent| agent.profile.clone());
     let is_defined = room.profiles.is_defined(&task.agent);
     let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
-        let what = format!("no agent and no profile is called {}", task.agent);
+        let what = format!("no such agent or profile: {}", task.agent);
         let remedy = "use the id of an agent in the room, or of an agent file";
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
         return;
@@ -131,14 +131,14 @@ fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, ta
     let input = match room.meant(&profile, &task.text) {
         Ok(input) => input,
         Err(why) => {
-            let what = format!("the task for {} was not taken: {why}", task.agent);
-            room.log.write(EventDraft::of(&Warning::new(what).remedy("correct the name behind /skill:")));
+            let what = format!("the task for {} was rejected: {why}", task.agent);
+            room.log.write(EventDraft::of(&Warning::new(what).remedy("fix the name after /skill:")));
             return;
         }
     };
     if kernel.activations().count() >= room.settings.activations_at_most as usize {
         let most = room.settings.activations_at_most;
-        let what = format!("the task for {} was not taken: {most} pieces of work wait already", task.agent);
+        let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
         // About nobody, so that the person who gave it is told.
         room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));

@@ -175,7 +175,7 @@ impl Kernel {
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }
             NoReply::Held { why } => {
-                let what = format!("{why}; this work waits and then goes on by itself");
+                let what = format!("{why}; this work waits and then continues by itself");
                 self.outgoing.push_back(Effect::Warn { activation: key, what });
             }
             NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),

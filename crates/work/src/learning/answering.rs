@@ -54,7 +54,7 @@ pub(super) fn recall(
 /// Counts that memories were recalled. Where that cannot be kept, as on a full disk, they are recalled all the same.
 fn note_recalled(files: &mut KnowledgeFiles, ids: &[Id], now: i64) {
     if let Err(error) = files.note_recalled(ids.iter().map(|id| &**id), now) {
-        tracing::warn!("how often memories are recalled could not be kept: {error}");
+        tracing::warn!("recall counts could not be saved: {error}");
     }
 }
 

@@ -231,7 +231,7 @@ fn send(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
 
 /// Answers what nobody will answer any more, once.
 fn give_up(bridge: &mut KnowledgeBridge, room: &Asking<'_>) {
-    let why = || "what is known cannot be read in this run; open the workspace again, which says why".to_owned();
+    let why = || "memories cannot be read in this run; reopen the workspace to see why".to_owned();
     bridge.changed.clear();
     let mut still_there = BTreeSet::new();
     for (key, question) in questions(room) {

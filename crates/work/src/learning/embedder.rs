@@ -121,11 +121,11 @@ fn built_in() -> Result<AnyEmbedder, EmbeddingError> {
 
 /// Reads MiniLM from a folder, or from where others keep what they fetched; with where that is.
 pub fn open_minilm(named: Option<&Path>) -> Result<(MiniLm, PathBuf), Problem> {
-    let remedy = format!("name its folder, with config.json, vocab.txt and model.safetensors: {MINILM}:FOLDER");
+    let remedy = format!("set its folder, with config.json, vocab.txt and model.safetensors: {MINILM}:FOLDER");
     let wrong = |what: String| Problem::error("settings.yaml: knowledge.embedder", what, remedy.clone());
     let in_cache = || caches().into_iter().find(|folder| folder.join("model.safetensors").is_file());
     let folder = named.map(Path::to_owned).or_else(in_cache);
-    let folder = folder.ok_or_else(|| wrong(format!("{NAME} is in no cache on this computer")))?;
+    let folder = folder.ok_or_else(|| wrong(format!("{NAME} is not cached on this computer")))?;
     let model = MiniLm::open(&folder).map_err(|error| wrong(error.to_string()))?;
     Ok((model, folder))
 }

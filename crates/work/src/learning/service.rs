@@ -299,7 +299,7 @@ impl Work {
         self.wanted = choice;
         let Some(opened) = &mut self.opened else { return };
         if let Err(error) = opened.use_embedder(&self.wanted) {
-            tracing::warn!("another model of embeddings cannot be used: {error}");
+            tracing::warn!("the other embedding model cannot be used: {error}");
         }
         self.note_whether_wanted();
     }

@@ -8,25 +8,25 @@ use crate::workspace::{Range, SettingsSection};
 /// The model of embeddings that is part of the program.
 pub const BUILT_IN: &str = "built-in";
 
-/// How much agents are reminded of, and what they learn from.
+/// How much agents recall, and what they learn from.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnowledgeSettings {
-    /// What says what texts mean: `built-in`; `minilm`, from a cache on this computer or a folder (`minilm:FOLDER`); or a
-    /// provider's model of embeddings, such as `ollama:all-minilm` or `openai:text-embedding-3-small`, which is then sent
-    /// every memory and whatever memories are looked for by.
+    /// The embedding model: `built-in`; `minilm`, from a cache on this computer or a folder (`minilm:FOLDER`); or a
+    /// provider's, such as `ollama:all-minilm` or `openai:text-embedding-3-small`, which then receives every memory and
+    /// every search text.
     pub embedder: String,
     /// Memories in a prompt; 0 puts none there.
     pub recalled_at_most: usize,
-    /// A memory is put into a prompt where its meaning is as near to what is asked as this, from 0 to 1, …
+    /// A memory is added to a prompt if its meaning is at least this similar to the query, from 0 to 1, …
     pub similarity_at_least: f32,
-    /// … or so much of what is asked stands in it, from 0 to 1.
+    /// … or if it contains at least this share of the query's words, from 0 to 1.
     pub coverage_at_least: f32,
-    /// Whether an agent's model is asked what is worth remembering when a piece of work is over.
+    /// Whether an agent's model is asked what is worth remembering after a piece of work.
     pub learns_from_work: bool,
-    /// The same when a conversation is over, for each agent that took part in it.
+    /// The same after a conversation, for each agent that took part.
     pub learns_from_conversations: bool,
-    /// Nothing is learned from conversations in which less was said, in characters.
+    /// The minimum length of a conversation to learn from, in characters.
     pub conversation_chars_at_least: usize,
 }
 

@@ -66,7 +66,7 @@ pub(super) fn tell_calls(
 
 /// What a person is told of two memories that cannot both be true.
 pub(super) fn contradiction(what: &str) -> EventDraft {
-    let remedy = "mend or forget one of them: `workshop knowledge show` says where they stand";
+    let remedy = "fix or forget one of them: `workshop knowledge show` says where they are";
     EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
 }
 
@@ -88,8 +88,8 @@ pub(super) fn follow_embedder(
 ) {
     for told in told.read() {
         let problem = |why: &String| {
-            let what = format!("memories are compared by {}: {why}", told.model);
-            let remedy = "memories are found all the same, and it is asked again by itself";
+            let what = format!("memory search uses {}: {why}", told.model);
+            let remedy = "memory search still works, and this is retried automatically";
             Problem::warning(format!("settings.yaml: {EMBEDDER}"), what, remedy)
         };
         let problems = told.trouble.iter().map(problem).collect();

@@ -177,7 +177,7 @@ impl Together<'_> {
                     _ => false,
                 };
                 if !is_as_seen {
-                    return Err(format!("the entry {key:?} has changed meanwhile; look at it again"));
+                    return Err(format!("the entry {key:?} has changed in the meantime; check it again"));
                 }
                 if self.kernel.run_of(*run) != Some(*run) {
                     return Err(NotWritten::Over.to_string());
@@ -230,9 +230,9 @@ impl Together<'_> {
     /// Tells the person, once, that messages of a channel led to each other too often.
     fn warn_of_circle(&mut self, doer: Doer, channel: &str, hops: u32) {
         let what = format!(
-            "agents answered each other in channel {channel} {hops} times in a row; the next message is refused"
+            "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
-        let remedy = "say something in the channel to let them go on, or raise channels.hops_at_most in the settings";
+        let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
         // About nobody, so that the person is told.
         self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
     }

@@ -120,13 +120,10 @@ pub(super) fn keep(
         writes.write(write_of(&kept.entries));
     }
     if !gone.is_empty() {
-        let what = format!(
-            "no more than {} entries are kept of blackboards; gone: {}",
-            settings.kept_at_most,
-            gone.join(", ")
-        );
-        let remedy = "raise blackboard.kept_at_most in the settings, or remove what is not needed any more; what is gone \
-                      stands in the versions of the file";
+        let what =
+            format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, gone.join(", "));
+        let remedy = "raise blackboard.kept_at_most in the settings, or remove unneeded entries; removed ones are in \
+            the versions of the file";
         let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).remedy(remedy) };
         log.write(EventDraft::of(&warning));
     }
@@ -173,17 +170,17 @@ fn write_kept(
     most: usize,
 ) -> Result<(), String> {
     if kept.is_broken {
-        return Err(format!("{KEPT_BLACKBOARD} cannot be read; correct it first"));
+        return Err(format!("{KEPT_BLACKBOARD} cannot be read; fix it first"));
     }
     if kept.entries.get(key) != was {
-        return Err(format!("the kept entry {key:?} has changed meanwhile; look at it again"));
+        return Err(format!("the kept entry {key:?} has changed in the meantime; check it again"));
     }
     match now {
         Some(entry) if entry.key != key || entry.value.is_null() => {
             return Err(format!("the kept entry {key:?} was not changed: it must keep its name and say something"));
         }
         Some(_) if was.is_none() && kept.entries.iter().len() >= most => {
-            return Err(format!("{most} entries are kept already; remove one first"));
+            return Err(format!("{most} entries are already kept; remove one first"));
         }
         Some(entry) => drop(kept.entries.put(entry.clone(), most)),
         None => drop(kept.entries.remove(key)),

@@ -51,7 +51,7 @@ impl KeptEntries {
         if text.lines().all(|line| line.trim().is_empty() || line.starts_with('#')) {
             return Ok(Self::default());
         }
-        let remedy = "correct the file, or take it away; until then nothing new is kept in it";
+        let remedy = "fix the file, or remove it; until then nothing new is saved in it";
         let wrong = |what: String, line| Problem::error(KEPT_BLACKBOARD, what, remedy).at_line(line);
         let read: Self = serde_yaml::from_str(text).map_err(|error| {
             let line = error.location().map(|place| place.line());

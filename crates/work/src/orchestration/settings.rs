@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// How much is said in channels.
+/// Limits of channels.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChannelSettings {
@@ -13,19 +13,20 @@ pub struct ChannelSettings {
     pub channels_at_most: usize,
     /// Agents that listen to one channel.
     pub subscribers_at_most: usize,
-    /// Messages of a channel that wait for somebody who listens; one more is refused, and whoever says it is told.
+    /// Messages of a channel that can wait for a listener; further ones are refused, and their sender is told.
     pub messages_at_most: usize,
     /// Characters of those messages.
     pub chars_at_most: usize,
-    /// Messages of a channel that are still known after everybody has heard them.
+    /// Messages of a channel that are kept after everybody has received them.
     pub history_at_most: usize,
-    /// Messages that an agent is told with one turn; the others come with its next one.
+    /// Messages that an agent receives per turn; the others follow with its next turn.
     pub told_per_turn: usize,
-    /// How often one message may lead to another by waking an agent; what comes after that is refused, and a person is told.
+    /// How many times one message may lead to another by waking an agent; further ones are refused, and a person is
+    /// told.
     pub hops_at_most: u32,
-    /// A message board that shows a channel shows so many of its messages.
+    /// How many messages of a channel a message board shows.
     pub shown_on_board: usize,
-    /// Such a board changes at most so often.
+    /// The minimum time between changes of such a board.
     pub board_secs: f32,
 }
 
@@ -58,17 +59,17 @@ impl SettingsSection for ChannelSettings {
     ];
 }
 
-/// How much stands on blackboards.
+/// Limits of blackboards.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlackboardSettings {
     /// Entries on the blackboard of one run.
     pub entries_at_most: usize,
-    /// Earlier values that are known of an entry.
+    /// Earlier values kept of an entry.
     pub history_at_most: usize,
-    /// Blackboards of runs that are over and can still be looked at.
+    /// Blackboards of finished runs that can still be viewed.
     pub ended_at_most: usize,
-    /// Entries that are kept of runs that are over, for later runs; the oldest give way.
+    /// Entries kept from finished runs for later ones; the oldest are dropped.
     pub kept_at_most: usize,
 }
 

@@ -212,7 +212,7 @@ pub(super) fn carry_out(
             _ => None,
         };
         let news = match read {
-            None => ToolNews::Failed { why: "the call cannot be read any more".to_owned() },
+            None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
             // It may have run, or in part: nobody can tell, and it is not run a second time unasked.
             Some(_) if is_first_look => ToolNews::Aborted {
                 why: "the workshop was stopped while the command ran; whether it was done is not known".to_owned(),

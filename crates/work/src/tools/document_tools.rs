@@ -199,7 +199,7 @@ pub(super) fn carry_out(
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine });
             }
             None => {
-                let news = ToolNews::Failed { why: "the call cannot be read any more".to_owned() };
+                let news = ToolNews::Failed { why: "the call can no longer be read".to_owned() };
                 outcomes.push(ToolOutcome { key: order.key, news });
             }
         }

@@ -276,7 +276,7 @@ pub(super) fn path_from(folder: &str, path: &str) -> Result<String, String> {
     for part in joined.split('/') {
         match part {
             "" | "." => {}
-            ".." if parts.pop().is_none() => return Err(format!("{path:?} leads out of the workspace")),
+            ".." if parts.pop().is_none() => return Err(format!("{path:?} points outside the workspace")),
             ".." => {}
             part => parts.push(part),
         }

@@ -233,7 +233,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
         ("vfs_append", json!({ "path": "a", "text": "" }), &["'text'", "not empty"]),
         ("vfs_rename", json!({ "from": "a" }), &["'to' is missing"]),
         ("vfs_rename", json!({ "from": "a", "to": "./a" }), &["the same"]),
-        ("vfs_rename", json!({ "from": "a", "to": "../a" }), &["'to'", "must not go up"]),
+        ("vfs_rename", json!({ "from": "a", "to": "../a" }), &["'to'", "must not use '..'"]),
         ("vfs_list", json!({ "prefix": {} }), &["'prefix'", "an object"]),
         ("vfs_search", json!({}), &["a text to find, a glob, or both"]),
         ("vfs_search", json!({ "pattern": "x" }), &["no argument 'pattern'", "text, glob"]),

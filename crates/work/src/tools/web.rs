@@ -122,7 +122,7 @@ pub(super) fn carry_out(
             _ => None,
         };
         let news = match read {
-            None => ToolNews::Failed { why: "the call cannot be read any more".to_owned() },
+            None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
             // It may have been asked: nobody can tell, and nothing is sent a second time unasked.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => ToolNews::Aborted {
                 why: "the workshop was stopped while this was sent; whether it arrived is not known".to_owned(),

@@ -117,5 +117,5 @@ fn a_change_is_not_taken_back_over_what_somebody_else_wrote_since() {
     house.act(Command::Undo);
     house.settle_files();
     assert_eq!(house.on_disk(), other);
-    assert!(house.told().contains("changed otherwise"), "{}", house.told());
+    assert!(house.told().contains("changed in the meantime"), "{}", house.told());
 }

@@ -72,7 +72,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).err().unwrap();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
-    assert!(error.remedy().contains("newer version") && error.remedy().contains("not finished"), "{}", error.remedy());
+    assert!(error.remedy().contains("newer version") && error.remedy().contains("unfinished"), "{}", error.remedy());
     assert!(matches!(Reader::open(dir.path()), Err(StoreError::Newer { .. })));
     assert_eq!(version(&path), 99);
 }
@@ -133,7 +133,7 @@ fn damage_inside_is_found_after_a_run_was_cut_off() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(store.aside().is_some_and(|aside| aside.path().exists() && !aside.is_whole()), "{problems:?}");
     assert!(
-        problems[0].what.contains(" inputs and 0 versions of files could be read"),
+        problems[0].what.contains(" inputs and 0 file versions were copied"),
         "it says what was kept: {problems:?}"
     );
     let reader = Reader::open(dir.path()).unwrap();
@@ -149,7 +149,7 @@ fn a_format_number_that_does_not_fit_the_tables_is_damage() {
         let path = place::path_in(dir.path());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", number).unwrap();
         let (_store, problems) = Store::open(dir.path()).unwrap();
-        assert!(problems[0].what.contains("does not fit the tables"), "{problems:?}");
+        assert!(problems[0].what.contains("does not match its tables"), "{problems:?}");
         assert!(!problems[0].what.contains("CREATE"), "no SQL for people: {problems:?}");
     }
 }

@@ -88,7 +88,7 @@ fn a_history_that_is_deleted_under_a_room_is_written_anew_and_nobody_else_gets_i
     store.send_tick(tick("r-1", 2, 2)).unwrap();
     store.flush().unwrap();
     add(&mut versions, "b.md").unwrap();
-    assert!(store.take_problems().iter().any(|problem| problem.what.contains("written anew")));
+    assert!(store.take_problems().iter().any(|problem| problem.what.contains("was written again")));
     assert!(matches!(Store::open(&dir), Err(StoreError::InUse { .. })));
     store.end_run("done").unwrap();
     drop((store, versions));
@@ -141,7 +141,7 @@ fn a_workspace_that_is_moved_under_a_room_stops_it_and_keeps_its_history() {
     fs::rename(&here, &there).unwrap();
     wait_until("it is noticed while nothing happens", || store.lost().is_some());
     let lost = store.lost().unwrap();
-    assert!(lost.what.contains("moved") && lost.remedy.contains("where it is now"), "{lost}");
+    assert!(lost.what.contains("moved") && lost.remedy.contains("at its new location"), "{lost}");
     assert!(!store.has_room());
     assert!(!here.exists(), "nothing is made anew where the workspace was");
     fs::rename(&there, &here).unwrap();

@@ -190,7 +190,7 @@ fn what_cannot_be_written_at_the_end_is_counted_and_closing_takes_no_time() {
     let lost = store.close().unwrap_err();
     assert!(began.elapsed() < std::time::Duration::from_secs(8), "{:?}", began.elapsed());
     assert!(matches!(lost, StoreError::Lost { events: 8, tick: Some(1), .. }), "{lost}");
-    assert!(lost.to_string().contains("goes on from tick 1"), "{lost}");
+    assert!(lost.to_string().contains("continues from tick 1"), "{lost}");
     beside.execute_batch("ALTER TABLE hidden RENAME TO events").unwrap();
     let reader = Reader::open(dir.path()).unwrap();
     assert_eq!((seqs(&reader, None), reader.run("r-1").unwrap().last_tick), (vec![1], 1));

@@ -119,7 +119,7 @@ proptest! {
             prop_assert_eq!(Some(&text), whole.get(&seq));
         }
         check_ways_back(dir.path())?;
-        prop_assert!(store.aside().is_none() || told.contains("copied into a new history") || told.contains("new history was begun"), "{}", told);
+        prop_assert!(store.aside().is_none() || told.contains("copied into a new history") || told.contains("new history was started"), "{}", told);
         let mut versions = FileVersions::open(dir.path()).unwrap();
         for head in versions.heads().unwrap() {
             prop_assert!(versions.versions(head.file).unwrap().len() <= 1);

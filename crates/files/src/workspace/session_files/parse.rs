@@ -19,17 +19,17 @@ pub fn is_older(text: &str) -> bool {
 /// Takes a text apart.
 pub fn parse(text: &str) -> Result<SessionText, SessionFault> {
     let data = yaml::parse(text).map_err(|error| {
-        SessionFault::new(error.line, format!("it is no YAML: {}", error.what), "correct the line and save it again")
+        SessionFault::new(error.line, format!("invalid YAML: {}", error.what), "fix the line and save again")
     })?;
     let lines = lines_of_messages(text);
     let Value::Object(map) = &data else {
         let remedy = "write session_id, agent_id and messages as keys, as in other session files";
-        return Err(SessionFault::new(Some(1), "it is no session: it has no keys", remedy));
+        return Err(SessionFault::new(Some(1), "it is not a session: it has no keys", remedy));
     };
     let word = |key: &str| map.get(key).and_then(text_of).filter(|word| !word.trim().is_empty());
     let Some(agent_id) = word("agent_id") else {
-        let remedy = "add a line agent_id: with the id of the agent whose session it is";
-        return Err(SessionFault::new(Some(1), "it does not say whose session it is: agent_id is missing", remedy));
+        let remedy = "add an agent_id: line with the agent's id";
+        return Err(SessionFault::new(Some(1), "agent_id is missing", remedy));
     };
     let metadata = map.get("metadata").and_then(Value::as_object);
     let key = |name: &str| metadata?.get(name)?.as_str().and_then(ActivationKey::parse);
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Result<SessionText, SessionFault> {
         Some(Value::Array(messages)) => messages,
         Some(_) => {
             let remedy = "write each message as an entry of a list: a dash, then role and content";
-            return Err(SessionFault::new(None, "messages is no list", remedy));
+            return Err(SessionFault::new(None, "messages is not a list", remedy));
         }
     };
     for (at, value) in messages.iter().enumerate() {
@@ -79,15 +79,21 @@ fn message(value: &Value) -> Result<SessionMessage, (String, &'static str)> {
     };
     let role = map.get("role").and_then(Value::as_str).unwrap_or_default().trim().to_lowercase();
     let Some(role) = MessageRole::of_word(&role) else {
-        return Err((format!("has no role that is known: {role:?}"), "write role: user, assistant, tool or system"));
+        return Err((format!("has an unknown role: {role:?}"), "write role: user, assistant, tool or system"));
     };
     let content = content_of(map.get("content")).ok_or_else(|| {
-        ("has a content that is no text".to_owned(), "write the text behind content:, or below content: |")
+        ("has content that is not text".to_owned(), "write the text after content:, or below content: |")
     })?;
     let calls = match map.get("tool_calls") {
         None | Some(Value::Null) => &[][..],
         Some(Value::Array(calls)) => calls,
-        Some(_) => return Err(("has tool_calls that are no list".to_owned(), "write each call as an entry of a list")),
+        Some(_) => {
+            return Err((
+                "has tool_calls that are not a list".to_owned(),
+                "write each call as an entry of a \
+            list",
+            ));
+        }
     };
     let calls: Option<Vec<SessionCall>> = calls.iter().map(call).collect();
     let tool_calls = calls.ok_or_else(|| {
@@ -96,7 +102,7 @@ fn message(value: &Value) -> Result<SessionMessage, (String, &'static str)> {
     })?;
     let tool_call_id = map.get("tool_call_id").and_then(text_of);
     if role == MessageRole::Tool && tool_call_id.is_none() {
-        return Err(("is a tool's and does not say which call it answers".to_owned(), "write its tool_call_id"));
+        return Err(("is a tool result without a call".to_owned(), "add its tool_call_id"));
     }
     Ok(SessionMessage { role, content, tool_calls, tool_call_id })
 }
@@ -143,8 +149,8 @@ fn check_answers(session: &SessionText) -> Result<(), SessionFault> {
     for (at, message) in session.messages.iter().enumerate() {
         called.extend(message.tool_calls.iter().map(|call| call.id.as_str()));
         if let Some(answers) = message.tool_call_id.as_deref().filter(|id| !called.contains(id)) {
-            let what = format!("message {} answers the call {answers:?}, which no message before it makes", at + 1);
-            let remedy = "take this message out as well, or put the message with the call back";
+            let what = format!("message {} answers the call {answers:?}, which no earlier message makes", at + 1);
+            let remedy = "remove this message as well, or restore the message with the call";
             return Err(SessionFault::new(session.lines[at], what, remedy));
         }
     }

@@ -56,17 +56,13 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
     let table = [
         ("messages: []\n".to_owned(), Some(1), "agent_id is missing"),
         ("just words".to_owned(), Some(1), "no keys"),
-        (format!("{head}  - content: x\n"), Some(3), "no role that is known"),
+        (format!("{head}  - content: x\n"), Some(3), "unknown role"),
         (format!("{head}  - role: user\n    content: x\n  - role: boss\n    content: y\n"), Some(5), "\"boss\""),
-        (format!("{head}  - role: tool\n    content: x\n"), Some(3), "which call it answers"),
-        (
-            format!("{head}  - role: tool\n    content: x\n    tool_call_id: c1\n"),
-            Some(3),
-            "no message before it makes",
-        ),
-        (format!("{head}  - role: user\n    content: \"x\n"), None, "no YAML"),
-        ("agent_id: ada\nmessages: many\n".to_owned(), None, "no list"),
-        ("<<<<<<< mine\nagent_id: ada\n=======\n".to_owned(), None, "no YAML"),
+        (format!("{head}  - role: tool\n    content: x\n"), Some(3), "without a call"),
+        (format!("{head}  - role: tool\n    content: x\n    tool_call_id: c1\n"), Some(3), "no earlier message makes"),
+        (format!("{head}  - role: user\n    content: \"x\n"), None, "invalid YAML"),
+        ("agent_id: ada\nmessages: many\n".to_owned(), None, "not a list"),
+        ("<<<<<<< mine\nagent_id: ada\n=======\n".to_owned(), None, "invalid YAML"),
     ];
     for (text, line, words) in table {
         let fault = parse(&text).expect_err(&text);

@@ -52,7 +52,7 @@ fn task_by_task(base: &TaskFile, changed: &TaskFile, onto: &str) -> CarriedOver 
         let file = parse(carried.text.as_str());
         let there = file.tasks.iter().position(|one| one.id == task.id);
         let done = match (changes, there) {
-            (Some(_), None) => Err("it is not there any more".to_owned()),
+            (Some(_), None) => Err("it no longer exists".to_owned()),
             (Some(changes), Some(there)) => {
                 let updated = edit::update(&file, &BTreeMap::from([(there, changes)]));
                 updated.map(|updated| updated.text).map_err(|error| error.to_string())
@@ -165,7 +165,7 @@ mod tests {
         let gone = "# Plan\n\n- [ ] \"two, once more\"\n  id: two\n";
         let carried = carry_over(BASE, &ticked, gone);
         assert_eq!(carried.text, gone);
-        assert_eq!(carried.left, [("one".to_owned(), "it is not there any more".to_owned())]);
+        assert_eq!(carried.left, [("one".to_owned(), "it no longer exists".to_owned())]);
         let broken = BASE.replace("A \"one\"", "A \"one");
         let carried = carry_over(BASE, &ticked, &broken);
         assert_eq!(carried.text, broken, "a task with an error is not written to");

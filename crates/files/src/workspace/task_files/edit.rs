@@ -34,7 +34,7 @@ pub enum Change {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum EditError {
     /// The task has an error, and what it means is not certain.
-    #[error("line {line}: task {id:?} cannot be changed: {what}; correct the file first")]
+    #[error("line {line}: task {id:?} cannot be changed: {what}; fix the file first")]
     HasErrors {
         /// The task.
         id: String,
@@ -44,7 +44,7 @@ pub enum EditError {
         what: String,
     },
     /// Tasks below it would go with it.
-    #[error("line {line}: task {id:?} has tasks below it; delete them, too")]
+    #[error("line {line}: task {id:?} has subtasks; delete them, too")]
     HasChildren {
         /// The task.
         id: String,
@@ -55,16 +55,16 @@ pub enum EditError {
     #[error("a task needs a title")]
     NoTitle,
     /// A name cannot be written behind `@` or `#`.
-    #[error("{0:?} cannot be a name: use letters, digits and _ - . / : + only")]
+    #[error("{0:?} is not a valid name: use only letters, digits and _ - . / : +")]
     Name(String),
     /// A key cannot be written before a colon.
-    #[error("{0:?} cannot be a key: begin with a letter, and use letters, digits and _ - . only")]
+    #[error("{0:?} is not a valid key: start with a letter, and use only letters, digits and _ - .")]
     Key(String),
     /// Nesting says who the parent is.
-    #[error("the parent of a task follows from where it stands; move the task in the file")]
+    #[error("the parent of a task depends on its place; move the task in the file")]
     Parent,
     /// The task stands in another list.
-    #[error("a task changes its place only among those of its own list; move it in the file")]
+    #[error("a task can only be reordered within its list; move it in the file")]
     OtherList,
     /// Another task has the id.
     #[error("another task has the id {0:?}")]

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                     self.head.priority = Some((priority, span.clone()));
                 }
                 Mark::Status(_) if is_bracketed => {
-                    self.fault(Code::MisplacedToken, Severity::Error, span.start, "the status is said twice");
+                    self.fault(Code::MisplacedToken, Severity::Error, span.start, "the status is given twice");
                 }
                 // A second letter is a word.
                 Mark::Status(_) | Mark::Priority(_) => return,
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
             }
             let is_name = word.strip_prefix(['@', '#']).is_some_and(|name| is_name(name) && !is_digits(name));
             if at > 0 && (is_name || matches!(word, "[x]" | "[_]" | "[-]")) {
-                let what = format!("{word} stands behind the title, and is read as a part of it");
+                let what = format!("{word} comes after the title, and is read as part of it");
                 self.fault(Code::MisplacedToken, Severity::Warning, start + at, what);
             }
             end = at + word.len();
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
         let word = words(rest).next().map_or(rest, |(_, word)| word);
         let quoted = quoting::read(rest, Quote::of_text(rest));
         self.at = start + quoted.map_or(word.len(), |quoted| quoted.end);
-        let what = format!("{word} stands behind the title");
+        let what = format!("{word} comes after the title");
         self.fault(Code::MisplacedToken, Severity::Error, start, what);
     }
 

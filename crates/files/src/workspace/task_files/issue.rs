@@ -59,19 +59,19 @@ impl Code {
     /// What to do about it, as one sentence without a full stop.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::UnclosedQuote => "close the quote on the same line, or escape a quote that is meant as such with \\",
+            Self::UnclosedQuote => "close the quote on the same line, or escape a literal quote with \\",
             Self::MisplacedToken => "put status, priority, @names and #tags once each before the title",
-            Self::MissingTitle => "write a title after the dash, best in quotes",
+            Self::MissingTitle => "write a title after the dash, preferably in quotes",
             Self::MissingValue => "write a value after the colon, or remove the key",
             Self::DuplicateField => "keep one of them",
-            Self::BadIndentation => "indent by two spaces a level: a task below its parent, a key below its task",
-            Self::OrphanChild => "put it below the task that it belongs to, or take its indentation away",
-            Self::DuplicateId => "give each task an id of its own",
+            Self::BadIndentation => "indent by two spaces per level: a task below its parent, a key below its task",
+            Self::OrphanChild => "put it below the task that it belongs to, or remove its indentation",
+            Self::DuplicateId => "give each task a unique id",
             Self::ParentMismatch => "remove the key, or move the task below that parent",
-            Self::UnknownDependency => "name the id of a task that there is",
-            Self::DependencyCycle => "take one of the dependencies away",
+            Self::UnknownDependency => "use the id of an existing task",
+            Self::DependencyCycle => "remove one of the dependencies",
             Self::UnknownStakeholder => "name an agent of this workspace or @human",
-            Self::ConflictMarker => "decide what holds and remove the lines with <<<<<<<, ======= and >>>>>>>",
+            Self::ConflictMarker => "resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>",
         }
     }
 }

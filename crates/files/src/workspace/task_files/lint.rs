@@ -72,13 +72,13 @@ pub fn lint(file: &TaskFile, known: &Known) -> Vec<Issue> {
         let others = known.other_ids.as_ref();
         for id in task.dependencies() {
             if !ids.contains(id) && others.is_some_and(|others| !others.contains(id)) {
-                let what = format!("it depends on {id:?}, and no task has that id");
+                let what = format!("it depends on {id:?}, but no task has this id");
                 warn(Code::UnknownDependency, index, place(task, "depends_on"), what);
             }
         }
         let Some(there) = &known.stakeholders else { continue };
         for stakeholder in task.stakeholders.iter().filter(|one| !there.contains(&one.text.to_lowercase())) {
-            let what = format!("@{} is nobody in this workspace", stakeholder.text);
+            let what = format!("@{} does not exist in this workspace", stakeholder.text);
             warn(Code::UnknownStakeholder, index, stakeholder.span.start, what);
         }
     }

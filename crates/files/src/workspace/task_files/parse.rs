@@ -134,7 +134,7 @@ impl Reader<'_> {
         };
         let owner = self.open.iter().rev().copied().find(|task| self.tasks[*task].indent + 2 == indent);
         let Some(owner) = owner.filter(|_| !has_tab) else {
-            let what = format!("{} is not indented by two spaces more than its task", &words[..length]);
+            let what = format!("{} must be indented two spaces more than its task", &words[..length]);
             self.error(Code::BadIndentation, Some(top), start, what);
             self.extend(line.end);
             return at + 1;
@@ -149,13 +149,13 @@ impl Reader<'_> {
             self.conflict = Some(self.tasks.len());
             // It may go through the task above it.
             let above = self.open.last().copied();
-            self.error(Code::ConflictMarker, above, at, "a merge was not finished here");
+            self.error(Code::ConflictMarker, above, at, "an unfinished merge");
         } else if is_mark(">>>>>>>")
             && let Some(first) = self.conflict.take()
         {
             for task in first..self.tasks.len() {
                 let at = self.tasks[task].head.start;
-                self.error(Code::ConflictMarker, Some(task), at, "the task stands within an unfinished merge");
+                self.error(Code::ConflictMarker, Some(task), at, "the task is inside an unfinished merge");
             }
         }
     }
@@ -202,7 +202,7 @@ impl Reader<'_> {
             let what = format!("the task is indented by {indent} instead of {expected} spaces");
             self.error(Code::BadIndentation, Some(index), dash, what);
         } else if depth >= DEPTH_AT_MOST {
-            let what = format!("the task stands below more than {DEPTH_AT_MOST} others");
+            let what = format!("the task is nested more than {DEPTH_AT_MOST} deep");
             self.error(Code::BadIndentation, Some(index), dash, what);
         }
         self.tasks.push(Task {
@@ -330,7 +330,7 @@ impl Reader<'_> {
     fn add(&mut self, owner: usize, field: Field) {
         if self.tasks[owner].field(&field.key).is_some() {
             let at = if field.is_inline { field.span.start } else { field.value_span.start - field.key.len() - 1 };
-            self.error(Code::DuplicateField, Some(owner), at, format!("{} is said twice", field.key));
+            self.error(Code::DuplicateField, Some(owner), at, format!("{} is given twice", field.key));
         }
         let task = &mut self.tasks[owner];
         if field.key.eq_ignore_ascii_case(ID_KEY) && !task.has_written_id {

@@ -203,10 +203,10 @@ fn what_is_wrong_is_told_of_each_file_with_its_place_its_code_and_a_remedy() {
     assert_eq!(
         told,
         [
-            "tasks/plan.task.md:2: it depends on \"near\", and no task has that id (column 3, unknown-dependency) \
-             (name the id of a task that there is)",
-            "tasks/plan.task.md:3: the quote of the title is not closed (column 3, unclosed-quote) (close the quote on the same \
-             line, or escape a quote that is meant as such with \\)",
+            "tasks/plan.task.md:2: it depends on \"near\", but no task has this id (column 3, unknown-dependency) \
+             (use the id of an existing task)",
+            "tasks/plan.task.md:3: the quote of the title is not closed (column 3, unclosed-quote) (close the quote on \
+                the same line, or escape a literal quote with \\)",
         ]
     );
 }

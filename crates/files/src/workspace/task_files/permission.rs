@@ -38,7 +38,11 @@ pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
         match allowed.iter().position(|one| *one == wanted) {
             Some(at) => drop(allowed.swap_remove(at)),
             None => {
-                return Some(format!("only a person allows a task, with approved: true; here {:?}", task.title.text));
+                return Some(format!(
+                    "only a person can approve a task with approved: true; here \
+                    {:?}",
+                    task.title.text
+                ));
             }
         }
     }

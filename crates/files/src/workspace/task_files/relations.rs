@@ -26,14 +26,14 @@ pub(super) fn check(tasks: &[Task], issues: &mut Vec<Issue>) {
         let written = task.field("parent").map(|field| field.value.text()).filter(|parent| !parent.is_empty());
         if let Some(written) = written.filter(|written| above != Some(written)) {
             let stands = above.map_or("below no task".to_owned(), |above| format!("below {above:?}"));
-            let what = format!("its parent is said to be {written:?}, but it stands {stands}");
+            let what = format!("its parent is given as {written:?}, but it is {stands}");
             error(Code::ParentMismatch, index, place(task, "parent"), what);
         }
     }
     let first = |id: &str| by_id.get(id).map(|(first, _)| *first);
     let waits: Vec<Vec<usize>> = tasks.iter().map(|task| task.dependencies().filter_map(first).collect()).collect();
     for index in in_cycles(&waits) {
-        let what = format!("{:?} waits for itself, over what it depends on", tasks[index].id);
+        let what = format!("{:?} depends on itself through its dependencies", tasks[index].id);
         error(Code::DependencyCycle, index, place(&tasks[index], "depends_on"), what);
     }
 }

@@ -74,10 +74,10 @@ pub enum UndoError {
     #[error(transparent)]
     Files(#[from] FileServiceError),
     /// What is to be undone cannot be written down.
-    #[error("what is undone could not be written down in .workshop/{FOLDER}, so that nothing was changed: {0}")]
+    #[error("the undo could not be recorded in .workshop/{FOLDER}, so nothing was changed: {0}")]
     Record(io::Error),
     /// Nothing was undone that could be taken back.
-    #[error("nothing was undone that could be taken back")]
+    #[error("there is no undo to revert")]
     Nothing,
 }
 
@@ -223,7 +223,7 @@ fn turn_file(hands: &Hands, file: &UndoneFile, is_redone: bool) -> Result<(), St
             let text = text.map(std::borrow::Cow::into_owned);
             hands.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
         }
-        None => Err(format!("'{}' stays: others changed the same lines since.", places.0)),
+        None => Err(format!("'{}' was not changed: others have changed the same lines since.", places.0)),
     }
 }
 
@@ -293,12 +293,12 @@ impl Hands {
 }
 
 fn crossed(path: &str) -> String {
-    format!("'{path}' was changed meanwhile and stays as it is.")
+    format!("'{path}' was changed in the meantime and was left as it is.")
 }
 
 fn workspace_path(path: &str) -> Result<WorkspacePath, String> {
     let path = WorkspacePath::new(path).map_err(|why| why.to_string())?;
-    if path.reach() == Reach::Closed { Err(format!("'{path}' is the program's own.")) } else { Ok(path) }
+    if path.reach() == Reach::Closed { Err(format!("'{path}' belongs to the program.")) } else { Ok(path) }
 }
 
 fn now_ms() -> u64 {

@@ -133,15 +133,16 @@ enum Hindrance {
 impl Hindrance {
     fn words(&self, path: &str) -> String {
         match self {
-            Self::NotKept => format!("'{path}' stays: the text that stood there before is not kept any more."),
+            Self::NotKept => format!("'{path}' was not changed: its earlier text is no longer stored."),
             Self::Conflict => {
-                format!(
-                    "'{path}' stays: others changed the same lines since, and both cannot be had; change it by hand."
-                )
+                format!("'{path}' was not changed: others have changed the same lines since; edit it by hand.")
             }
-            Self::ChangedSince => format!("'{path}' stays: others changed it since it was made."),
-            Self::GoneSince => format!("'{path}' stays away: somebody else deleted it since."),
-            Self::ThereAgain => format!("'{path}' stays: somebody else wrote it anew after it was deleted."),
+            Self::ChangedSince => format!("'{path}' was not changed: others have changed it since it was created."),
+            Self::GoneSince => format!("'{path}' was not restored: somebody else has deleted it since."),
+            Self::ThereAgain => format!(
+                "'{path}' was not changed: somebody else created it again after it was \
+                deleted."
+            ),
         }
     }
 }
@@ -187,7 +188,7 @@ pub fn plan_file(
             {
                 let path = &story.path;
                 return done(Outcome::Stays {
-                    why: format!("'{path}' stays: it would have to be called '{to}' again, and another file is there."),
+                    why: format!("'{path}' was not renamed back to '{to}': another file has this name."),
                 });
             }
             if to.is_none() && now == Some(text.as_str()) {

@@ -97,15 +97,15 @@ fn what_others_did_meanwhile_stays() {
     assert!(stays(life().write("user", "a\nBB\nc\nd\n").outcome()).contains("same lines"));
     assert!(stays(life().delete("user").outcome()).contains("deleted it since"));
     assert!(
-        stays(Life::of("a.md").write("ada", "a\n").write("user", "a\nb\n").outcome()).contains("since it was made")
+        stays(Life::of("a.md").write("ada", "a\n").write("user", "a\nb\n").outcome()).contains("since it was created")
     );
     let anew = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "other\n");
-    assert!(stays(anew.outcome()).contains("anew"));
+    assert!(stays(anew.outcome()).contains("created it again"));
     assert_eq!(Life::of("a.md").write("ada", "a\n").delete("user").outcome(), None);
     let renamed = Life::of("a.md").write("user", "a\n").rename("ada", "b.md").rename("user", "c.md");
     assert_eq!(renamed.outcome(), None, "the person's name for it stays");
     let in_the_way = Life::of("taken.md").write("user", "a\n").rename("ada", "b.md");
-    assert!(stays(in_the_way.outcome()).contains("another file is there"));
+    assert!(stays(in_the_way.outcome()).contains("another file has this name"));
     let mut unseen = Life::of("a.md").write("user", "a\nb\nc\n").write("ada", "A\nb\nc\n");
     unseen.now = Some("A\nb\nC\n".into());
     assert_eq!(unseen.outcome(), put("a\nb\nC\n"), "an edit that has no version yet");
@@ -115,9 +115,12 @@ fn what_others_did_meanwhile_stays() {
 fn what_is_not_kept_any_more_is_never_guessed() {
     let mut life = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "b\n").write("ada", "c\n");
     life.story.acts.remove(2);
-    assert!(stays(life.undo_from(2).map(|plan| plan.outcome)).contains("not kept"), "the text before hers is missing");
+    assert!(
+        stays(life.undo_from(2).map(|plan| plan.outcome)).contains("no longer stored"),
+        "the text before hers is missing"
+    );
     life.story.acts.drain(..2);
-    assert!(stays(life.outcome()).contains("not kept"));
+    assert!(stays(life.outcome()).contains("no longer stored"));
 }
 
 #[test]

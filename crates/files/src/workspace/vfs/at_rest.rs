@@ -33,7 +33,7 @@ impl FilesAtRest {
             Ok((text, _)) => Ok(Some(text)),
             Err(Trouble::Missing) => Ok(None),
             Err(Trouble::TooLarge { most }) => {
-                Err(AtRestError(format!("'{path}' is larger than {} KiB; divide it.", most / 1024)))
+                Err(AtRestError(format!("'{path}' is larger than {} KiB; split it.", most / 1024)))
             }
             Err(trouble) => Err(AtRestError(trouble.words(path.as_str()))),
         }
@@ -65,7 +65,7 @@ impl FilesAtRest {
     pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), AtRestError> {
         match self.0.look(to) {
             Err(Trouble::Missing) => {}
-            Ok(_) => return Err(AtRestError(format!("'{to}' is there already."))),
+            Ok(_) => return Err(AtRestError(format!("'{to}' already exists."))),
             Err(trouble) => return Err(AtRestError(trouble.words(to.as_str()))),
         }
         self.0.rename(from, to).map_err(|trouble| AtRestError(trouble.words(from.as_str())))

@@ -142,7 +142,7 @@ impl FileBridge {
     fn give_up(&mut self, under_way: &FilesUnderWay) {
         self.receive_all();
         for order in under_way.0.iter().skip(self.sent - self.owed) {
-            let what = "the thread that has the files has stopped; nothing is lost, start the workshop again.";
+            let what = "the file thread has stopped; nothing is lost, restart the program.";
             self.arrived.push_back(FileOutcome {
                 key: order.key.clone(),
                 author: order.author.clone(),

@@ -118,7 +118,7 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     let mut cursor = office.app.world().resource::<Messages<FileChanged>>().get_cursor_current();
     office.tick();
     assert_eq!(office.known("agents/bob.md"), Some("new"));
-    assert_eq!(office.known("artifacts/a.md"), None, "that is no file of a room");
+    assert_eq!(office.known("artifacts/a.md"), None, "that is not a room file");
     let changed: Vec<FileChanged> =
         cursor.read(office.app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     let content = crate::workspace::files::FileContent::Text("new".into());

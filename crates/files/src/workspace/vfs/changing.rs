@@ -79,7 +79,7 @@ impl Executor {
                 return Ok(answer);
             }
         }
-        Err(unfit(format!("'{path}' was changed again and again meanwhile; try once more.")))
+        Err(unfit(format!("'{path}' keeps changing; try again.")))
     }
 
     /// The same; `None` if someone else changed the file under it.
@@ -213,7 +213,7 @@ impl Executor {
             changes.prune(head.file, kept)
         });
         if let Err(error) = settled {
-            tracing::warn!("{} is on disk, but that could not be noted: {error}", head.path);
+            tracing::warn!("{} is on disk, but could not be recorded: {error}", head.path);
         }
         self.heads.insert(head.path.clone(), head.clone());
         self.note_changed(&head.path);
@@ -252,8 +252,7 @@ impl Executor {
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
         if !matches!(taken, Ok(Placing::Placed)) {
             self.take_back(order, step, &head, None)?;
-            let changed =
-                || unfit(format!("'{path}' was changed at this moment; look at it again before you delete it."));
+            let changed = || unfit(format!("'{path}' was just changed; check it again before you delete it."));
             return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
         }
         self.reached(LastStep::InPlace);
@@ -279,7 +278,7 @@ impl Executor {
         };
         match self.root.look(to) {
             Err(Trouble::Missing) => {}
-            Ok(_) => return Err(unfit(format!("'{to}' is there already; delete it first or choose another path."))),
+            Ok(_) => return Err(unfit(format!("'{to}' already exists; delete it first or choose another path."))),
             Err(trouble) => return Err(troubled(to, &trouble)),
         }
         // Elsewhere a task could be changed into another, and come back.
@@ -328,7 +327,7 @@ impl Executor {
     pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
         let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
         if asked != what {
-            tracing::warn!("the order {} asks for something else than it did before; it is carried out", order.key);
+            tracing::warn!("the order {} differs from before; it is carried out", order.key);
             return Ok(None);
         }
         let answer: FileAnswer = match serde_json::from_str(&answer) {
@@ -354,8 +353,8 @@ impl Executor {
             let step: Step = match serde_json::from_str(&step) {
                 Ok(step) => step,
                 Err(error) => {
-                    let what = format!("a change of a file that was cut off cannot be read any more: {error}");
-                    let remedy = "compare what agents wrote last with the versions of those files";
+                    let what = format!("an interrupted file change cannot be read: {error}");
+                    let remedy = "compare the last changes by agents with the versions of those files";
                     self.problems.push(Problem::warning("files", what, remedy));
                     self.versions.change(Surety::Process, |changes| changes.end_step(number))?;
                     continue;
@@ -363,7 +362,7 @@ impl Executor {
             };
             let done = self.finish(&step);
             if let Err(trouble) = &done {
-                tracing::warn!("a change that was cut off is taken back: {trouble:?}");
+                tracing::warn!("rolled back an interrupted change: {trouble:?}");
             }
             let is_done = done.is_ok();
             self.versions.change(Surety::Process, |changes| {
@@ -430,7 +429,7 @@ impl Executor {
     }
 
     fn head_of(&self, path: &WorkspacePath) -> Result<FileHead, FileFailure> {
-        let missing = || unfit(format!("the history of '{path}' is not there; try once more."));
+        let missing = || unfit(format!("the history of '{path}' is missing; try again."));
         self.heads.get(path.as_str()).cloned().ok_or_else(missing)
     }
 
@@ -516,7 +515,7 @@ fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after:
         return Ok(());
     }
     match only_for_a_person(before, after) {
-        Some(why) => Err(FileFailure { what: format!("'{path}' stays as it is: {why}."), is_refusal: true }),
+        Some(why) => Err(FileFailure { what: format!("'{path}' was not changed: {why}."), is_refusal: true }),
         None => Ok(()),
     }
 }

@@ -224,14 +224,14 @@ fn a_save_of_somebody_else_at_any_moment_of_an_order_is_never_lost() {
         let base = Some(crate::base::hash::content_hash(b"by bob's hand"));
         let save = FileOperation::Save { path: "notes/b.md".into(), base, content: "mine".into() };
         let (office, outcome) = saved_at(step, save, theirs, 1);
-        assert!(outcome.result.expect_err("somebody else saved").what.contains("changed meanwhile"));
+        assert!(outcome.result.expect_err("somebody else saved").what.contains("changed in the meantime"));
         assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
     }
     let (office, outcome) = saved_at(LastStep::Recorded, rename("notes/b.md", "notes/c.md"), theirs, 1);
     let now = [office.on_disk("notes/b.md"), office.on_disk("notes/c.md")];
     assert!(now.contains(&Some(theirs.to_owned())), "{outcome:?}: {now:?}");
     let (office, outcome) = saved_at(LastStep::Recorded, delete("notes/b.md"), theirs, 1);
-    assert!(outcome.result.expect_err("it was changed").what.contains("was changed at this moment"));
+    assert!(outcome.result.expect_err("it was changed").what.contains("was just changed"));
     assert_eq!(office.on_disk("notes/b.md").as_deref(), Some(theirs));
     let (office, outcome) = saved_at(LastStep::Recorded, write("notes/b.md", "ada's"), theirs, usize::MAX);
     assert!(outcome.result.is_ok(), "the same text saved again and again is seen once: {outcome:?}");

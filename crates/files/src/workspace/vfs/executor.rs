@@ -41,7 +41,7 @@ const LATER_AT_MOST: usize = 20_000;
 #[derive(Debug, thiserror::Error)]
 pub enum FileServiceError {
     /// The folder cannot be opened, or the thread not be started.
-    #[error("the workspace's files cannot be used: {0}")]
+    #[error("the workspace's files are not accessible: {0}")]
     Files(#[from] std::io::Error),
     /// The history cannot be opened.
     #[error("{0}; {remedy}", remedy = .0.remedy())]
@@ -238,7 +238,7 @@ impl Executor {
 
     fn act(&mut self, order: &FileOrder, what: u64) -> Result<FileAnswer, FileFailure> {
         let rights = self.rights.ready(&order.rights).map_err(|error| {
-            let what = format!("the rights of this order cannot be used, so that it may do nothing: {error}.");
+            let what = format!("the permissions of this order are invalid, so it was refused: {error}.");
             FileFailure { what, is_refusal: true }
         })?;
         let is_person = order.author.is_user();
@@ -273,9 +273,12 @@ impl Executor {
                         return Ok(content.clone());
                     }
                     Err(unfit(match (now, base) {
-                        (None, _) => format!("'{path}' is gone; save it under a new name, or again to bring it back."),
-                        (Some(_), None) => format!("'{path}' is there already; choose another name."),
-                        (Some(_), Some(_)) => format!("'{path}' was changed meanwhile; compare and save again."),
+                        (None, _) => format!(
+                            "'{path}' was deleted; save it under a new name, or save again to restore \
+                            it."
+                        ),
+                        (Some(_), None) => format!("'{path}' already exists; choose another name."),
+                        (Some(_), Some(_)) => format!("'{path}' was changed in the meantime; compare and save again."),
                     }))
                 })
             }
@@ -305,7 +308,7 @@ impl Executor {
                 let path = open(path, Want::Change)?;
                 match self.present(&path)? {
                     Some((text, _)) if content_hash(text.as_bytes()) != *hash => {
-                        return Err(unfit(format!("'{path}' was changed meanwhile and stays as it is.")));
+                        return Err(unfit(format!("'{path}' was changed in the meantime and was left as it is.")));
                     }
                     Some(_) => {
                         if let Some(answer) = self.delete(order, what, &path)? {
@@ -330,7 +333,7 @@ impl Executor {
                 self.put(order, what, &path, |_, _| Ok(text.clone()))
             }
             FileOperation::CommitWorktree { .. } | FileOperation::MergeWorktree { .. } => {
-                let what = "this is done in a copy, and there is none here.".to_owned();
+                let what = "this needs a worktree, and there is none here.".to_owned();
                 Err(FileFailure { what, is_refusal: true })
             }
             FileOperation::Record { path, content, over } => {
@@ -425,7 +428,7 @@ impl Executor {
             return Err(unfit("the text to search for is too long.".to_owned()));
         }
         let wanted = wanted.filter(|glob| !glob.is_empty()).map(globs::plain).transpose();
-        let wanted = wanted.map_err(|error| unfit(format!("the files to search are no glob: {error}.")))?;
+        let wanted = wanted.map_err(|error| unfit(format!("the files to search are not a valid glob: {error}.")))?;
         let line = text.map(|text| {
             let mut builder = regex::RegexBuilder::new(&regex::escape(text));
             builder.case_insensitive(true).build()
@@ -530,7 +533,7 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
     let reads = matches!(want, Want::Read | Want::Change);
     if rights.is_private(path.as_str()) && (reads || !rights.may_write(path.as_str())) {
         let what = if rights.is_record_of_another(path.as_str()) {
-            "is the record of another agent's work, and not yours."
+            "is the record of another agent's work, not yours."
         } else if rights.is_knowledge_of_another(path.as_str()) {
             "says what others remember, and is not yours to read."
         } else {
@@ -542,11 +545,11 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
         return Err(refusal(format!("{} is outside what you may read.", quoted(path.as_str()))));
     }
     if want != Want::Read && rights.is_held_elsewhere(path.as_str()) {
-        let why = "is what an element of another scene holds; only the user changes it now.";
+        let why = "is the content of an element in another scene; only the user can change it now.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
     if want != Want::Read && rights.is_closed_knowledge(path.as_str()) {
-        let why = "holds what is remembered; a person edits it, and you add to it with knowledge_contribute.";
+        let why = "holds memories; people edit it, and you add to it with knowledge_contribute.";
         return Err(refusal(format!("{} {why}", quoted(path.as_str()))));
     }
     if want != Want::Read && !rights.may_write(path.as_str()) {
@@ -558,16 +561,16 @@ fn admit(given: &str, rights: &Rights, want: Want, is_no_agent: bool) -> Result<
         }
         // Settings and the like are a person's own; what went out is written by the room.
         (Want::Write | Want::Change, Reach::ReadOnly) if is_no_agent => return Ok(path),
-        (Want::Record, _) => "is no place for the program's records; those are below sessions/.",
-        (_, Reach::Records) => "is the program's own record; file tools only read it.",
-        _ => "is not written by file tools; a person may change it in an editor.",
+        (Want::Record, _) => "is not a place for the program's records; they are in sessions/.",
+        (_, Reach::Records) => "is a record of the program; file tools can only read it.",
+        _ => "cannot be changed by file tools; a person can change it in an editor.",
     };
     Err(refusal(format!("{} {why}", quoted(path.as_str()))))
 }
 
 /// What a person is told of a text that lost its place while the process was killed.
 pub(super) fn kept_apart(path: &str, kept: &str) -> Problem {
-    let what = format!("a text of it was being replaced when the program was stopped, and is kept as {kept}");
+    let what = format!("the program was stopped while replacing it; the earlier text is kept as {kept}");
     Problem::warning(path, what, "compare the two, and delete the copy if nothing is missing")
 }
 
@@ -581,7 +584,7 @@ pub(super) fn troubled(path: &WorkspacePath, trouble: &Trouble) -> FileFailure {
 }
 
 pub(super) fn history(error: &StoreError) -> FileFailure {
-    unfit(format!("the history of files cannot be used, so that nothing was changed: {error}."))
+    unfit(format!("the file history is not accessible, so nothing was changed: {error}."))
 }
 
 fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {

@@ -97,7 +97,7 @@ impl FileHistory {
     pub fn look(&self, path: &str) -> Result<Option<String>, String> {
         let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
         if path.reach() == Reach::Closed {
-            return Err(format!("'{path}' is not shown here."));
+            return Err(format!("'{path}' is not available here."));
         }
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;
         match root.read(&path, BYTES_AT_MOST) {

@@ -282,7 +282,7 @@ impl Index {
                 .map(|place| self.kept.push((path.clone(), place))),
         };
         if let Err(error) = cleared {
-            tracing::warn!("what a cut-off save left beside {path} could not be kept apart: {error}");
+            tracing::warn!("the remains of an interrupted save next to {path} could not be moved: {error}");
         }
     }
 

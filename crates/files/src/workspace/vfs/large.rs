@@ -31,7 +31,7 @@ pub(super) fn lines(
         scanned += length as u64;
         if scanned > SCANNED_BYTES_AT_MOST && scan.next_line.is_none() {
             let most = SCANNED_BYTES_AT_MOST / (1024 * 1024);
-            return Err(format!("line {from_line} of {} lies beyond its first {most} MiB.", quoted(path)));
+            return Err(format!("line {from_line} of {} is beyond its first {most} MiB.", quoted(path)));
         }
     }
     scan.answer(path)
@@ -98,13 +98,13 @@ impl Scan {
             Ok(_) => self.shown.len(),
             // A letter that is cut in two at the end of what is shown.
             Err(error) if error.error_len().is_none() && self.hidden > 0 => error.valid_up_to(),
-            Err(_) => return Err(format!("{} is not UTF-8 text; file tools leave it alone.", quoted(path))),
+            Err(_) => return Err(format!("{} is not UTF-8 text; file tools skip it.", quoted(path))),
         };
         self.hidden += self.shown.len() - end;
         self.shown.truncate(end);
         let mut content = String::from_utf8(self.shown).unwrap_or_default();
         if content.contains('\0') {
-            return Err(format!("{} is not text; file tools leave it alone.", quoted(path)));
+            return Err(format!("{} is not text; file tools skip it.", quoted(path)));
         }
         if self.hidden > 0 {
             content.push_str(&format!("\n[… cut, {} more bytes in this line]\n", self.hidden));

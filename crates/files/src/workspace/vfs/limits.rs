@@ -10,30 +10,31 @@ use super::path::{FileKind, WorkspacePath};
 /// The record of a conversation with a model may have so many bytes, whatever other files may have.
 const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 
-/// The numbers of files, as `settings.yaml` may set them under `files:`.
+/// Limits of files.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileLimits {
-    /// No file is larger, in KiB; a scene may be larger all the same.
+    /// The maximum size of a file in KiB; scenes may be larger.
     pub file_kib_at_most: u64,
-    /// No more files than this are made, sessions not counted.
+    /// The maximum number of files, not counting sessions.
     pub count_at_most: usize,
-    /// All files together are not larger, in MiB, sessions not counted.
+    /// The maximum total size of files in MiB, not counting sessions.
     pub total_mib_at_most: u64,
-    /// So many sessions are kept as files; the oldest of work that is over go first, those of other work never.
+    /// How many sessions are kept as files; the oldest of finished work are removed first, those of unfinished work
+    /// never.
     pub sessions_at_most: usize,
-    /// So many versions of each file are kept.
+    /// How many versions of each file are kept.
     pub versions_kept: u64,
-    /// What the room saves of a file within the same so many seconds is one version, unless somebody else changes it in
-    /// between; 0: every save is one.
+    /// Saves of a file by the room within this many seconds share one version, unless somebody else changes it in
+    /// between; 0: every save is a version.
     pub save_version_secs: u64,
-    /// A listing names no more files than this, and an error no more than a tenth of it.
+    /// The maximum number of files in a listing; an error lists at most a tenth of that.
     pub listed_at_most: usize,
-    /// A search names no more lines than this.
+    /// The maximum number of lines in a search result.
     pub matches_at_most: usize,
-    /// A line that was found is cut to this length, in characters.
+    /// Search results are cut to this many characters per line.
     pub line_chars_at_most: usize,
-    /// Texts that were read stay in memory up to this size together, in MiB.
+    /// The maximum total size of cached texts in memory, in MiB.
     pub memory_mib_at_most: u64,
 }
 
@@ -82,23 +83,23 @@ impl FileLimits {
         let most = self.bytes_at_most(path);
         if bytes > most {
             return Err(format!(
-                "'{path}' would be {} KiB, and a file has at most {}; split it, or raise files.file_kib_at_most in \
-                 settings.yaml.",
+                "'{path}' would be {} KiB, but the limit is {}; split it, or raise files.file_kib_at_most in \
+                    settings.yaml.",
                 bytes.div_ceil(1024),
                 most / 1024
             ));
         }
         if old.is_none() && count >= self.count_at_most {
             return Err(format!(
-                "the workspace has {} files already; delete some or raise files.count_at_most in settings.yaml.",
+                "the workspace already has {} files; delete some or raise files.count_at_most in settings.yaml.",
                 thousands(count)
             ));
         }
         let after = total.saturating_sub(old.unwrap_or(0)).saturating_add(bytes);
         if after > self.total_mib_at_most.saturating_mul(1024 * 1024) && bytes > old.unwrap_or(0) {
             return Err(format!(
-                "the workspace holds {} MiB already; delete something or raise files.total_mib_at_most in \
-                 settings.yaml.",
+                "the workspace already has {} MiB; delete some files or raise files.total_mib_at_most in \
+                    settings.yaml.",
                 total / (1024 * 1024)
             ));
         }
@@ -123,7 +124,7 @@ mod tests {
         assert!(allow(1025, None, 0, 0).expect_err("it is too large").contains("files.file_kib_at_most"));
         let full = allow(1, None, 20_000, 0).expect_err("there are too many");
         let words =
-            "the workspace has 20,000 files already; delete some or raise files.count_at_most in settings.yaml.";
+            "the workspace already has 20,000 files; delete some or raise files.count_at_most in settings.yaml.";
         assert_eq!(full, words);
         assert_eq!(allow(1, Some(1), 20_000, 0), Ok(()), "a file that is there may change");
         assert!(allow(1024, None, 0, 1 << 20).expect_err("it is full").contains("files.total_mib_at_most"));

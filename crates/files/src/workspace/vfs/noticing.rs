@@ -220,7 +220,7 @@ impl Executor {
         if let Some(head) = &head {
             let gone = FileHead { is_there: false, ..head.clone() };
             if let Err(error) = self.versions.change(Surety::Process, |changes| changes.set_head(&gone)) {
-                tracing::warn!("that {path} is gone could not be recorded: {error}");
+                tracing::warn!("the deletion of {path} could not be recorded: {error}");
             }
             self.heads.insert(path.as_str().to_owned(), gone);
         }

@@ -89,7 +89,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
             Err(Trouble::Missing | Trouble::IsFolder) => return None,
             Err(trouble) => FileContent::Unusable {
                 what: trouble.words(&path),
-                remedy: "put a text in UTF-8 there, or take the file away".to_owned(),
+                remedy: "replace it with a UTF-8 text, or remove the file".to_owned(),
             },
         };
         Some(RecordChanged::new(path, content))

@@ -42,22 +42,25 @@ impl Trouble {
         let path = quoted(path);
         match self {
             Self::Missing => format!("{path} not found."),
-            Self::Link => format!("{path} is a link or lies behind one; links are not followed."),
+            Self::Link => format!("{path} is a link or is inside a linked folder; links are not followed."),
             Self::OtherName => {
-                format!("{path} has another name that may lie outside the workspace (a hard link); copy it first.")
+                format!("{path} has another name that may be outside the workspace (a hard link); copy it first.")
             }
             Self::IsFolder => format!("{path} is a folder; name a file in it."),
             Self::OtherSpelling => {
-                format!("{path} differs from another name in case only, which is the same here; write it as it is.")
+                format!(
+                    "{path} differs from an existing name only in case, which is the same file here; use the \
+                    existing name."
+                )
             }
-            Self::NotAFolder => format!("{path} cannot be: a part of it is a file."),
-            Self::NotAFile => format!("{path} is not an ordinary file."),
+            Self::NotAFolder => format!("{path} is impossible: a part of it is a file."),
+            Self::NotAFile => format!("{path} is not a regular file."),
             Self::TooLarge { most } => format!(
                 "{path} is larger than {} KiB: read it in parts; file tools change, rename and delete it once \
                  files.file_kib_at_most in settings.yaml is raised.",
                 most / 1024
             ),
-            Self::NotText { line } => format!("{path} is not UTF-8 text (line {line}); file tools leave it alone."),
+            Self::NotText { line } => format!("{path} is not UTF-8 text (line {line}); file tools skip it."),
             Self::Failed(error) => format!("{path} cannot be used: {error}."),
         }
     }

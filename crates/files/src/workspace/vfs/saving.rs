@@ -81,8 +81,8 @@ impl Saves {
             match files.save(&path, &order) {
                 Ok(()) => drop(self.told.remove(&path)),
                 Err(NotSaved::Held) => {
-                    let what = "someone else changed it at this moment";
-                    problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be joined"));
+                    let what = "someone else just changed it";
+                    problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be merged"));
                     self.waiting.insert(path, order);
                 }
                 Err(NotSaved::Failed(problem)) => {
@@ -114,7 +114,7 @@ impl Saves {
                 Ok(kept) => Problem::warning(
                     &*path,
                     format!("{what}; the room closed, and its own version is kept as {kept}"),
-                    "open the room again: its changes are joined with what stands in the file",
+                    "open the room again: its changes are merged with the file",
                 ),
                 Err(error) => Problem::error(
                     &*path,
@@ -122,7 +122,7 @@ impl Saves {
                         "{what}; the room closed, and its own version could not be kept in {}: {error}",
                         unsaved_copies::PLACE
                     ),
-                    "make room on the disk or let the folder be written, and open the room again",
+                    "free up disk space or make the folder writable, and open the room again",
                 ),
             };
             tracing::warn!("{problem}");
@@ -134,7 +134,8 @@ impl Saves {
 
 /// What a person is told of a record that could not be written while the room was closed.
 pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
-    let remedy = "check that the folder can be written and that the disk is not full; it is written when the room is opened again";
+    let remedy = "check that the folder is writable and that the disk is not full; it is saved when the room is next \
+        opened";
     Problem::error(path, format!("could not be written: {}", failure.what), remedy)
 }
 
@@ -155,8 +156,8 @@ impl Executor {
             Ok(now) => Some(now),
             Err(Trouble::Missing) => None,
             Err(trouble) => {
-                let what = format!("cannot be written over: {}", trouble.words(path));
-                return Err(failed(what, "put a text file in its place, or take it away"));
+                let what = format!("cannot be overwritten: {}", trouble.words(path));
+                return Err(failed(what, "replace it with a text file, or remove it"));
             }
         };
         if now.as_ref().is_some_and(|(text, _)| **text == *save.text) {
@@ -184,7 +185,7 @@ impl Executor {
             Ok(None) => Err(NotSaved::Held),
             Err(failure) => {
                 let remedy =
-                    "check that it and its folder may be written and that the disk is not full; it is tried again";
+                    "check that it and its folder are writable and that the disk is not full; saving is retried";
                 Err(failed(format!("could not be saved: {}", failure.what), remedy))
             }
         }
@@ -195,23 +196,29 @@ impl Executor {
     fn place_to_save(&self, path: &str) -> Result<(WorkspacePath, Option<u64>), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
         let Some(room) = &self.room else {
-            return Err(failed("is no file of a room".into(), "open the room again"));
+            return Err(failed("is not a room file".into(), "open the room again"));
         };
         if !layout::matters(path) {
-            return Err(failed("is no place for a file of a room".into(), "name a file like boards/rules.md"));
+            return Err(failed("is not a valid place for a room file".into(), "name a file like boards/rules.md"));
         }
         if !room.is_in_place() {
-            let what = format!("{} was moved or deleted while the room is open", room.root().display());
-            return Err(failed(what, "close the room, and open the workspace where it is now"));
+            let what = format!("{} was moved or deleted while the room was open", room.root().display());
+            return Err(failed(what, "close the room, and open the workspace at its new location"));
         }
         let real = match layout::real_place(room.root(), path) {
             Ok(real) => real,
             Err(FileContent::Unusable { what, remedy }) => {
-                return Err(failed(format!("cannot be written over: it {what}"), &remedy));
+                return Err(failed(format!("cannot be overwritten: it {what}"), &remedy));
             }
             Err(_) => return Err(NotSaved::Held),
         };
-        let real = WorkspacePath::new(&real).map_err(|why| failed(why.to_string(), "put the file itself here"))?;
+        let real = WorkspacePath::new(&real).map_err(|why| {
+            failed(
+                why.to_string(),
+                "replace the link with the file \
+            itself",
+            )
+        })?;
         Ok((real, room.ours.get(path).copied()))
     }
 

@@ -219,8 +219,7 @@ impl FileService {
     /// Waits until everything ordered is on disk, or says what is not and why. Answers that come meanwhile are handed
     /// on.
     pub fn flush(&self, mut answered: impl FnMut(FileOutcome)) -> Vec<Problem> {
-        let gone =
-            || vec![Problem::error("workspace", "the thread that saves files has stopped", "start the program again")];
+        let gone = || vec![Problem::error("workspace", "the file thread has stopped", "restart the program")];
         let Some(commands) = &self.commands else { return gone() };
         let (reply, replied) = bounded(1);
         let mut flush = Some(Command::Flush(reply));
@@ -449,7 +448,7 @@ impl Work {
         }
     }
 
-    /// Looks at a file that the system named; `false` if it is no file, or gone.
+    /// Looks at a file that the system named; `false` if it is not a file, or gone.
     fn hear_of(&mut self, full: &Path) -> bool {
         if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
             return true;

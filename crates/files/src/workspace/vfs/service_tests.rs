@@ -106,7 +106,7 @@ fn limits_and_looks_reach_the_service() {
     assert!(service.set_limits(FileLimits { count_at_most: 1, ..FileLimits::default() }));
     service.send(order("k-1", "ada", write("notes/b.md", "x"))).expect("there is room");
     let failure = service.next(PATIENCE).expect("it is answered").result.expect_err("it is full");
-    assert!(failure.what.contains("1 files already"), "{}", failure.what);
+    assert!(failure.what.contains("already has 1 files"), "{}", failure.what);
     fs::write(folder.path().join("notes/a.md"), "by hand again").expect("files can be written");
     assert!(service.look(vec!["notes/a.md".into(), "../x".into()]));
     service.send(order("k-2", "ada", read("notes/a.md"))).expect("there is room");

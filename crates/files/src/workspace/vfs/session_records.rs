@@ -102,7 +102,7 @@ impl Executor {
         };
         let hash = content_hash(content.as_bytes());
         if now != base && now != Some(hash) {
-            return Err(unfit(format!("'{path}' was changed meanwhile; compare and save again.")));
+            return Err(unfit(format!("'{path}' was changed in the meantime; compare and save again.")));
         }
         let answer = self.write_record(path, content)?;
         self.tell_session(path.as_str(), told(content.to_owned()), hash);
@@ -182,7 +182,7 @@ impl Executor {
     /// Somebody put something into a session file that is no text.
     pub(super) fn tell_unusable(&mut self, path: &WorkspacePath, trouble: &Trouble) {
         let what = trouble.words(path.as_str());
-        let remedy = "put a text in UTF-8 there, or take the file away".to_owned();
+        let remedy = "replace it with a UTF-8 text, or remove the file".to_owned();
         let hash = content_hash(what.as_bytes());
         self.tell_session(path.as_str(), FileContent::Unusable { what, remedy }, hash);
     }

@@ -143,7 +143,11 @@ fn a_text_is_kept_as_a_version_before_it_is_replaced_and_a_person_restores_it() 
     };
     let added = first.clone() + "  - role: user\n    content: And?\n";
     assert!(office.run("ada", save(&first, &added)).is_err_and(|refused| refused.is_refusal));
-    assert!(office.run("user", save(&second, &added)).is_err_and(|failure| failure.what.contains("changed meanwhile")));
+    assert!(
+        office
+            .run("user", save(&second, &added))
+            .is_err_and(|failure| failure.what.contains("changed in the meantime"))
+    );
     office.run("user", save(&first, &added)).expect("it is as it was");
     assert_eq!(told(&office), [(FileContent::Text(added), None)]);
     let texts: Vec<String> = office.history(PATH).into_iter().map(|(_, _, text)| text).collect();

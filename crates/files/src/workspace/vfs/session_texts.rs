@@ -15,9 +15,8 @@ pub(super) fn told(text: String) -> FileContent {
     if text.len() <= TOLD_BYTES_AT_MOST {
         return FileContent::Text(text);
     }
-    let what =
-        format!("it is too long to be read as a session: {} bytes, and {TOLD_BYTES_AT_MOST} are read", text.len());
-    FileContent::Unusable { what, remedy: "take out what is not needed, such as images and long results".to_owned() }
+    let what = format!("it is too long for a session: {} bytes, and the limit is {TOLD_BYTES_AT_MOST}", text.len());
+    FileContent::Unusable { what, remedy: "remove what is not needed, such as images and long results".to_owned() }
 }
 
 /// What is known of session files, by path.

@@ -199,7 +199,7 @@ mod tests {
         };
         assert!(matches!(take_back(&brought[0]), Ok(FileAnswer::Changed { done: FileDone::Deleted { .. }, .. })));
         let changed = take_back(&brought[1]).expect_err("it was changed").what;
-        assert!(changed.contains("changed meanwhile"), "{changed}");
+        assert!(changed.contains("changed in the meantime"), "{changed}");
         assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");
         assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it is there"), b"mine");
         assert!(!folder.path().join("agents/zoe.md").exists());

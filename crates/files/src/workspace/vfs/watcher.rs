@@ -85,7 +85,7 @@ impl Watcher {
             match listener.watch(&folder, mode) {
                 Ok(()) => self.listening.insert(folder),
                 Err(error) => {
-                    tracing::warn!("{} cannot be listened to and is polled: {error}", folder.display());
+                    tracing::warn!("{} cannot be watched and is polled: {error}", folder.display());
                     self.unwatched.insert(folder)
                 }
             };

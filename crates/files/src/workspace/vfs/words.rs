@@ -78,17 +78,17 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
 pub(super) fn edit(path: &str, text: &str, old: &str, new: &str) -> Result<String, String> {
     let path = quoted(path);
     if old.is_empty() {
-        return Err(format!("the passage to replace in {path} is empty; name a passage that stands there once."));
+        return Err(format!("the passage to replace in {path} is empty; give a passage that occurs exactly once."));
     }
     let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
     match places.as_slice() {
         [at] => Ok([&text[..*at], new, &text[at + old.len()..]].concat()),
-        [] => Err(format!("the passage does not stand in {path}.{}", nearest_lines(text, old))),
+        [] => Err(format!("the passage was not found in {path}.{}", nearest_lines(text, old))),
         places => {
             let lines: Vec<String> = places.iter().take(10).map(|at| line_of(text, *at).to_string()).collect();
             let more = if places.len() > lines.len() { ", …" } else { "" };
             Err(format!(
-                "the passage stands in {path} {} times (lines {}{more}); name a longer one that stands there once.",
+                "the passage occurs {} times in {path} (lines {}{more}); give a longer one that occurs exactly once.",
                 places.len(),
                 lines.join(", ")
             ))
@@ -114,7 +114,7 @@ fn nearest_lines(text: &str, old: &str) -> String {
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     if near.is_empty() {
         let count = text.lines().count();
-        return format!(" No line of its {count} is like it; read the file first.");
+        return format!(" None of its {count} lines is similar; read the file first.");
     }
     let named: Vec<String> = near
         .iter()
@@ -159,14 +159,14 @@ mod tests {
     fn a_passage_is_replaced_where_it_stands_once() {
         assert_eq!(edit("a", "one two three", "two", "2").as_deref(), Ok("one 2 three"));
         let absent = edit("a.md", "# Plan\n- buy milk\n- sleep\n", "- buy milch\n", "x").expect_err("it is absent");
-        assert_eq!(absent, "the passage does not stand in 'a.md'. Nearest: line 2: '- buy milk'");
+        assert_eq!(absent, "the passage was not found in 'a.md'. Nearest: line 2: '- buy milk'");
         let twice = edit("a.md", "x\ny\nx\n", "x", "z").expect_err("it is there twice");
         assert_eq!(
             twice,
-            "the passage stands in 'a.md' 2 times (lines 1, 3); name a longer one that stands there once."
+            "the passage occurs 2 times in 'a.md' (lines 1, 3); give a longer one that occurs exactly once."
         );
         assert!(edit("a", "x", "", "z").is_err());
         let far = edit("a", "abc\n", "zzzzzzzz", "z").expect_err("it is absent");
-        assert!(far.contains("No line of its 1"), "{far}");
+        assert!(far.contains("None of its 1 lines"), "{far}");
     }
 }

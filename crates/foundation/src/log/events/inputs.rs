@@ -209,13 +209,13 @@ impl EventData for Input {
             Self::Relationship(input) => input.narrate(telling),
             Self::Agent(input) => input.narrate(telling),
             Self::Talk(input) => input.narrate(telling),
-            Self::Furnished { furniture, did: Furnishing::Added } => format!("you put a {furniture} into the room"),
+            Self::Furnished { furniture, did: Furnishing::Added } => format!("you added a {furniture} to the room"),
             Self::Furnished { furniture, did: Furnishing::Changed } => format!("you moved a {furniture}"),
             Self::Furnished { furniture, did: Furnishing::Removed } => {
-                format!("you took a {furniture} out of the room")
+                format!("you removed a {furniture} from the room")
             }
             Self::Dropped { what, .. } => with("", "", what),
-            Self::StandIn { provider: None, .. } => "you let settings and agents choose again who answers".to_owned(),
+            Self::StandIn { provider: None, .. } => "you reset the provider to the settings and agents".to_owned(),
             Self::StandIn { provider: Some(provider), .. } => with("you let", " ", provider) + " answer for everyone",
         }
     }
@@ -225,8 +225,8 @@ impl WorkInput {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         match self {
             Self::Pause => "you paused all work".to_owned(),
-            Self::Resume => "you let work go on".to_owned(),
-            Self::OneTurnEach => "you let all work go on by one turn".to_owned(),
+            Self::Resume => "you resumed all work".to_owned(),
+            Self::OneTurnEach => "you advanced all work by one turn".to_owned(),
             Self::KillAll => "you stopped all work".to_owned(),
             Self::KillAgent { agent } => format!("you stopped the work of {}", telling.called(agent)),
             Self::Kill { activation, agent, task } => {
@@ -241,9 +241,9 @@ impl WorkInput {
                 let depth = depth_at_most.map(|depth| format!(" depth: {depth}"));
                 let limits: Vec<String> = [most, depth].into_iter().flatten().collect();
                 if limits.is_empty() {
-                    return "you set how much goes on".to_owned();
+                    return "you set the limits of work".to_owned();
                 }
-                format!("you set how much goes on,{}", limits.join(","))
+                format!("you set the limits of work,{}", limits.join(","))
             }
             Self::Decide { activation, allow, agent, tool, what, scope, because, answered_in, .. } => {
                 let decided = if *allow { "allowed" } else { "refused" };
@@ -274,8 +274,8 @@ impl WorkInput {
 impl AgentInput {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         match self {
-            Self::Add { profile, .. } => with("you put somebody into the room", ": ", profile),
-            Self::Remove { agent } => format!("you took {} out of the room", telling.called(agent)),
+            Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
+            Self::Remove { agent } => format!("you removed {} from the room", telling.called(agent)),
             Self::SetBehaviour { agent, behaviour } => {
                 format!("you told {} what to do: {}", telling.called(agent), super::word(behaviour))
             }
@@ -285,7 +285,7 @@ impl AgentInput {
             Self::Carry { agent, .. } => format!("you carried {}", telling.called(agent)),
             Self::PutDown { agent } => format!("you put {} down", telling.called(agent)),
             Self::Pause { agent } => format!("you stopped {}", telling.called(agent)),
-            Self::Resume { agent } => format!("you let {} go on", telling.called(agent)),
+            Self::Resume { agent } => format!("you resumed {}", telling.called(agent)),
         }
     }
 }
@@ -298,10 +298,10 @@ impl TalkInput {
             }
             Self::Speak { text, .. } => with("you said", ": ", text),
             Self::Stop { conversation } => format!("you ended conversation {conversation}"),
-            Self::Switch { on: true } => "you let agents talk to each other".to_owned(),
-            Self::Switch { on: false } => "you let nobody talk to each other".to_owned(),
-            Self::Rest { on: true } => "you let everybody rest who is not at work".to_owned(),
-            Self::Rest { on: false } => "you let everybody live on".to_owned(),
+            Self::Switch { on: true } => "you turned conversations on".to_owned(),
+            Self::Switch { on: false } => "you turned conversations off".to_owned(),
+            Self::Rest { on: true } => "you let everyone rest who is not working".to_owned(),
+            Self::Rest { on: false } => "you let everyone continue".to_owned(),
         }
     }
 }
@@ -318,7 +318,7 @@ impl RelationshipInput {
             }
             Self::Relabel { relationship, label } => {
                 let label = if label.is_empty() { "nothing" } else { label };
-                with(&format!("you called what {} are to each other", pair(relationship)), " ", label)
+                with(&format!("you renamed the relationship of {} to", pair(relationship)), " ", label)
             }
         }
     }

@@ -118,15 +118,15 @@ impl EventData for Knowledge {
                 aside(&with(&format!("{who} was reminded"), ": ", &first), &more)
             }
             Self::Added { text, shared: false, .. } => with(&format!("{who} learned"), ": ", text),
-            Self::Added { text, .. } => with(&format!("{who} told everybody"), ": ", text),
-            Self::Updated { text, .. } => with(&format!("{who} knows better now"), ": ", text),
+            Self::Added { text, .. } => with(&format!("{who} shared with everyone"), ": ", text),
+            Self::Updated { text, .. } => with(&format!("{who} updated a memory"), ": ", text),
             Self::Forgotten { text, .. } => with(&format!("{who} forgot"), ": ", text),
-            Self::Known { text, .. } => with(&format!("{who} knew already"), ": ", text),
+            Self::Known { text, .. } => with(&format!("{who} already knew"), ": ", text),
             Self::Learned { added, updated, forgotten, but, .. } => {
                 let some = |count: &u64, word: &str| (*count > 0).then(|| format!("{count} {word}"));
                 let counts = joined([some(added, "new"), some(updated, "changed"), some(forgotten, "forgotten")]);
                 let counts = if counts.is_empty() { "nothing new".to_owned() } else { counts };
-                let said = format!("{who} looked back at what was said and done");
+                let said = format!("{who} reviewed what was said and done");
                 with(&aside(&said, &counts), "; ", but.as_deref().unwrap_or_default())
             }
             Self::Failed { why } => with(&format!("{who} could not learn from what was said and done"), ": ", why),

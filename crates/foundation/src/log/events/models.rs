@@ -76,7 +76,7 @@ impl EventData for ModelCall {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         let provider = if self.provider.is_empty() { "a model".to_owned() } else { with("", "", &self.provider) };
         let is_trial = self.kind == TRIAL;
-        let whom = if is_trial { "you, who tried it out".to_owned() } else { telling.agent() };
+        let whom = if is_trial { "your test".to_owned() } else { telling.agent() };
         if let Some(error) = &self.error {
             return with(&with(&format!("{provider} did not answer"), " ", &whom), ": ", &error.what);
         }
@@ -90,7 +90,7 @@ impl EventData for ModelCall {
         let estimated = self.estimated.then(|| "tokens estimated".to_owned());
         let finish = match self.finish.as_ref().and_then(Option::as_deref) {
             Some("length") => Some("cut at the limit".to_owned()),
-            Some("filtered") => Some("held back in part".to_owned()),
+            Some("filtered") => Some("partly filtered".to_owned()),
             _ => None,
         };
         let used = [

@@ -62,7 +62,7 @@ impl EventData for AgentAdded {
     const KIND: EventKind = EventKind::AgentAdded;
 
     fn narrate(&self, telling: &Telling<'_>) -> String {
-        aside(&format!("{} came into the room", telling.who()), &with("", "profile ", &self.profile))
+        aside(&format!("{} joined the room", telling.who()), &with("", "profile ", &self.profile))
     }
 }
 
@@ -100,7 +100,7 @@ impl EventData for State {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
-            (false, false) => format!("{} went from {from} to {to}", telling.who()),
+            (false, false) => format!("{} changed from {from} to {to}", telling.who()),
             (true, false) => format!("{} is {to} now", telling.who()),
             _ => format!("{} changed state", telling.who()),
         };
@@ -156,7 +156,7 @@ pub enum ElementDeed {
     Added,
     /// It left the room.
     Removed,
-    /// It was moved, renamed or given to somebody.
+    /// It was moved, renamed or reassigned.
     Rearranged,
     /// Its text was replaced.
     TextSet,
@@ -211,18 +211,18 @@ impl EventData for ElementChanged {
         let done = match &self.change {
             ElementDeed::Added => aside(&format!("{element} is in the room"), &self.kind),
             ElementDeed::Removed => format!("{element} left the room"),
-            ElementDeed::Rearranged => format!("{element} was moved, renamed or given to somebody"),
+            ElementDeed::Rearranged => format!("{element} was moved, renamed or reassigned"),
             ElementDeed::TextSet => format!("{by} wrote {element}"),
             ElementDeed::PinAdded => format!("{by} put {pin} on {element}"),
             ElementDeed::PinEdited => format!("{by} changed {pin} on {element}"),
-            ElementDeed::PinRemoved => format!("{by} took {pin} down from {element}"),
+            ElementDeed::PinRemoved => format!("{by} removed {pin} from {element}"),
             ElementDeed::PinVoted => format!("{by} voted on {pin} on {element}"),
             ElementDeed::PinFlagged => format!("{by} flagged {pin} on {element}"),
             ElementDeed::PinCommented => format!("{by} commented on {pin} on {element}"),
             ElementDeed::MailAdded => format!("{by} sent {mail} to {element}"),
             ElementDeed::MailEdited => format!("{by} edited {mail} in {element}"),
             ElementDeed::MailChanged => format!("{by} changed {mail} in {element}"),
-            ElementDeed::MailRemoved => format!("{by} took {mail} out of {element}"),
+            ElementDeed::MailRemoved => format!("{by} removed {mail} from {element}"),
             ElementDeed::Other(_) => format!("{by} {} {element}", self.said.as_deref().unwrap_or("changed")),
         };
         with(&done, ": ", self.why.as_deref().unwrap_or_default())

@@ -32,7 +32,7 @@ impl EventData for Publish {
     fn narrate(&self, telling: &Telling<'_>) -> String {
         let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
         let said = with(&with(&format!("{who} said in"), " channel ", &self.channel), ": ", &self.text);
-        aside(&said, &if self.subscribers == 0 { "nobody hears it yet".to_owned() } else { String::new() })
+        aside(&said, &if self.subscribers == 0 { "no listeners yet".to_owned() } else { String::new() })
     }
 }
 

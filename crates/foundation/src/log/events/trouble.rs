@@ -127,7 +127,7 @@ impl EventData for Warning {
     const KIND: EventKind = EventKind::Warning;
 
     fn narrate(&self, telling: &Telling<'_>) -> String {
-        self.narrate_or(telling, "something is off")
+        self.narrate_or(telling, "there is a problem")
     }
 
     fn to_do(&self) -> &str {

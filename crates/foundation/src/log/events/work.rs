@@ -327,8 +327,8 @@ impl EventData for WorkflowStep {
             let workflow = with("the workflow", " ", &self.workflow);
             let by = self.by.as_ref().map(|by| telling.called(by)).unwrap_or_default();
             return match self.to.as_str() {
-                "started" => with(&with(&format!("{workflow} began"), ", started by ", &by), ": ", why),
-                "resumed" => with(&format!("{workflow} goes on with what is left"), ": ", why),
+                "started" => with(&with(&format!("{workflow} started"), ", started by ", &by), ": ", why),
+                "resumed" => with(&format!("{workflow} continues"), ": ", why),
                 "done" => with(&format!("{workflow} is done"), ": ", why),
                 to => with(&format!("{workflow} {to}"), ": ", why),
             };
@@ -338,7 +338,7 @@ impl EventData for WorkflowStep {
         let by = telling.agent();
         let changed = match self.to.replace('_', " ") {
             to if to.is_empty() => format!("{step} changed"),
-            to if to == "running" && !by.is_empty() => format!("{by} began with {step}"),
+            to if to == "running" && !by.is_empty() => format!("{by} started {step}"),
             to if to == "asked" => format!("{step} asks you"),
             to => with(&step, " is ", &to) + " now",
         };

@@ -16,7 +16,7 @@ const TAGS_AT_MOST: usize = 8;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AnswerError {
     /// There is no list in it.
-    #[error("the model answered without a JSON list of memories: ask again, or choose a model that follows formats")]
+    #[error("the model did not answer with a JSON list of memories: try again, or choose a model that follows formats")]
     NoList,
 }
 

@@ -63,7 +63,7 @@ pub trait Embedder {
 pub enum EmbeddingError {
     /// It is of another length.
     #[error(
-        "{model} gave a vector of {given} numbers, not of {wanted}: choose another model of embeddings, or reindex"
+        "{model} returned a vector of {given} numbers instead of {wanted}: choose another embedding model, or reindex"
     )]
     Dimensions {
         /// Which model.
@@ -73,14 +73,14 @@ pub enum EmbeddingError {
         /// How many there should be.
         wanted: usize,
     },
-    /// It has something in it that is no number.
-    #[error("{model} gave a vector with something in it that is no number: choose another model of embeddings")]
+    /// It contains a value that is not a number.
+    #[error("{model} returned a vector with a value that is not a number: choose another embedding model")]
     NoNumber {
         /// Which model.
         model: ModelId,
     },
     /// It points nowhere: an empty text, or a broken model.
-    #[error("{model} gave a vector of zeros: the text says nothing that it knows")]
+    #[error("{model} returned a zero vector: it knows none of the words in the text")]
     Zero {
         /// Which model.
         model: ModelId,

@@ -33,7 +33,7 @@ impl WordLlama {
         let table = TABLE.get_or_init(|| read(ASSET).map(Arc::new)).clone();
         table.map(Self).ok_or_else(|| EmbeddingError::Unavailable {
             model: ModelId(NAME.into()),
-            why: "its table in the program is broken: build the program anew".to_owned(),
+            why: "its built-in table is broken: rebuild the program".to_owned(),
         })
     }
 

@@ -45,13 +45,13 @@ pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
         None => (rest, None),
         Some((at, _)) => match rest[at + OPEN.len()..].trim_end().strip_suffix(CLOSE) {
             Some(machine) if !machine.contains(CLOSE) => (&rest[..at], Some(machine)),
-            _ => return broken("the part behind <!-- is not closed at the end of the line", "end the line with -->"),
+            _ => return broken("<!-- is not closed on this line", "end the line with -->"),
         },
     };
     let text = text.trim_end();
     let tidied = tidy(&from_line(text));
     if tidied.text.is_empty() {
-        return broken("nothing stands between the dash and the end", "write what is remembered, or delete the line");
+        return broken("the line is empty after the dash", "write the memory, or delete the line");
     }
     let mut memory = Memory { content: tidied.text, ..template.clone() };
     let unknown = match machine.map_or(Ok(Vec::new()), |machine| read_machine(machine, &mut memory)) {
@@ -82,8 +82,8 @@ fn read_machine(machine: &str, memory: &mut Memory) -> Result<Vec<String>, Wrong
     let mut words = machine.split_ascii_whitespace();
     let id = words.next().unwrap_or_default();
     if !is_id(id) {
-        let what = format!("{id:?} is no id");
-        return Err((what, "an id is k- and letters, digits and dashes; or delete the part from <!-- to -->"));
+        let what = format!("{id:?} is not a valid id");
+        return Err((what, "an id is k- plus letters, digits and dashes; or delete the part from <!-- to -->"));
     }
     memory.id = id.into();
     let mut unknown = Vec::new();
@@ -108,19 +108,19 @@ fn remedy(key: &str) -> &'static str {
         "created" | "updated" => "write it as 2026-11-24T14:05:09, or delete the word",
         "importance" => "write a number from 0 to 1, or delete the word",
         "kind" => "write one of these, or delete the word",
-        _ => "mend the word, or delete it",
+        _ => "fix the word, or delete it",
     }
 }
 
 /// Whether the key is known.
 fn read_value(key: &str, value: &str, memory: &mut Memory) -> Result<bool, String> {
-    let text = || from_word(value).ok_or_else(|| format!("{value:?} has a % that stands for nothing"));
-    let time = || parse_stamp(value).map(Some).ok_or_else(|| format!("{value:?} is no time"));
+    let text = || from_word(value).ok_or_else(|| format!("{value:?} has an invalid % escape"));
+    let time = || parse_stamp(value).map(Some).ok_or_else(|| format!("{value:?} is not a valid time"));
     match key {
         "kind" => memory.kind = value.parse().map_err(|error| format!("{error}"))?,
         "tags" => {
             let tags: Option<Vec<String>> = value.split(',').filter(|tag| !tag.is_empty()).map(from_word).collect();
-            memory.tags = tags.ok_or_else(|| format!("{value:?} has a % that stands for nothing"))?;
+            memory.tags = tags.ok_or_else(|| format!("{value:?} has an invalid % escape"))?;
         }
         "created" => memory.created = time()?,
         "updated" => memory.updated = time()?,
@@ -128,7 +128,7 @@ fn read_value(key: &str, value: &str, memory: &mut Memory) -> Result<bool, Strin
         "by" if memory.shared => memory.agent = text()?.into(),
         "run" => memory.source.run = Some(text()?.into()),
         "session" => memory.source.session = Some(text()?.into()),
-        "record" => memory.source.record = Some(value.parse().map_err(|_| format!("{value:?} is no number"))?),
+        "record" => memory.source.record = Some(value.parse().map_err(|_| format!("{value:?} is not a number"))?),
         _ => {
             let Ok(relation) = key.parse::<Relation>() else { return Ok(false) };
             for edge in value.split(',').filter(|edge| !edge.is_empty()) {
@@ -141,7 +141,7 @@ fn read_value(key: &str, value: &str, memory: &mut Memory) -> Result<bool, Strin
 
 fn share(value: &str) -> Result<f32, String> {
     let number = value.parse::<f32>().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(hundredths).ok_or_else(|| format!("{value:?} is no number from 0 to 1"))
+    number.map(hundredths).ok_or_else(|| format!("{value:?} is not a number from 0 to 1"))
 }
 
 fn edge_of(relation: Relation, text: &str) -> Result<Edge, String> {
@@ -150,7 +150,7 @@ fn edge_of(relation: Relation, text: &str) -> Result<Edge, String> {
         None => (text, USUAL_WEIGHT),
     };
     if !is_id(target) {
-        return Err(format!("{target:?} is no id of a memory"));
+        return Err(format!("{target:?} is not a memory id"));
     }
     Ok(Edge { relation, target: target.into(), weight })
 }

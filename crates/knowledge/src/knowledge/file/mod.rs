@@ -39,7 +39,7 @@ struct Line {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FileError {
     /// There is no such memory in it.
-    #[error("{place} has no memory {id}: see which there are with: workshop knowledge list")]
+    #[error("{place} has no memory {id}: list them with: workshop knowledge list")]
     Unknown {
         /// The file.
         place: String,
@@ -47,7 +47,7 @@ pub enum FileError {
         id: Id,
     },
     /// There is one by this id already.
-    #[error("{place} has a memory {id} already: change that one")]
+    #[error("{place} already has a memory {id}: change that one")]
     Taken {
         /// The file.
         place: String,
@@ -55,7 +55,7 @@ pub enum FileError {
         id: Id,
     },
     /// A memory of nothing.
-    #[error("{place}: a memory needs a text, and this one has none")]
+    #[error("{place}: a memory needs text")]
     Empty {
         /// The file.
         place: String,
@@ -96,8 +96,8 @@ impl KnowledgeFile {
             file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
         }
         if not_told > 0 {
-            let what = format!("{not_told} more lines have something wrong");
-            file.problems.push(Problem::warning(file.owner.place(), what, "mend those above first"));
+            let what = format!("{not_told} more lines have problems");
+            file.problems.push(Problem::warning(file.owner.place(), what, "fix those above first"));
         }
         file
     }
@@ -122,12 +122,12 @@ impl KnowledgeFile {
         let is_double = !memory.id.is_empty() && taken.contains(&memory.id);
         let told = match (is_double, line.cut_from) {
             (true, _) => Some((
-                format!("the id {} stands on two lines", memory.id),
+                format!("the id {} is used on two lines", memory.id),
                 "delete one of the lines, or the part from <!-- to --> of one",
             )),
             (false, Some(bytes)) => Some((
-                format!("the text has {bytes} bytes, and only the first {CONTENT_BYTES_AT_MOST} are remembered"),
-                "make several lines of it",
+                format!("the text has {bytes} bytes, but only the first {CONTENT_BYTES_AT_MOST} are used"),
+                "split it into several lines",
             )),
             (false, None) => None,
         };
@@ -285,9 +285,14 @@ impl Block {
         match self {
             Self::None => None,
             Self::Code { since, .. } => {
-                Some((*since, "the block of code that begins here never ends", "close it with a line of ```"))
+                Some((*since, "the code block that starts here is not closed", "close it with a line of ```"))
             }
-            Self::Comment { since } => Some((*since, "the comment that begins here never ends", "close it with -->")),
+            Self::Comment { since } => Some((
+                *since,
+                "the comment that starts here is not closed",
+                "close it with \
+                -->",
+            )),
         }
     }
 }

@@ -222,8 +222,8 @@ impl KnowledgeBase {
     /// What is wrong in the files, and with the database.
     pub fn problems(&self) -> Vec<Problem> {
         let damaged = self.db.was_damaged().then(|| {
-            let what = "the database was damaged and was made anew: how often memories were recalled begins at zero";
-            Problem::warning("knowledge.db", what, "nothing needs to be done; no memory is lost")
+            let what = "the database was damaged and was rebuilt: recall counts start at zero";
+            Problem::warning("knowledge.db", what, "nothing to do; no memory is lost")
         });
         damaged.into_iter().chain(self.files.values().flat_map(|file| file.problems().to_vec())).collect()
     }

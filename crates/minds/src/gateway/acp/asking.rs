@@ -70,7 +70,7 @@ impl AiProvider for AcpProvider {
         let keys = self.keys.clone();
         async move {
             let Some(place) = place else {
-                let what = "coding agents work in the folder of a workspace, and none is open";
+                let what = "coding agents need an open workspace";
                 return Err(ProviderError::of_agent(
                     AgentFault::NotStarted,
                     what.to_owned(),

@@ -75,9 +75,10 @@ type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
 pub(super) fn allowed(agent: &McpServer, place: &Place) -> Result<(), ProviderError> {
     let what = match consent::of(place.config.as_deref(), Some(&place.workspace), agent) {
         Consent::Given => return Ok(()),
-        Consent::None => format!("the coding agent {} waits for you to allow it", agent.shown()),
+        Consent::None => format!("the coding agent {} needs your permission", agent.shown()),
         Consent::OfAnother => format!(
-            "the coding agent, or a file that it runs, was changed since you allowed it, and waits for you to allow {}",
+            "the coding agent, or a file that it runs, has changed since you allowed it and needs your permission \
+                again: {}",
             agent.shown()
         ),
     };
@@ -94,8 +95,8 @@ impl Connection {
         let opened = timeout(terms.start, Self::start(agent, terms, place)).await;
         opened.unwrap_or_else(|_| {
             let what =
-                format!("{} said nothing for {:.0} s after it was started", agent.shown(), terms.start.as_secs_f64());
-            let remedy = "see that this command line speaks the Agent Client Protocol, or raise acp.start_timeout_secs";
+                format!("{} did not respond within {:.0} s of starting", agent.shown(), terms.start.as_secs_f64());
+            let remedy = "check that this command speaks the Agent Client Protocol, or raise acp.start_timeout_secs";
             Err(ProviderError::of_agent(AgentFault::NotStarted, what, remedy.to_owned()))
         })
     }
@@ -238,16 +239,16 @@ impl Connection {
                 let known = KnownAgent::of(&self.agent);
                 let own = self.login.first().cloned();
                 let how = known.map(|known| format!("run: {}", known.login)).or(own);
-                let how = how.unwrap_or_else(|| format!("start {name} by itself and log in"));
-                let remedy = format!("log in to it outside of the room, and give the task again: {how}");
+                let how = how.unwrap_or_else(|| format!("start {name} in a terminal and log in"));
+                let remedy = format!("log in to it outside the room, then give the task again: {how}");
                 ProviderError::of_agent(
                     AgentFault::NeedsLogin,
-                    format!("{name} wants you to log in first ({words})"),
+                    format!("{name} needs you to log in first ({words})"),
                     remedy,
                 )
             }
             Broken::Refused(_, words) => {
-                let remedy = "see what it says; the same prompt may work in its own window";
+                let remedy = "check its message; the same prompt may work in its own window";
                 ProviderError::of_agent(
                     AgentFault::Refused,
                     format!("{name} answered with an error: {words}"),
@@ -365,17 +366,14 @@ fn hear(
 fn ended(agent: &McpServer, words: &Words, gauge: &Gauge) -> ProviderError {
     let name = agent.shown();
     let (what, remedy) = if gauge.is_garbage.load(Ordering::Relaxed) {
-        let what = format!("{name} does not speak the Agent Client Protocol: what it writes is something else");
-        (what, "see its manual for how it is started so that it does")
+        let what = format!("{name} does not speak the Agent Client Protocol: its output is something else");
+        (what, "see its manual for how to start it in this mode")
     } else if gauge.is_over.load(Ordering::Relaxed) {
-        (
-            format!("{name} sent a message that is longer than any honest one, and was ended"),
-            "try it outside of the room",
-        )
+        (format!("{name} sent a message that is too long, and was stopped"), "try it outside the room")
     } else {
         let last = words.last();
         let said = if last.is_empty() { String::new() } else { format!("; it said: {last}") };
-        (format!("{name} ended{said}"), "try it outside of the room, and give the task again")
+        (format!("{name} ended{said}"), "try it outside the room, then give the task again")
     };
     ProviderError { remedy: remedy.to_owned(), ..ProviderError::new(ErrorCause::Agent(AgentFault::Ended), what) }
 }

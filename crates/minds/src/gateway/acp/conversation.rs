@@ -111,7 +111,7 @@ impl Conversation {
                 let result = results.iter().find(|result| result.answers.as_deref() == Some(&id));
                 match result {
                     Some(result) => self.untold.extend(asked.answer(result, &context)),
-                    None => asked.refuse("the room has no answer to this any more"),
+                    None => asked.refuse("the room can no longer answer this"),
                 }
             }
             self.untold.extend(others);

@@ -20,8 +20,8 @@ pub(super) fn finish(response: &PromptResponse, program: &McpServer) -> Result<F
             "it reached its own limit of requests in one turn",
             "give the task in smaller parts, or raise its limit",
         ),
-        StopReason::Cancelled => stopped("it says that it was cancelled, and not by the room", "give the task again"),
-        _ => stopped("it gives a reason that is not known here", "give the task again"),
+        StopReason::Cancelled => stopped("it says that it was cancelled, but not by the room", "give the task again"),
+        _ => stopped("it gives an unknown reason", "give the task again"),
     }
 }
 

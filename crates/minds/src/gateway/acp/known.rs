@@ -93,7 +93,7 @@ pub fn agent_of(model: &str, own: &BTreeMap<String, Value>) -> Result<McpServer,
                 names().collect::<Vec<_>>().join(", ")
             ),
         };
-        let what = format!("there is no coding agent {model:?}, and no program of this name on this computer");
+        let what = format!("there is no coding agent {model:?}, and no such program is installed");
         return Err(problem(what, remedy));
     }
     read(model, &Value::from(model)).map_err(|what| {
@@ -111,7 +111,7 @@ fn read(name: &str, value: &Value) -> Result<McpServer, String> {
     let wrong = found.wrong.first().map(|(_, what, _)| what.trim_start_matches("the MCP server \"agent\" ").to_owned());
     let Some(McpServer { transport: McpTransport::Stdio { command, args, env, cwd, .. }, .. }) = found.defined().next()
     else {
-        return Err(wrong.unwrap_or_else(|| "is no program that can be started here".to_owned()));
+        return Err(wrong.unwrap_or_else(|| "is not a program that can be started here".to_owned()));
     };
     let transport = McpTransport::Stdio { command, args, env, cwd, network: true };
     Ok(McpServer { name: format!("{PROVIDER}:{name}"), transport })

@@ -43,8 +43,8 @@ impl Asking {
             Err(_) if connection.is_gone() => Err(connection.told(&Broken::Gone)),
             Err(why) => {
                 let lost = format!(
-                    "{} does not go on in the session that it had ({why}): it begins a new one and is told what was said \
-                     and done, and what else it knew is lost",
+                    "{} could not resume its session ({why}): it starts a new one with the earlier messages and \
+                        actions; anything else it knew is lost",
                     self.program.shown()
                 );
                 Ok((connection.session(&self.terms, Some(&self.request.tools)).await?, First::Whole, Some(lost)))
@@ -71,8 +71,8 @@ impl Asking {
     }
 
     fn cannot_be_chosen(&self, what: &str) -> ProviderError {
-        let what = format!("what acp.options choose for {} cannot be chosen: {what}", self.program.shown());
-        ProviderError::of_agent(AgentFault::Refused, what, "correct acp.options in settings.yaml".to_owned())
+        let what = format!("acp.options for {} cannot be applied: {what}", self.program.shown());
+        ProviderError::of_agent(AgentFault::Refused, what, "fix acp.options in settings.yaml".to_owned())
     }
 
     /// Chooses everything but the mode.
@@ -121,22 +121,22 @@ impl Asking {
 
     fn refused_mode(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
-            "{} works only in its mode “{}”, in which it asks before less, and that is not allowed",
+            "{} only works in its mode “{}”, which asks less often and is not allowed",
             self.program.shown(),
             mode.name
         );
-        let remedy = "let it ask, in its own settings, or allow that mode when you are asked";
+        let remedy = "make it ask in its own settings, or allow this mode when you are asked";
         ProviderError::of_agent(AgentFault::Refused, what, remedy.to_owned())
     }
 
     /// An agent went by itself into a mode in which it asks less.
     pub(super) fn went_beyond(&self, mode: &OwnValue) -> ProviderError {
         let what = format!(
-            "{} went by itself into its mode “{}”, in which it asks before less, and was stopped",
+            "{} switched by itself to its mode “{}”, which asks less often, and was stopped",
             self.program.shown(),
             mode.name
         );
-        let remedy = "choose that mode under acp.options, so that you are asked about it, or keep it from that";
+        let remedy = "choose this mode in acp.options to be asked about it, or prevent the switch in its settings";
         ProviderError::of_agent(AgentFault::Refused, what, remedy.to_owned())
     }
 }
@@ -164,7 +164,7 @@ impl Conversation {
         }
         self.calls += 1;
         let id = format!("{MODE_CALL}-{}", self.calls);
-        let title = format!("Work in its mode “{}”, in which it asks before less of what it does by itself", mode.name);
+        let title = format!("Work in its mode “{}”, which asks less often before it acts", mode.name);
         let call = ToolCall::new(id.clone(), OWN_TOOL, json!({ "title": title, "kind": "switch_mode" }));
         self.asks_mode = Some((id, mode));
         let told = AgentTold {

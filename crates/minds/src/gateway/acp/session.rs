@@ -68,8 +68,13 @@ impl Connection {
         let opened = match timeout(terms.start, self.ask(request)).await {
             Ok(opened) => opened.map_err(|broken| self.told(&broken))?,
             Err(_) => {
-                let what = format!("{} opened no session for {:.0} s", self.agent.shown(), terms.start.as_secs_f64());
-                let remedy = "try it outside of the room, or raise acp.start_timeout_secs";
+                let what = format!(
+                    "{} did not open a session within {:.0} \
+                    s",
+                    self.agent.shown(),
+                    terms.start.as_secs_f64()
+                );
+                let remedy = "try it outside the room, or raise acp.start_timeout_secs";
                 return Err(ProviderError::of_agent(AgentFault::NotStarted, what, remedy.to_owned()));
             }
         };
@@ -185,8 +190,8 @@ impl Session {
             }
             Ok(Err(broken)) => Err(connection.told(&broken)),
             Err(_) => {
-                let what = format!("{} did not take what was chosen for it", connection.agent.shown());
-                let remedy = "take it out of acp.options, or raise acp.start_timeout_secs".to_owned();
+                let what = format!("{} did not accept its options", connection.agent.shown());
+                let remedy = "remove them from acp.options, or raise acp.start_timeout_secs".to_owned();
                 Err(ProviderError::of_agent(AgentFault::Refused, what, remedy))
             }
         }
@@ -207,7 +212,7 @@ impl Session {
                 tokio::select! {
                     () = turn.changed.notified() => {}
                     () = tokio::time::sleep_until(until) => {
-                        tracing::debug!("a coding agent did not stop in time and is ended");
+                        tracing::debug!("a coding agent did not stop in time and was killed");
                         connection.shut().await;
                         return;
                     }

@@ -10,26 +10,26 @@ use serde_json::Value;
 use super::super::programs::ProgramSettings;
 use crate::workspace::{Range, SettingsSection};
 
-/// How coding agents are used that speak the Agent Client Protocol.
+/// How coding agents that speak the Agent Client Protocol are run.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AcpSettings {
-    /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Those
-    /// that are known by themselves need not be listed.
+    /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Known
+    /// agents need not be listed.
     pub agents: BTreeMap<String, Value>,
-    /// What is chosen of what agents let be chosen, by the names of the agents: `{ claude: { mode: plan, model: opus } }`.
+    /// Options to set in agents, by agent name: `{ claude: { mode: plan, model: opus } }`.
     pub options: BTreeMap<String, BTreeMap<String, String>>,
-    /// Seconds until an agent must have started, said hello and opened a session.
+    /// Seconds within which an agent must start, initialize and open a session.
     pub start_timeout_secs: f64,
-    /// Seconds for which an agent may say nothing while it answers.
+    /// Seconds that an agent may be silent while it answers.
     pub silence_timeout_secs: f64,
-    /// Seconds until an answer must be complete, or want something of the room.
+    /// Seconds within which an answer must be complete or request something from the room.
     pub turn_timeout_secs: f64,
-    /// Seconds that an agent has to stop once it was told to; then it is ended.
+    /// Seconds that an agent has to stop when told to; then it is killed.
     pub cancel_timeout_secs: f64,
-    /// Seconds for which an agent stays when nobody needs it any more.
+    /// Seconds that an unused agent keeps running.
     pub idle_secs: f64,
-    /// Whether agents are kept from all files but the workspace's, where this computer can do so. The network is theirs.
+    /// Whether agents are confined to the workspace's files, where this computer supports it. They can use the network.
     pub confined: bool,
 }
 

@@ -30,7 +30,7 @@ impl EventData for OwnToolUsed {
             _ => ", and does not say how that ended",
         };
         let title = if title.is_empty() { kind } else { title };
-        let mut words = format!("{} used a tool of its own ({kind}): {title}", telling.who());
+        let mut words = format!("{} used its own tool ({kind}): {title}", telling.who());
         let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
         if !others.is_empty() {
             let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");

@@ -39,9 +39,9 @@ impl EmbeddingAccess {
         let remedy = "write PROVIDER:MODEL, such as ollama:all-minilm, or built-in";
         let wrong = |what: String| Problem::error(PLACE, what, remedy);
         let (provider, model) = parse_spec(spec).map_err(|problem| wrong(problem.what))?;
-        let model = model.ok_or_else(|| wrong(format!("{provider} has many models, and none is named")))?;
+        let model = model.ok_or_else(|| wrong(format!("{provider} has several models, but none is given")))?;
         let known = vendor(&provider).filter(|vendor| vendor.wire != Wire::Anthropic);
-        let known = known.ok_or_else(|| wrong(format!("{provider} has no models of embeddings")))?;
+        let known = known.ok_or_else(|| wrong(format!("{provider} has no embedding models")))?;
         let choice = Choice { provider, model };
         let terms = Terms { total: settings.total_timeout().min(ANSWER_AT_MOST), ..settings.terms(&choice.provider) };
         let site = settings.site(&choice.provider, &sites_of_person(&environment));

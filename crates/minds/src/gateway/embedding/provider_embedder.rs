@@ -127,7 +127,7 @@ impl ProviderEmbedder {
             if vectors.len() == texts.len() {
                 return Ok((vectors, usage));
             }
-            let what = format!("{} vectors came for {} texts", vectors.len(), texts.len());
+            let what = format!("got {} vectors for {} texts", vectors.len(), texts.len());
             Err(ProviderError::new(ErrorCause::Garbage, what))
         })
     }

@@ -89,7 +89,7 @@ impl McpClient {
                 McpEvent::Asks { id, question } => {
                     let (key, number, reply) = (self.server.key(), question.number, answer(&question));
                     if reply == McpReply::Declined {
-                        progress(&format!("the server asked you something, which was declined: {}", question.message));
+                        progress(&format!("the server's question to you was declined: {}", question.message));
                     }
                     if let Some(pool) = &mut self.pool {
                         pool.take(McpCommand::Answer { id, key, number, reply });
@@ -117,7 +117,7 @@ impl McpClient {
 }
 
 fn too_silent() -> McpFailure {
-    McpFailure::new(McpFault::Timeout, "it said nothing for too long", "")
+    McpFailure::new(McpFault::Timeout, "it did not respond in time", "")
 }
 
 impl Drop for McpClient {

@@ -148,8 +148,8 @@ fn reach(
         let value = put_in(value)?;
         let pair = (name.parse::<reqwest::header::HeaderName>(), value.parse::<reqwest::header::HeaderValue>());
         let (Ok(name), Ok(mut value)) = pair else {
-            let what = format!("the header {name} cannot be sent");
-            return Err(McpFailure::new(McpFault::Setup, what, "correct its name and value"));
+            let what = format!("the header {name} is invalid");
+            return Err(McpFailure::new(McpFault::Setup, what, "fix its name and value"));
         };
         value.set_sensitive(true);
         sent.insert(name, value);
@@ -160,7 +160,7 @@ fn reach(
         .connect_timeout(terms.connect)
         .pool_max_idle_per_host(0)
         .build()
-        .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network cannot be used: {error}"), ""))?;
+        .map_err(|error| McpFailure::new(McpFault::Setup, format!("the network is not available: {error}"), ""))?;
     Ok(Reached { client, url, headers: sent, redactor: Redactor::of(secrets.iter().map(String::as_str)) })
 }
 
@@ -186,25 +186,25 @@ fn not_greeted(redactor: &Redactor, error: &ClientInitializeError, words: &str) 
 fn not_spoken(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
     let text = redactor.all(&plain(text, 600));
     if text.contains("HTTP 401") || text.contains("HTTP 403") {
-        let remedy = "give it what it asks for as a header from a variable: headers_from_env: { Authorization: NAME }";
-        return McpFailure::new(McpFault::Credentials, "it wants to know who asks", remedy);
+        let remedy = "send its credentials in a header from a variable: headers_from_env: { Authorization: NAME }";
+        return McpFailure::new(McpFault::Credentials, "authentication is required", remedy);
     }
     if ["HTTP 301", "HTTP 302", "HTTP 303", "HTTP 307", "HTTP 308"].iter().any(|status| text.contains(status)) {
-        let what = "it sends whoever asks elsewhere, and nobody has allowed that address";
-        return McpFailure::new(McpFault::Setup, what, "write the address that it really has");
+        let what = "it redirects to an address that is not allowed";
+        return McpFailure::new(McpFault::Setup, what, "use its final address");
     }
     let words = redactor.all(words);
     let words = if words.is_empty() { String::new() } else { format!(" (it says: {words})") };
     let what = format!("it does not speak the protocol: {text}{words}");
-    McpFailure::new(McpFault::Protocol, what, "see that the command or the address is that of an MCP server")
+    McpFailure::new(McpFault::Protocol, what, "check that the command or address is an MCP server")
 }
 
 /// The same, with what a program may lack that sees less than it would outside.
 fn confined(failure: McpFailure, is_confined: bool) -> McpFailure {
     let remedy = match failure.fault {
         McpFault::Protocol if is_confined => {
-            "see that the command is that of an MCP server, and that it needs no file beyond the workspace: it is confined \
-             to that (mcp.confined in the settings)"
+            "check that the command is an MCP server and needs no files outside the workspace, to which it is confined \
+                (mcp.confined in the settings)"
         }
         _ => return failure,
     };
@@ -302,7 +302,7 @@ impl<T> Pages<T> {
 
 fn gone(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
     if is_over.load(Ordering::Relaxed) {
-        let what = format!("it said more than {} MiB at once", MESSAGE_BYTES_AT_MOST / (1024 * 1024));
+        let what = format!("it sent more than {} MiB at once", MESSAGE_BYTES_AT_MOST / (1024 * 1024));
         return McpFailure::new(McpFault::Protocol, what, "ask for less at once");
     }
     let words = redactor.all(words);
@@ -318,7 +318,7 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
         ServiceError::TransportClosed => gone(is_over, redactor, ""),
         other => {
             let what = redactor.all(&plain(&error_text(other), 600));
-            McpFailure::new(McpFault::Protocol, format!("the server cannot be spoken to: {what}"), "")
+            McpFailure::new(McpFault::Protocol, format!("cannot communicate with the server: {what}"), "")
         }
     }
 }

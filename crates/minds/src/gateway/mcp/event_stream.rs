@@ -10,7 +10,7 @@ pub(super) struct Event {
     pub(super) data: String,
 }
 
-/// An event is longer than any honest one.
+/// An event is too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TooLong;
 

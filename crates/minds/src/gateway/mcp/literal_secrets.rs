@@ -33,12 +33,12 @@ pub(super) fn problems(server: &McpServer, place: &str, file: &str) -> Vec<Probl
     let server = &server.name;
     let found = values.iter().filter(|(name, value)| is_secret(name, value));
     let problem = |(name, value): (&String, &String)| {
-        let told = format!("the {what} {name} of the MCP server {server:?} holds what looks like a secret");
+        let told = format!("the {what} {name} of the MCP server {server:?} contains what looks like a secret");
         let variable = variable_for(what, server, name);
         let scheme = value.split_once(' ').map(|(scheme, _)| format!("{scheme} ")).filter(|_| what == "header");
         let remedy = format!(
-            "write {name}: \"{}${{{variable}}}\" and set {variable} in your environment; who has read the file knows \
-             the secret, so make a new one",
+            "write {name}: \"{}${{{variable}}}\" and set {variable} in your environment; replace the secret, because \
+                it was readable in the file",
             scheme.unwrap_or_default()
         );
         Problem::warning(place, told, remedy).at_line(line_of(file, server, name))

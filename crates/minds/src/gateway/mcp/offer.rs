@@ -107,11 +107,11 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
         let name = plain(&tool.name, 80);
         let why = match () {
             () if tool.name.is_empty() || tool.name.contains(|c: char| is_unseen(c) || c.is_whitespace()) => {
-                Some("its name holds what no name holds")
+                Some("its name has invalid characters")
             }
             () if tool.name.chars().count() > NAME_CHARS_AT_MOST => Some("its name is too long"),
             () if tools.iter().any(|known| known.name == tool.name) => Some("there are two of this name"),
-            () if is_too_long(&tool.schema) => Some("its arguments are described at too great a length"),
+            () if is_too_long(&tool.schema) => Some("the description of its arguments is too long"),
             () => None,
         };
         if let Some(why) = why {
@@ -123,7 +123,7 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
     let beyond = count.saturating_sub(tools.len() + left_out.len());
     left_out.truncate(20);
     if beyond > 0 {
-        left_out.push(format!("{beyond} more, because only {tools_at_most} of a server are used"));
+        left_out.push(format!("{beyond} more, because at most {tools_at_most} per server are used"));
     }
     (tools, left_out)
 }

@@ -302,9 +302,9 @@ impl Keeper {
         let shown = self.server.shown();
         let what = match consent {
             Consent::Given => return Ok(()),
-            Consent::None => format!("{shown} waits for you to allow it"),
+            Consent::None => format!("{shown} needs your permission"),
             Consent::OfAnother => format!(
-                "it, or a file that it runs, was changed since you allowed it, and waits for you to allow {shown}"
+                "it, or a file that it runs, has changed since you allowed it and needs your permission again: {shown}"
             ),
         };
         let folder = self
@@ -444,7 +444,7 @@ impl Keeper {
             (Some((id, _)), Err(why)) => {
                 let _ = reply.send(McpReply::Declined);
                 let question = plain(&message, 200);
-                let text = format!("the server asked you something, which was declined, because {why}: {question}");
+                let text = format!("the server's question to you was declined, because {why}: {question}");
                 (self.says)(McpEvent::Progress { id, text });
             }
             // Nobody waits for anything of it.

@@ -126,7 +126,7 @@ impl FormField {
     fn of(name: &str, schema: &Value, required: bool) -> Result<Self, String> {
         let shown = plain(name, 64);
         if shown != name || name.is_empty() {
-            return Err(format!("a field cannot be called {shown:?}"));
+            return Err(format!("{shown:?} is not a valid field name"));
         }
         let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str| schema.get(key).and_then(Value::as_number).cloned();
@@ -144,7 +144,7 @@ impl FormField {
                 FieldKind::Number { whole: kind == "integer", least: number("minimum"), most: number("maximum") }
             }
             (None, "boolean") => FieldKind::Flag,
-            (None, _) => return Err(format!("nothing is known here that fits into the field {name}")),
+            (None, _) => return Err(format!("no known value fits the field {name}")),
         };
         let title = Some(plain(text("title"), 80)).filter(|title| !title.is_empty()).unwrap_or(shown);
         let field =
@@ -170,7 +170,7 @@ impl FormField {
             FieldKind::Text { chars: (least, most) } => {
                 let count = text.chars().count();
                 if count < *least || count > *most {
-                    return Err(format!("has {count} characters, and {least} to {most} are wanted"));
+                    return Err(format!("has {count} characters, but needs {least} to {most}"));
                 }
                 Value::String(text)
             }

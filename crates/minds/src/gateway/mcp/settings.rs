@@ -9,23 +9,23 @@ use serde_json::Value;
 
 use crate::workspace::{Range, SettingsSection};
 
-/// How MCP servers are used.
+/// How MCP servers are run.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpSettings {
-    /// Seconds until a server must have started, said hello and listed its tools.
+    /// Seconds within which a server must start, initialize and list its tools.
     pub connect_timeout_secs: f64,
-    /// Seconds until a call must be answered; begins anew with each word of progress.
+    /// Seconds within which a call must be answered; restarts with each progress message.
     pub call_timeout_secs: f64,
-    /// Seconds until a call must be answered, whatever it says of its progress.
+    /// Seconds within which a call must be answered, regardless of progress.
     pub call_total_timeout_secs: f64,
-    /// Seconds of the room for which a server stays when nobody needs it any more.
+    /// Seconds of room time that an unused server keeps running.
     pub idle_secs: f32,
-    /// Tools of one server that agents are told of; the rest is left out.
+    /// Tools of one server that agents can use; the rest are ignored.
     pub tools_at_most: u32,
     /// Characters of one result that are kept.
     pub result_chars_at_most: u32,
-    /// Whether servers are kept from the network and from all files but the workspace's, where this computer can do so.
+    /// Whether servers are confined to the workspace's files and kept off the network, where this computer supports it.
     pub confined: bool,
 }
 

@@ -29,11 +29,11 @@ pub(super) enum SseError {
     Status(StatusCode),
     #[error("it answers with {0:?} and not with a stream of events")]
     NoEvents(String),
-    #[error("it does not say where messages go")]
+    #[error("it does not say where to send messages")]
     NoEndpoint,
-    #[error("it wants messages sent to another server, which nobody has allowed")]
+    #[error("it redirects messages to another server, which is not allowed")]
     Elsewhere,
-    #[error("an event is longer than any honest one")]
+    #[error("an event is too long")]
     TooLong,
     #[error("a message cannot be written: {0}")]
     Unwritable(#[from] serde_json::Error),
@@ -117,7 +117,7 @@ async fn listen(mut stream: Stream, sender: mpsc::Sender<RxJsonRpcMessage<RoleCl
                         return;
                     }
                 }
-                Err(error) => tracing::debug!("an MCP server says what is no message: {error}"),
+                Err(error) => tracing::debug!("an MCP server sent an invalid message: {error}"),
             },
             Ok(Some(_)) => {}
             Ok(None) => return,

@@ -60,7 +60,7 @@ pub fn written<'a>(
     problems.extend(wrong);
     for server in servers {
         if of_workspace.contains_key(&server.name) {
-            let what = format!("the MCP server {:?} stands in {SETTINGS_FILE} as well, which counts", server.name);
+            let what = format!("the MCP server {:?} is also in {SETTINGS_FILE}, which is used", server.name);
             let problem = Problem::warning(MCP_FILE, what, "remove one of them");
             problems.push(problem.at_line(mcp_file.and_then(|text| line_of_server(text, &server.name))));
             continue;
@@ -74,8 +74,8 @@ pub fn written<'a>(
                 McpEntry::Defined(server) => own.push(of(server.clone(), path, Some(id.clone()))),
                 McpEntry::Named(name) if of_workspace.contains_key(name) => {}
                 McpEntry::Named(name) => {
-                    let what = format!("this agent wants the MCP server {name:?}, which is written down nowhere");
-                    let remedy = format!("define it under mcp_servers in {SETTINGS_FILE}, or take it out");
+                    let what = format!("this agent uses the MCP server {name:?}, which is not configured");
+                    let remedy = format!("define it under mcp_servers in {SETTINGS_FILE}, or remove it");
                     problems.push(Problem::warning(path, what, remedy).at_line(profile.lines.of("mcp_servers")));
                 }
             }

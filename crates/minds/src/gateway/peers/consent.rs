@@ -95,15 +95,15 @@ fn change(
     change: impl FnOnce(&mut Vec<Allowed>),
 ) -> Result<PathBuf, Problem> {
     let Some(file) = config_folder.map(|folder| folder.join(FILE)) else {
-        let remedy = "set WORKSHOP_CONFIG_DIR to a folder of yours";
-        return Err(Problem::error(FILE, "this computer names no folder for personal files", remedy));
+        let remedy = "set WORKSHOP_CONFIG_DIR to a folder that you own";
+        return Err(Problem::error(FILE, "no folder for personal files was found on this computer", remedy));
     };
     let mut all = read(&file)?;
     change(all.entry(name_of(workspace)).or_default());
     all.retain(|_, allowed| !allowed.is_empty());
     let unkept = |error: &dyn std::fmt::Display| {
         let what = format!("cannot be written: {error}");
-        Problem::error(file.display().to_string(), what, "see that the folder may be written to")
+        Problem::error(file.display().to_string(), what, "check that the folder is writable")
     };
     let text = serde_yaml::to_string(&all).map_err(|error| unkept(&error))?;
     write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
@@ -115,7 +115,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     let parsed: Result<Option<BTreeMap<String, Vec<Allowed>>>, _> = serde_yaml::from_str(&text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         let what = format!("is not a list of servers by workspace: {error}");
-        Problem::error(file.display().to_string(), what, "mend it, or delete it and allow the servers again")
+        Problem::error(file.display().to_string(), what, "fix it, or delete it and allow the servers again")
     })
 }
 

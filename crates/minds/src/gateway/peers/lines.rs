@@ -1,4 +1,4 @@
-//! A stream of lines that ends where a line is longer than any honest one: nobody collects what never ends.
+//! A stream of lines that ends where a line is too long: nobody collects what never ends.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -36,7 +36,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedLines<R> {
             self.is_over.store(true, Ordering::Relaxed);
             // Whoever reads gets an error or bytes, never both.
             buffer.set_filled(before);
-            return Poll::Ready(Err(Error::new(ErrorKind::FileTooLarge, "a message is longer than any honest one")));
+            return Poll::Ready(Err(Error::new(ErrorKind::FileTooLarge, "a message is too long")));
         }
         Poll::Ready(Ok(()))
     }

@@ -57,7 +57,7 @@ pub(in crate::gateway) struct Place<'a> {
 /// Starts one.
 pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
-        return Err(SetupFailure::new("it is nothing that is started here", ""));
+        return Err(SetupFailure::new("it cannot be started here", ""));
     };
     let mut secrets = Vec::new();
     let mut put_in = |text: &String| expanded(text, &|name| (place.variable)(name), &mut secrets);
@@ -67,8 +67,8 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
         env.iter().map(|(name, value)| Ok((name.clone(), put_in(value)?))).collect::<Result<Vec<_>, SetupFailure>>()?;
     let folder = folder_of(place.folder, cwd.as_deref())?;
     let program = found(&program, &folder).ok_or_else(|| {
-        let what = format!("there is no program {program:?} on this computer");
-        SetupFailure::new(what, format!("install {program}, or correct the command"))
+        let what = format!("no program {program:?} is installed");
+        SetupFailure::new(what, format!("install {program}, or fix the command"))
     })?;
     let mut words = vec![program.display().to_string()];
     words.extend(args);
@@ -95,7 +95,7 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     start.process_group(0);
     let mut child = start.spawn().map_err(|error| {
         let what = format!("{} cannot be started: {error}", program.display());
-        SetupFailure::new(what, "see that it is installed and may be run")
+        SetupFailure::new(what, "check that it is installed and executable")
     })?;
     let group = Group::of(&child, is_watched_over);
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -113,7 +113,7 @@ fn folder_of(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, SetupFailur
     let folder = workspace.join(cwd.unwrap_or_default());
     folder.canonicalize().map_err(|error| {
         let what = format!("its folder {} cannot be opened: {error}", folder.display());
-        SetupFailure::new(what, "make the folder, or correct cwd")
+        SetupFailure::new(what, "create the folder, or fix cwd")
     })
 }
 

@@ -49,22 +49,22 @@ impl Fault {
             Self::Refused(refusal) => return refusal.words(channel),
             Self::Http(cause) => *cause,
         };
-        let see = "see that this computer reaches it, and try again".to_owned();
+        let see = "check the connection, and try again".to_owned();
         match cause {
             ErrorCause::Status { status: 429, retry_after_secs } => {
                 let asked = retry_after_secs.map(|secs| format!(" ({secs:.0} s)")).unwrap_or_default();
-                (format!("{place} asks for more time between messages{asked}"), "it is asked again later".to_owned())
+                (format!("{place} is rate limiting messages{asked}"), "it is retried later".to_owned())
             }
             ErrorCause::Status { status: 300..=399, .. } => {
-                let what = format!("{place} sends whoever asks elsewhere, and nobody has allowed that address");
-                (what, format!("correct {BASE_URL} or {SLACK_WEBHOOK_URL}"))
+                let what = format!("{place} redirects to an address that is not allowed");
+                (what, format!("fix {BASE_URL} or {SLACK_WEBHOOK_URL}"))
             }
             ErrorCause::Status { status: status @ (401 | 403), .. } => (
-                format!("{place} answered {status}: it does not accept the key"),
-                format!("correct {SLACK_BOT_TOKEN} or {SLACK_WEBHOOK_URL}"),
+                format!("{place} answered {status}: the key was rejected"),
+                format!("fix {SLACK_BOT_TOKEN} or {SLACK_WEBHOOK_URL}"),
             ),
             ErrorCause::Status { status, .. } if status >= 500 => {
-                (format!("{place} answered {status}: it is in trouble"), "it is asked again later".to_owned())
+                (format!("{place} answered {status}: server error"), "it is retried later".to_owned())
             }
             ErrorCause::Status { status, .. } => (format!("{place} answered {status}"), see),
             ErrorCause::Connect => (format!("{place} cannot be reached"), see),
@@ -73,17 +73,16 @@ impl Fault {
                 (format!("{place} did not answer within {secs} s"), see)
             }
             ErrorCause::Cut => (format!("the answer of {place} ended in the middle"), see),
-            ErrorCause::TooMuch => (format!("{place} sent more than any answer of Slack's"), see),
-            ErrorCause::Garbage => (
-                format!("{place} answered with something that is no answer of Slack's"),
-                format!("see that {BASE_URL} is right"),
-            ),
+            ErrorCause::TooMuch => (format!("{place} sent a response that is too large for Slack"), see),
+            ErrorCause::Garbage => {
+                (format!("{place} sent a response that is not from Slack"), format!("check {BASE_URL}"))
+            }
             ErrorCause::NoKey => {
-                (format!("there is no {SLACK_BOT_TOKEN}"), "set it in the environment or in keys.env".to_owned())
+                (format!("{SLACK_BOT_TOKEN} is not set"), "set it in the environment or in keys.env".to_owned())
             }
             ErrorCause::NotAllowed => {
-                let what = format!("{place} is neither encrypted nor on this computer, so that no key is sent there");
-                (what, format!("name an https:// address in {BASE_URL}"))
+                let what = format!("{place} is neither encrypted nor local, so no key is sent there");
+                (what, format!("use an https:// address in {BASE_URL}"))
             }
             ErrorCause::Agent(_) | ErrorCause::Panicked | ErrorCause::Cancelled => {
                 ("the workshop was stopped".to_owned(), "start it again".to_owned())

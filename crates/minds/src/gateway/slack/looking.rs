@@ -83,8 +83,8 @@ async fn look_into(
     if !is_whole && goes_back {
         // Pages that go on forward in time are read on with the next look; of those that go back, the end is left out.
         look.troubles.push(SlackTrouble {
-            what: format!("more came in {channel} than is read at once, and the oldest of it is left out"),
-            remedy: "look into the channel yourself for what came in meanwhile".to_owned(),
+            what: format!("{channel} has more messages than are read at once; the oldest were skipped"),
+            remedy: "check the channel for the skipped messages".to_owned(),
         });
     }
     for said in found.into_values() {

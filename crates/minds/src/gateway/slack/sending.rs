@@ -38,14 +38,14 @@ impl Sending<'_> {
             Some(own) if own == bare(&message.channel) => {}
             Some(own) => {
                 return SlackPost::NotSent {
-                    what: format!("the webhook posts to #{own} only, and not to {}", message.channel),
+                    what: format!("the webhook only posts to #{own}, not to {}", message.channel),
                     remedy: format!("send it to #{own}, or set up a bot token, which reaches other channels"),
                 };
             }
             None => {
                 return SlackPost::NotSent {
-                    what: "nobody said to which channel the webhook posts, so that it might go elsewhere".to_owned(),
-                    remedy: "write in settings.yaml: slack: { webhook_channel: \"#NAME\" }".to_owned(),
+                    what: "the webhook's channel is not set, so the message might go elsewhere".to_owned(),
+                    remedy: "add to settings.yaml: slack: { webhook_channel: \"#NAME\" }".to_owned(),
                 };
             }
         }

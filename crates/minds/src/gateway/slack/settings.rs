@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// What is read from Slack, and how it is asked. It counts where `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside
-/// the workspace; without them, messages come and go over files alone.
+/// What is read from Slack, and how. Applies if `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside the workspace;
+/// otherwise, messages are only exchanged through files.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SlackSettings {
-    /// The channels whose messages come in, by name (`#ops`) or by Slack's id; none where empty. The bot must be a member
-    /// of them.
+    /// The channels to read, by name (`#ops`) or Slack id; if empty, none. The bot must be a member of them.
     pub channels: Vec<String>,
-    /// Seconds of real time from one look at the channels to the next.
+    /// Seconds of real time between checks of the channels.
     pub interval_secs: f64,
-    /// Messages of a channel that is read for the first time come in where they are not older than so many seconds.
+    /// When a channel is read for the first time, messages up to this many seconds old are read.
     pub first_look_back_secs: f64,
-    /// The channel to which the webhook of `SLACK_WEBHOOK_URL` posts, as Slack shows it. A webhook always posts to the
-    /// channel that it was made for, so messages to any other are not sent over it.
+    /// The channel to which the webhook of `SLACK_WEBHOOK_URL` posts, as Slack shows it. A webhook only posts to the
+    /// channel that it was created for, so messages to other channels are not sent with it.
     pub webhook_channel: Option<String>,
-    /// Seconds until Slack must answer.
+    /// Seconds within which Slack must answer.
     pub timeout_secs: f64,
 }
 

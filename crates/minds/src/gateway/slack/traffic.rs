@@ -41,7 +41,7 @@ impl SlackTraffic {
     /// The worker is gone with all that it had.
     pub(in crate::gateway) fn lost(&mut self) {
         for id in std::mem::take(&mut self.sending) {
-            let post = SlackPost::Unknown { what: "the gateway stopped meanwhile".to_owned() };
+            let post = SlackPost::Unknown { what: "the gateway stopped in the meantime".to_owned() };
             self.heard.push_back(SlackEvent::Posted { id, post });
         }
         if std::mem::take(&mut self.is_looking) {

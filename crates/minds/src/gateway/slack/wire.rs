@@ -35,17 +35,17 @@ impl Refusal {
         let code = &self.code;
         let (meaning, remedy) = match code.as_str() {
             "channel_not_found" => (
-                format!("Slack knows no channel {channel:?} that the bot can see"),
-                "correct the name, or invite the bot: /invite @BOT in that channel".to_owned(),
+                format!("the bot cannot see a channel {channel:?} in Slack"),
+                "fix the name, or invite the bot: /invite @BOT in that channel".to_owned(),
             ),
             "not_in_channel" => {
-                (format!("the bot is no member of {channel}"), format!("invite it: write /invite @BOT in {channel}"))
+                (format!("the bot is not a member of {channel}"), format!("invite it: write /invite @BOT in {channel}"))
             }
             "is_archived" => {
-                (format!("{channel} is archived"), "bring it back in Slack, or name another channel".to_owned())
+                (format!("{channel} is archived"), "restore it in Slack, or use another channel".to_owned())
             }
             "invalid_auth" | "not_authed" | "account_inactive" | "token_revoked" | "token_expired" => (
-                "Slack does not accept the token".to_owned(),
+                "Slack rejected the token".to_owned(),
                 format!("put the bot's token (xoxb-…) into {SLACK_BOT_TOKEN}, in the environment or in keys.env"),
             ),
             "missing_scope" | "no_permission" => {
@@ -56,24 +56,24 @@ impl Refusal {
                 )
             }
             "ratelimited" | "rate_limited" | "message_limit_exceeded" => {
-                ("Slack asks for more time between messages".to_owned(), "wait a little and try again".to_owned())
+                ("Slack is rate limiting messages".to_owned(), "wait a little and try again".to_owned())
             }
             "msg_too_long" | "no_text" | "invalid_payload" => {
-                ("Slack does not take this text".to_owned(), "send a shorter one".to_owned())
+                ("Slack rejected this text".to_owned(), "send a shorter one".to_owned())
             }
             "restricted_action" | "posting_to_general_channel_denied" | "action_prohibited" | "ekm_access_denied" => (
-                format!("the team's rules do not let the bot post to {channel}"),
-                "ask who looks after the team".to_owned(),
+                format!("the team's rules do not allow the bot to post to {channel}"),
+                "ask an administrator of the team".to_owned(),
             ),
             "thread_not_found" => {
-                ("there is no such thread".to_owned(), "answer the message by the ts with which it came in".to_owned())
+                ("there is no such thread".to_owned(), "use the ts of the message that you answer".to_owned())
             }
             "no_service" | "no_team" | "no_active_hooks" | "invalid_token" | "user_not_found" => (
-                "Slack knows no such webhook any more".to_owned(),
-                format!("make a new one in Slack and put its address into {SLACK_WEBHOOK_URL}"),
+                "the Slack webhook no longer exists".to_owned(),
+                format!("create a new one in Slack and put its address into {SLACK_WEBHOOK_URL}"),
             ),
-            "unknown_user" => (format!("Slack knows nobody called {channel:?}"), "correct the name".to_owned()),
-            _ => ("Slack refuses it".to_owned(), "look the word up in Slack's documentation".to_owned()),
+            "unknown_user" => (format!("Slack has no user {channel:?}"), "fix the name".to_owned()),
+            _ => ("Slack rejected it".to_owned(), "look up this error in Slack's documentation".to_owned()),
         };
         (format!("{meaning} ({code})"), remedy)
     }

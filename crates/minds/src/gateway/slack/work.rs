@@ -73,8 +73,8 @@ impl SlackWork {
                 let mut found = tokio::select! {
                     () = cancel.cancelled() => SlackLook::default(),
                     found = tokio::time::timeout(total, looking) => found.unwrap_or_else(|_| of_trouble(SlackTrouble {
-                        what: format!("{place} was not done within {} s", total.as_secs()),
-                        remedy: "it is asked again later".to_owned(),
+                        what: format!("{place} did not finish within {} s", total.as_secs()),
+                        remedy: "it is retried later".to_owned(),
                     })),
                 };
                 *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());

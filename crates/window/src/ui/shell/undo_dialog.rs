@@ -108,7 +108,8 @@ mod tests {
 
     fn plan() -> UndoPlan {
         let put = Outcome::Put { text: "two\n".into(), to: None };
-        let stays = Outcome::Stays { why: "'notes/b.md' stays: others changed the same lines since.".into() };
+        let stays =
+            Outcome::Stays { why: "'notes/b.md' was not changed: others have changed the same lines since.".into() };
         let file = |path: &str, outcome| FilePlan { path: path.into(), now: Some("2\n".into()), outcome };
         UndoPlan { agent: "ada-1".into(), files: vec![file("notes/plan.md", put), file("notes/b.md", stays)] }
     }
@@ -130,7 +131,7 @@ mod tests {
         let look = Command::LookBack { agent: "ada-1".into(), since_ms: Some(5) };
         assert_eq!(window.state().commands, [look]);
         let mut window = asking(question(Some((5, plan()))));
-        assert!(window.query_by_label_contains("others changed the same lines").is_some());
+        assert!(window.query_by_label_contains("others have changed the same lines").is_some());
         assert!(window.query_by_label_contains("notes/plan.md").is_some());
         window.get_by_label("Put these files back").click();
         window.run_steps(4);

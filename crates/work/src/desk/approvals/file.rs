@@ -13,8 +13,8 @@ use crate::workspace::task_files::{self, Status, Task, TaskFile};
 /// What a new file begins with.
 const BEGINNING: &str = "# Approvals
 
-Agents ask here before they do what a person must allow. Put an x between the brackets to allow it, or a - to refuse
-it, and save. Below a task you may add `because: a word to the agent`. What was decided stays here.
+Agents ask for your approval here. Put an x between the brackets to allow it, or a - to refuse
+it, and save. To add a comment, write `because: TEXT` below the task. Answered approvals stay here.
 
 ## TODO
 
@@ -100,7 +100,7 @@ pub struct Reading {
 pub fn read(text: &str, pending: &BTreeMap<String, &Asked>, scene: &str) -> Reading {
     let file = task_files::parse(text);
     if let Some(line) = merge_mark(text) {
-        let what = "the marks of a merge stand in it; no answer in it counts until they are gone";
+        let what = "it contains merge conflict markers; answers are ignored until you resolve them";
         let problem = Problem::error(APPROVALS_FILE, what, Code::ConflictMarker.remedy()).at_line(Some(line));
         return Reading { problems: vec![problem], ..Reading::default() };
     }
@@ -147,24 +147,23 @@ fn answer(
         if !is_open || is_of_another {
             return Ok(None);
         }
-        let what = format!("nobody asks for {:?} any more, or it was never asked; the mark changes nothing", task.id);
-        return Err(problem(what, "remove the task, or look at what is asked: workshop approvals list"));
+        let what = format!("the approval {:?} is no longer open or never existed; the mark is ignored", task.id);
+        return Err(problem(what, "remove the task, or list the open approvals: workshop approvals list"));
     };
     if file.tasks.iter().filter(|other| written_id(other) == Some(&task.id)).count() > 1 {
-        let what = format!("two tasks have the id {:?}; neither is taken for an answer", task.id);
-        return Err(problem(what, "remove the one that was not asked, or answer in the window"));
+        let what = format!("two tasks have the id {:?}; both are ignored", task.id);
+        return Err(problem(what, "remove the wrong one, or answer in the window"));
     }
     if let Some(issue) = file.error_of(index) {
-        let what = format!("{} ({}); the task is not taken for an answer", issue.what, issue.code.word());
+        let what = format!("{} ({}); the task is ignored", issue.what, issue.code.word());
         return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
     }
     if let Some(key) = asked.differs_in(task) {
-        let what =
-            format!("the {key} of {:?} is not what was asked any more; the mark is not taken for an answer", task.id);
-        return Err(problem(what, "remove the task, so that it is asked anew, or answer in the window"));
+        let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
+        return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }
     let scope = AllowScope::of_words(value(keys::REACH).as_deref().unwrap_or_default()).map_err(|error| {
-        let what = format!("{}: {error}; the mark is not taken for an answer", keys::REACH);
+        let what = format!("{}: {error}; the mark is ignored", keys::REACH);
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
     })?;
     let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
@@ -196,8 +195,8 @@ impl Renewed {
         match written {
             Ok(text) => self.text = text,
             Err(error) => {
-                let what = format!("it does not say all that is asked and decided: {error}");
-                let remedy = "correct the task; what is asked stands in the window, and what was decided in the log";
+                let what = format!("it is missing approvals or answers: {error}");
+                let remedy = "fix the task; approvals are in the window, and answers in the log";
                 self.problems.push(Problem::warning(APPROVALS_FILE, what, remedy));
             }
         }

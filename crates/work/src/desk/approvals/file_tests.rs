@@ -133,7 +133,7 @@ fn what_was_not_asked_so_is_not_answered() {
     refused(&text.replacen("Lead wants to write a.md", "Lead wants to wave", 1), "title");
     refused(&text.replacen("agent: lead", "agent: other", 1), "agent");
     refused(&text.replacen("risk: low", "risk: none", 1), "risk");
-    refused(&text.replacen("  id: 7-1-0-abcd", "  id: 9-1-0-abcd", 1), "nobody asks");
+    refused(&text.replacen("  id: 7-1-0-abcd", "  id: 9-1-0-abcd", 1), "no longer open");
     refused(&text.replacen("  id: 8-1-0-abcd", "  id: 7-1-0-abcd", 1), "two tasks have the id");
     refused(&text.replacen("  status: pending", "  status: pending\n  status: pending", 1), "duplicate");
     let merged = format!("<<<<<<< ours\n{text}=======\n{text}>>>>>>> theirs\n");

@@ -205,10 +205,10 @@ pub(super) fn take_answers(
     let is_agents = !change.by.is_user();
     let is_open_to_programs = clock.tick() < own.open_to_programs_until;
     let what = match is_agents {
-        true => format!("{} changed this file; only a person's marks in it count", change.by.0),
-        false => "this mark appeared while a program ran that nothing keeps in; it is not taken for yours".to_owned(),
+        true => format!("{} changed this file; only marks by a person are accepted", change.by.0),
+        false => "this mark appeared while an unconfined program was running; it is not accepted as yours".to_owned(),
     };
-    let remedy = "look at what is asked, take the mark away and save, then mark it again; or answer in the window";
+    let remedy = "check the approval, remove the mark and save, then mark it again; or answer in the window";
     let refused = own.distrust(&mut reading, is_agents || is_open_to_programs);
     let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
     reading.problems.extend(refused);
@@ -218,8 +218,8 @@ pub(super) fn take_answers(
             Ok(scope) => ticked.scope = scope,
             Err(_) if !ticked.allow => ticked.scope = AllowScope::Once,
             Err(why) => {
-                let what = format!("the answer to {:?} cannot be taken: {why}", ticked.id);
-                let remedy = "write another time behind for:, or remove the line, and save";
+                let what = format!("the answer to {:?} was not accepted: {why}", ticked.id);
+                let remedy = "write another time after for:, or remove the line, and save";
                 reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
                 continue;
             }
@@ -247,8 +247,8 @@ pub(super) fn take_answers(
                 }
             }
             Err(why) => {
-                let what = format!("the answer to {id:?} cannot be taken: {why}");
-                let remedy = "correct the task, or answer in the window";
+                let what = format!("the answer to {id:?} was not accepted: {why}");
+                let remedy = "fix the task, or answer in the window";
                 reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
             }
         }
@@ -277,9 +277,9 @@ fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String
 /// A mark as the answer to a step of a workflow.
 fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<WorkflowCommand, String> {
     let question = runs.questions().find(|question| question.id == ticked.id);
-    let question = question.ok_or("nobody asks it any more")?;
+    let question = question.ok_or("it is no longer open")?;
     if !ticked.scope.is_once() {
-        return Err("a step of a workflow is answered once".to_owned());
+        return Err("a workflow step can only be answered once".to_owned());
     }
     let comment = ticked.because.unwrap_or_default();
     let answer = PersonAnswer { approved: Some(ticked.allow), comment, fields: ticked.filled };

@@ -104,7 +104,7 @@ impl OpenModules {
     pub(super) fn call(&mut self, key: OrderKey, call: &ModuleCall) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
         match state {
-            None => return Some(Err(format!("there is no module {} any more", call.module))),
+            None => return Some(Err(format!("the module {} no longer exists", call.module))),
             Some(ModuleState::LeftOut(failure)) => return Some(Err(failure.text.clone())),
             Some(ModuleState::Loading) => return None,
             Some(ModuleState::Ready(_)) => {}
@@ -223,7 +223,7 @@ impl OpenModules {
 
     fn fails(&mut self, module: &str, why: &str) {
         let path = path_of(&self.folder, module);
-        let problem = Problem::error(path, format!("the module is left out: {why}"), "correct it; it is loaded again");
+        let problem = Problem::error(path, format!("the module is ignored: {why}"), "fix it to have it loaded again");
         self.failed.insert(module.to_owned(), problem);
     }
 

@@ -155,7 +155,7 @@ impl Running {
             if self.begun.contains(&order.key) {
                 let is_held = self.open().any(|modules| modules.has(order.key));
                 if !is_held {
-                    let why = "its module was loaded anew while it carried this out".to_owned();
+                    let why = "its module was reloaded during this call".to_owned();
                     outcomes.push(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
                 }
                 continue;
@@ -165,7 +165,7 @@ impl Running {
                 _ => None,
             };
             let news = match read {
-                None => ToolNews::Failed { why: "the call cannot be read any more".to_owned() },
+                None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
                 // What it keeps in mind is gone, and what it did is not known.
                 Some(_) if is_first_look => {
                     ToolNews::Aborted { why: "the workshop was stopped while a module carried this out".to_owned() }
@@ -180,7 +180,7 @@ impl Running {
                         }
                         Some(Err(why)) => ToolNews::Failed { why },
                     },
-                    _ => ToolNews::Failed { why: format!("there is no module {} any more", call.module) },
+                    _ => ToolNews::Failed { why: format!("the module {} no longer exists", call.module) },
                 },
             };
             outcomes.push(ToolOutcome { key: order.key, news });

@@ -126,12 +126,12 @@ pub fn read(line: &str) -> Result<Arrived, String> {
     if line.len() > LINE_BYTES_AT_MOST {
         return Err(format!("it is longer than {} KiB", LINE_BYTES_AT_MOST / 1024));
     }
-    let value: Value = serde_json::from_str(line).map_err(|error| format!("it is no JSON: {error}"))?;
-    let Value::Object(keys) = value else { return Err("it is no JSON object".to_owned()) };
+    let value: Value = serde_json::from_str(line).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let Value::Object(keys) = value else { return Err("it is not a JSON object".to_owned()) };
     let text = first(&keys, &["text", "body", "content", "message"]).unwrap_or_default();
     let subject = first(&keys, &["subject", "title"]).unwrap_or_default();
     if text.trim().is_empty() && subject.trim().is_empty() {
-        return Err("it says nothing: it has neither text nor subject".to_owned());
+        return Err("it has neither text nor subject".to_owned());
     }
     let named = |names: &[&str]| first(&keys, names).map(|name| truncate(&one_line(&name), NAME_CHARS));
     Ok(Arrived {

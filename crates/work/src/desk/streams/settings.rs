@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
-/// For whom the lines of streams are, and how many are taken at a time.
+/// Who receives messages from streams, and how many at a time.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboxSettings {
-    /// By the name of a stream (`slack-messages` for `inbox/slack-messages.jsonl`) the agent or the inbox that gets its
-    /// lines; a planner gets those of the others.
+    /// The agent or inbox that receives a stream, by stream name (`slack-messages` for `inbox/slack-messages.jsonl`); a
+    /// planner receives all others.
     pub to: BTreeMap<String, String>,
-    /// Messages of one stream that are taken at the same time; others wait in the file.
+    /// Messages of one stream that are handled at the same time; others wait in the file.
     pub at_once: u32,
 }
 

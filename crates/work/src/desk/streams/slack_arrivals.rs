@@ -131,8 +131,8 @@ pub(in crate::desk) fn bring(
                 batch.tries += 1;
                 batch.not_before = clock.tick() + AGAIN_SECS * TICKS_PER_SEC;
                 batch.is_sent = false;
-                let what = format!("messages from Slack wait, as they cannot be written: {}", failure.what);
-                problems.push(Problem::warning(SLACK_INBOX, what, "make room; it is tried again"));
+                let what = format!("messages from Slack are waiting, because they cannot be written: {}", failure.what);
+                problems.push(Problem::warning(SLACK_INBOX, what, "free up space; this is retried"));
             }
         }
         reports.write(ProblemReport { source: SLACK_INBOX.to_owned(), problems });

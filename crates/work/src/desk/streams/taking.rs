@@ -190,8 +190,8 @@ impl Streams {
         place.follow(text);
         let problems = self.problems.entry(change.path.clone()).or_default();
         while let Some(line) = place.next(text) {
-            let what = format!("line {} was written by {} and is not taken for a message", line.number, change.by.0);
-            let remedy = "take it out; agents send messages with their tools";
+            let what = format!("line {} was written by {} and is ignored", line.number, change.by.0);
+            let remedy = "remove it; agents send messages with their tools";
             problems.push(Problem::warning(&*change.path, what, remedy).at_line(Some(line.number)));
             place.take(text, &line);
         }
@@ -217,7 +217,7 @@ impl Taking<'_, '_> {
             }
             match &line.arrived {
                 Err(why) => {
-                    let what = format!("line {} is no message: {why}", line.number);
+                    let what = format!("line {} is not a message: {why}", line.number);
                     let remedy = "write one JSON object with from and text on each line";
                     told.push(Problem::warning(path, what, remedy).at_line(Some(line.number)));
                 }
@@ -293,9 +293,9 @@ impl Taking<'_, '_> {
                 boxes().find_map(owned)
             });
             return first.unwrap_or_else(|| {
-                let what = format!("nobody here gets what comes in by {path}");
+                let what = format!("nobody receives messages from {path}");
                 let remedy = format!(
-                    "bring a planner into the room, or name an agent: inbox: {{ to: {{ {}: AGENT }} }}",
+                    "add a planner to the room, or set an agent: inbox: {{ to: {{ {}: AGENT }} }}",
                     name_of(path)
                 );
                 Err((what, remedy))
@@ -312,8 +312,8 @@ impl Taking<'_, '_> {
         match all.iter().find(by_name) {
             Some(agent) => self.of_agent(agent),
             None => {
-                let what = format!("a message is for {name:?}, and no agent and no inbox here is called so");
-                Err((what, "correct the name, or bring the agent into the room".to_owned()))
+                let what = format!("a message is for {name:?}, but there is no such agent or inbox");
+                Err((what, "fix the name, or add the agent to the room".to_owned()))
             }
         }
     }
@@ -335,9 +335,8 @@ impl Taking<'_, '_> {
         let open = mail.iter().filter(|mail| mail.status != MailStatus::Closed).count();
         let open = open + self.sent.get(&element.id).copied().unwrap_or(0);
         if open >= self.limits.mail_per_box {
-            let what =
-                format!("the inbox {} is full ({open} open pieces), and what comes in waits in this file", element.id);
-            return Some(Err((what, "close what is done with, then save this file anew".to_owned())));
+            let what = format!("the inbox {} is full ({open} open mails); new messages wait in this file", element.id);
+            return Some(Err((what, "close finished mail, then save this file again".to_owned())));
         }
         Some(Ok(Goal::Box { element: element.id.clone(), owner }))
     }

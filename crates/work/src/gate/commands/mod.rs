@@ -48,7 +48,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
         return Judged { verdict: Verdict::Deny, why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it") };
     }
     if line.chars().any(|c| c != '\t' && (is_unseen(c) || c.is_control())) {
-        return Judged::ask("it has a character that cannot be seen");
+        return Judged::ask("it has an invisible character");
     }
     let words = match &command {
         Command::Plain(words) => words,
@@ -82,9 +82,9 @@ pub fn pattern_for(line: &str) -> Option<String> {
 /// The file of rules with one more that allows this pattern; everything else in it stays as it is, comments too. The
 /// error says why it cannot be written.
 pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
-    let old = yaml::parse(text).map_err(|error| format!("{ALLOWLIST_FILE} is no YAML: {}", error.what))?;
+    let old = yaml::parse(text).map_err(|error| format!("{ALLOWLIST_FILE} is invalid YAML: {}", error.what))?;
     let Value::Object(mut all) = (if old.is_null() { json!({}) } else { old.clone() }) else {
-        return Err(format!("{ALLOWLIST_FILE} is no list of commands"));
+        return Err(format!("{ALLOWLIST_FILE} is not a list of commands"));
     };
     match all.get_mut("patterns") {
         Some(Value::Object(patterns)) => patterns.insert(pattern.to_owned(), true.into()),

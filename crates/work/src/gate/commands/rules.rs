@@ -53,13 +53,13 @@ impl CommandRules {
             Ok(Value::Mapping(map)) => map,
             Ok(Value::Null) => return (rules, Vec::new()),
             Ok(_) => {
-                let what = "it is no list of commands; until then every command is asked about".to_owned();
-                return (rules, vec![problem(what, "write a command a line, like: docker ps: true")]);
+                let what = "it is not a list of commands; until then every command needs approval".to_owned();
+                return (rules, vec![problem(what, "write one command per line, like: docker ps: true")]);
             }
             Err(error) => {
                 let line = error.location().map(|place| place.line());
-                let what = format!("it cannot be read: {error}; until then every command is asked about");
-                return (rules, vec![problem(what, "write a command a line, like: docker ps: true").at_line(line)]);
+                let what = format!("it cannot be read: {error}; until then every command needs approval");
+                return (rules, vec![problem(what, "write one command per line, like: docker ps: true").at_line(line)]);
             }
         };
         let mut problems = Vec::new();
@@ -84,7 +84,7 @@ impl CommandRules {
             };
             match (words, says) {
                 _ if rules.rules.len() >= RULES_AT_MOST => {
-                    problems.push(problem(format!("more than {RULES_AT_MOST} rules are left out"), "remove some"));
+                    problems.push(problem(format!("rules after the first {RULES_AT_MOST} are ignored"), "remove some"));
                     break;
                 }
                 (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
@@ -102,7 +102,7 @@ impl CommandRules {
                 }
                 (Ok(words), None) => {
                     problems.push(problem(
-                        format!("the rule {pattern:?} says neither true nor false"),
+                        format!("the rule {pattern:?} is neither true nor false"),
                         "write true, false or ask",
                     ));
                     rules.rules.push(CommandRule { words, says: Says::Ask });

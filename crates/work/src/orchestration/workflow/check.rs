@@ -84,7 +84,7 @@ impl<'a> Checker<'a> {
     fn near_step(&self, id: &str) -> String {
         match nearest(id, self.places.keys().copied()) {
             Some(near) => format!("did you mean {near:?}?"),
-            None => "name a step of this workflow".to_owned(),
+            None => "use a step of this workflow".to_owned(),
         }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
             for before in step.depends_on.iter().filter(|id| !self.places.contains_key(id.as_str())).collect::<Vec<_>>()
             {
                 let remedy = self.near_step(before);
-                let what = format!("step {:?} depends on {before:?}, which is no step", step.id);
+                let what = format!("step {:?} depends on {before:?}, which is not a step", step.id);
                 self.error(step.line("depends_on"), what, remedy);
             }
         }
@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
         }
         let line = cycle.iter().filter_map(|at| steps[*at].line("depends_on")).min();
         let what = format!("these steps wait for each other in a circle: {}", named.join(" → "));
-        self.error(line, what, "take one of them out of depends_on:; to repeat steps, use repeat_until:");
+        self.error(line, what, "remove one of them from depends_on:; to repeat steps, use repeat_until:");
         false
     }
 
@@ -122,13 +122,12 @@ impl<'a> Checker<'a> {
             let line = step.line("repeat_until");
             if asked.is_empty() {
                 let what =
-                    format!("repeat_until: of step {:?} asks of no step, so that nothing would ever end it", step.id);
-                self.error(line, what, format!("ask of an output, such as {{{}.done}}", step.id));
+                    format!("repeat_until: of step {:?} does not depend on a step, so it would never end", step.id);
+                self.error(line, what, format!("use an output, such as {{{}.done}}", step.id));
             } else if let Err(other) = self.graph.repeated(head, &asked) {
                 let other = steps[other].id.as_str();
-                let what =
-                    format!("repeat_until: of step {:?} asks of {other:?}, which does not come after it", step.id);
-                self.error(line, what, format!("ask of {:?} or of a step that depends on it", step.id));
+                let what = format!("repeat_until: of step {:?} uses {other:?}, which does not come after it", step.id);
+                self.error(line, what, format!("use {:?} or a step that depends on it", step.id));
             }
             if matches!(step.doer, Doer::Workflow { .. }) {
                 let what = format!("step {:?} is another workflow, which cannot be repeated from here", step.id);
@@ -137,8 +136,8 @@ impl<'a> Checker<'a> {
         }
         if let Err((one, other)) = graph::loops(steps, &self.graph) {
             let (one, other) = (&steps[one], &steps[other]);
-            let what = format!("what steps {:?} and {:?} repeat crosses each other", one.id, other.id);
-            self.error(other.line("repeat_until"), what, "let one lie wholly within the other, or beside it");
+            let what = format!("the loops of steps {:?} and {:?} overlap", one.id, other.id);
+            self.error(other.line("repeat_until"), what, "nest one completely inside the other, or separate them");
         }
     }
 
@@ -155,8 +154,8 @@ impl<'a> Checker<'a> {
                 let line = step.line(key);
                 match token {
                     Token::Item | Token::Index if step.for_each.is_none() => {
-                        let what = format!("step {:?} uses {token}, but is not done for each entry of a list", step.id);
-                        self.error(line, what, "add for_each:, or take it out");
+                        let what = format!("step {:?} uses {token}, but has no for_each:", step.id);
+                        self.error(line, what, "add for_each:, or remove it");
                     }
                     Token::Output { step: other, output } => self.output(at, (key, line), other, output),
                     _ => {}
@@ -179,7 +178,11 @@ impl<'a> Checker<'a> {
                 Some(near) => format!("did you mean {{{other}.{near}}}? it gives: {}", giver.given()),
                 None => format!("it gives: {}; add {output} to its outputs:", giver.given()),
             };
-            let what = format!("step {:?} uses {{{other}.{output}}}, which step {other:?} does not give", step.id);
+            let what = format!(
+                "step {:?} uses {{{other}.{output}}}, which is not an output of step \
+                {other:?}",
+                step.id
+            );
             return self.error(line, what, remedy);
         }
         let is_known = from == at && key == "repeat_until" || self.graph.waits(at, from);
@@ -198,7 +201,7 @@ impl<'a> Checker<'a> {
                     let agents = self.there.agents.into_iter().flatten();
                     let remedy = match nearest(agent, agents.map(|id| &**id)) {
                         Some(near) => format!("did you mean {near:?}?"),
-                        None => "name an agent of the scene, or a file in agents/ without its .md".to_owned(),
+                        None => "use an agent in the scene, or a file in agents/ without its .md".to_owned(),
                     };
                     let what = format!("step {:?}: there is no agent {:?}", step.id, &**agent);
                     self.error(step.line("agent"), what, remedy);
@@ -213,20 +216,20 @@ impl<'a> Checker<'a> {
     fn person(&mut self, step: &Step, wants: PersonWants) {
         match wants {
             PersonWants::Form if step.outputs.is_empty() => {
-                let what = format!("step {:?} is a form without a field", step.id);
+                let what = format!("step {:?} is a form without fields", step.id);
                 self.error(step.line("person"), what, "list its fields under outputs:");
             }
             PersonWants::Approval => {
                 let own = [super::definition::APPROVED, super::definition::COMMENT];
                 for output in step.outputs.iter().filter(|output| !own.contains(&output.name.as_str())) {
                     let what = format!(
-                        "step {:?} declares the output {:?}, which an approval never gives",
+                        "step {:?} declares the output {:?}, which an approval does not have",
                         step.id, output.name
                     );
                     self.error(
                         step.line("outputs"),
                         what,
-                        "an approval gives approved and comment; for more, use person: form",
+                        "an approval has approved and comment; for more, use person: form",
                     );
                 }
             }
@@ -240,7 +243,7 @@ impl<'a> Checker<'a> {
             let names: Vec<&str> = self.there.workflows.keys().map(|path| super::format::stem(path)).collect();
             let remedy = match nearest(word, names.iter().copied()) {
                 Some(near) => format!("did you mean {near:?}?"),
-                None => "name a file in workflows/".to_owned(),
+                None => "use a file in workflows/".to_owned(),
             };
             return self.error(line, format!("step {:?}: there is no workflow {word:?}", step.id), remedy);
         };
@@ -250,20 +253,20 @@ impl<'a> Checker<'a> {
         }
         let inner = &inner.workflow;
         for variable in inner.variables.iter().filter(|one| one.default.is_none() && !with.contains_key(&one.name)) {
-            let what = format!("step {:?} does not say what {{{}}} of {} is", step.id, variable.name, inner.path);
+            let what = format!("step {:?} has no value for {{{}}} of {}", step.id, variable.name, inner.path);
             self.error(step.line("with").or(line), what, format!("add with: {{ {}: \"…\" }}", variable.name));
         }
         for name in with.keys().filter(|name| !inner.variables.iter().any(|one| one.name == **name)) {
-            let what = format!("step {:?} says what {{{name}}} is, which {} does not use", step.id, inner.path);
-            self.warning(step.line("with"), what, "take it out");
+            let what = format!("step {:?} sets {{{name}}}, which {} does not use", step.id, inner.path);
+            self.warning(step.line("with"), what, "remove it");
         }
         for output in &step.outputs {
             if !inner.steps.iter().any(|inner| inner.outputs.iter().any(|one| one.name == output.name)) {
                 let what = format!(
-                    "step {:?} declares the output {:?}, which no step of {} gives",
+                    "step {:?} declares the output {:?}, which no step of {} has",
                     step.id, output.name, inner.path
                 );
-                self.error(step.line("outputs"), what, "name an output of a step of that workflow");
+                self.error(step.line("outputs"), what, "use an output of a step of that workflow");
             }
         }
     }
@@ -278,8 +281,8 @@ impl<'a> Checker<'a> {
                     if self.there.workflow(workflow).is_some_and(|file| file.workflow.path == path[1]))
             });
             let line = first.and_then(|step| step.line("workflow"));
-            let what = format!("this workflow is a part of itself: {}", path.join(" → "));
-            self.error(line, what, "take that step out; to repeat steps, use repeat_until:");
+            let what = format!("this workflow includes itself: {}", path.join(" → "));
+            self.error(line, what, "remove that step; to repeat steps, use repeat_until:");
         }
     }
 
@@ -301,11 +304,11 @@ impl<'a> Checker<'a> {
             }
             for output in step.outputs.iter().filter(|output| !used.contains(&(step.id.as_str(), output.name.as_str())))
             {
-                let what = format!("step {:?} gives {:?}, which no step uses", step.id, output.name);
+                let what = format!("step {:?} has the output {:?}, which no step uses", step.id, output.name);
                 self.warning(
                     step.line("outputs"),
                     what,
-                    format!("use it as {{{}.{}}}, or take it out", step.id, output.name),
+                    format!("use it as {{{}.{}}}, or remove it", step.id, output.name),
                 );
             }
         }

@@ -29,7 +29,7 @@ fn every_mistake_is_told_with_its_line_and_what_to_do() {
     for (steps, line, part) in [
         ("  - { id: x, agent: c, prompt: go }\n", 3, "there is no agent \"c\""),
         ("  - { id: x, agent: writr, prompt: go }\n", 3, "did you mean \"writer\"?"),
-        ("  - { id: x, agent: a, prompt: go, depends_on: [y] }\n", 3, "\"y\", which is no step"),
+        ("  - { id: x, agent: a, prompt: go, depends_on: [y] }\n", 3, "\"y\", which is not a step"),
         ("  - { id: x, agent: a, prompt: \"{y.out}\" }\n", 3, "there is no step \"y\""),
         (
             "  - { id: x, agent: a, prompt: go, outputs: [find] }\n  - { id: y, agent: a, prompt: \"{x.finds}\", depends_on: [x] }\n",
@@ -46,15 +46,15 @@ fn every_mistake_is_told_with_its_line_and_what_to_do() {
             3,
             "in a circle: ",
         ),
-        ("  - { id: x, agent: a, prompt: \"{item}\" }\n", 3, "not done for each"),
-        ("  - { id: x, person: form, prompt: go }\n", 3, "a form without a field"),
-        ("  - { id: x, person: approval, prompt: go, outputs: [colour] }\n", 3, "which an approval never gives"),
+        ("  - { id: x, agent: a, prompt: \"{item}\" }\n", 3, "but has no for_each:"),
+        ("  - { id: x, person: form, prompt: go }\n", 3, "a form without fields"),
+        ("  - { id: x, person: approval, prompt: go, outputs: [colour] }\n", 3, "which an approval does not have"),
         (
             "  - { id: x, agent: a, prompt: go, outputs: [out], repeat_until: \"{y.out} at most 2\" }\n  - { id: y, agent: a, prompt: go, outputs: [out] }\n",
             3,
             "which does not come after it",
         ),
-        ("  - { id: x, agent: a, prompt: go, repeat_until: \"yes at most 2\" }\n", 3, "asks of no step"),
+        ("  - { id: x, agent: a, prompt: go, repeat_until: \"yes at most 2\" }\n", 3, "does not depend on a step"),
         (
             "  - { id: x, agent: a, prompt: go, outputs: [out, more] }\n  - { id: y, agent: a, prompt: \"{x.out}\", depends_on: [x] }\n",
             3,
@@ -82,7 +82,7 @@ fn a_workflow_within_itself_is_told_as_a_path() {
     let (a, b, c) = (with("b"), with("c"), with("a"));
     let files = [("workflows/a.md", a.as_str()), ("workflows/b.md", &b), ("workflows/c.md", &c)];
     let told = told_among("workflows/a.md", &files);
-    let path = "a part of itself: workflows/a.md → workflows/b.md → workflows/c.md → workflows/a.md";
+    let path = "includes itself: workflows/a.md → workflows/b.md → workflows/c.md → workflows/a.md";
     assert!(told.iter().any(|told| told.starts_with("workflows/a.md:3: ") && told.contains(path)), "{told:?}");
     let itself = with("a");
     let told = told_among("workflows/a.md", &[("workflows/a.md", &itself)]);
@@ -95,7 +95,7 @@ fn what_another_workflow_is_asked_about_must_be_said() {
     let outer = "---\nsteps:\n  - { id: y, workflow: inner, with: { colour: red }, outputs: [verdict, more] }\n---\n";
     let told = told_among("workflows/o.md", &[("workflows/o.md", outer), ("workflows/inner.md", inner)]);
     for part in
-        ["does not say what {topic}", "{colour} is, which", "\"more\", which no step of workflows/inner.md gives"]
+        ["has no value for {topic}", "sets {colour}, which", "\"more\", which no step of workflows/inner.md has"]
     {
         assert!(told.iter().any(|told| told.contains(part)), "{part} in {told:?}");
     }

@@ -74,7 +74,7 @@ impl Condition {
         let node = reader.either()?;
         match reader.lexemes.get(reader.at) {
             None => Ok(Self(node)),
-            Some(more) => Err(format!("{more} is not expected there")),
+            Some(more) => Err(format!("unexpected {more}")),
         }
     }
 
@@ -234,13 +234,13 @@ fn lexemes(given: &str) -> Result<Vec<Lexeme>, String> {
     while let Some(first) = rest.chars().next() {
         let length = match first {
             '{' => {
-                let (inside, _) = rest[1..].split_once('}').ok_or("a { is never closed")?;
-                let token = Token::parse(inside).ok_or_else(|| format!("{{{inside}}} names nothing"))?;
+                let (inside, _) = rest[1..].split_once('}').ok_or("a { is not closed")?;
+                let token = Token::parse(inside).ok_or_else(|| format!("{{{inside}}} is not a valid name"))?;
                 found.push(Lexeme::Operand(Operand::Token(token)));
                 inside.len() + 2
             }
             quote @ ('"' | '\'') => {
-                let (inside, _) = rest[1..].split_once(quote).ok_or_else(|| format!("a {quote} is never closed"))?;
+                let (inside, _) = rest[1..].split_once(quote).ok_or_else(|| format!("a {quote} is not closed"))?;
                 found.push(Lexeme::Operand(Operand::Text(inside.to_owned())));
                 inside.len() + 2
             }
@@ -304,7 +304,7 @@ impl Reader<'_> {
         }
         if self.takes("(") {
             let node = self.either()?;
-            return if self.takes(")") { Ok(node) } else { Err("a ( is never closed".to_owned()) };
+            return if self.takes(")") { Ok(node) } else { Err("a ( is not closed".to_owned()) };
         }
         let one = self.operand()?;
         let comparison = match self.lexemes.get(self.at) {
@@ -326,8 +326,8 @@ impl Reader<'_> {
                 self.at += 1;
                 Ok(operand.clone())
             }
-            Some(other) => Err(format!("{other} is not expected there")),
-            None => Err("something is missing at its end".to_owned()),
+            Some(other) => Err(format!("unexpected {other}")),
+            None => Err("it is incomplete".to_owned()),
         }
     }
 }

@@ -164,7 +164,7 @@ pub fn inverse(before: &str, after: &str) -> WorkflowEdit {
 pub fn apply(text: &str, edit: &WorkflowEdit) -> Result<String, String> {
     if let WorkflowEdit::Replace { of, text: other } = edit {
         let is_meant = content_hash(text.as_bytes()) == *of;
-        return if is_meant { Ok(other.clone()) } else { Err("its file was changed otherwise meanwhile".to_owned()) };
+        return if is_meant { Ok(other.clone()) } else { Err("its file was changed in the meantime".to_owned()) };
     }
     let windows = text.contains("\r\n");
     let plain = front_matter::normalise(text);
@@ -210,7 +210,7 @@ fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
 }
 
 fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
-    let root = root.as_object_mut().ok_or("the front matter is not a list of keys")?;
+    let root = root.as_object_mut().ok_or("the front matter is not a mapping of keys")?;
     if let WorkflowEdit::SetOwn { key, text } = edit {
         set(root, key, text);
         return Ok(());
@@ -260,7 +260,7 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
         }
         WorkflowEdit::Outputs { step, names } => {
             if let Some(odd) = names.iter().find(|name| !is_word(name)) {
-                return Err(format!("{odd:?} cannot be the name of an output: use letters, digits, - and _"));
+                return Err(format!("{odd:?} is not a valid output name: use letters, digits, - and _"));
             }
             let one = find(steps, step)?;
             let outputs = outputs(one.get("outputs"), names);
@@ -298,7 +298,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
     }
     if let Some(way) = way(steps, on, step) {
         let way = way.join(" → ");
-        return Err(format!("{on:?} waits for {step:?} already ({way}): they would wait for each other"));
+        return Err(format!("{on:?} already waits for {step:?} ({way}): they would wait for each other"));
     }
     let one = find(steps, step)?;
     let mut before = listed(one, "depends_on");
@@ -312,10 +312,10 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
 /// Gives a step another id; other steps that wait for it or use what it gives name it by that.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     if !is_word(to) {
-        return Err(format!("{to:?} cannot be the name of a step: use letters, digits, - and _"));
+        return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));
     }
     if step != to && steps.iter().any(|one| id_of(one) == Some(to)) {
-        return Err(format!("there is a step {to:?} already"));
+        return Err(format!("there is already a step {to:?}"));
     }
     find(steps, step)?.insert("id".to_owned(), json!(to));
     for one in steps.iter_mut().filter_map(Value::as_object_mut) {

@@ -72,7 +72,7 @@ fn a_change_is_taken_back_to_the_letter_unless_somebody_else_changed_the_file() 
         let back = inverse(TEXT, &changed);
         assert_eq!(apply(&changed, &back).as_deref(), Ok(TEXT), "{edit:?}");
         let why = apply(&format!("{changed}More words."), &back).expect_err("it is another text");
-        assert!(why.contains("changed otherwise"), "{why}");
+        assert!(why.contains("changed in the meantime"), "{why}");
     }
 }
 
@@ -87,7 +87,7 @@ fn what_makes_no_sense_is_refused_in_words() {
         (depend("look", "look"), "wait for itself"),
         (depend("look", "nothing"), "no step"),
         (WorkflowEdit::RemoveStep { step: "nothing".into() }, "no step"),
-        (WorkflowEdit::Outputs { step: "look".into(), names: vec!["a b".into()] }, "cannot be the name"),
+        (WorkflowEdit::Outputs { step: "look".into(), names: vec!["a b".into()] }, "is not a valid output name"),
     ] {
         assert!(apply(TEXT, &edit).is_err_and(|why| why.contains(part)), "{edit:?}");
     }

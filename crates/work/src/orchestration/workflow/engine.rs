@@ -230,7 +230,7 @@ impl Run {
         if let Some(when) = &step.when
             && !when.holds(|token| self.value(token, (at, 0)))
         {
-            return self.over(at, StepStatus::Skipped, format!("{when} does not hold"), now);
+            return self.over(at, StepStatus::Skipped, format!("{when} is not true"), now);
         }
         let round = plan.loops_of[at].first().map_or(1, |inner| self.loops[*inner].rounds);
         let state = &mut self.steps[at];
@@ -452,7 +452,10 @@ impl Run {
         }
         if rounds >= *at_most {
             self.loops[index].is_over = true;
-            let why = format!("{until} does not hold after {rounds} rounds, which is all there are; it goes on");
+            let why = format!(
+                "{until} is still not true after {rounds} rounds, which is the limit; the workflow \
+                continues"
+            );
             self.steps[one.head].why.clone_from(&why);
             self.tell(Some(one.head), "done", &why, None);
             return true;
@@ -472,7 +475,7 @@ impl Run {
         self.tell(
             Some(one.head),
             "waiting",
-            &format!("round {} of at most {at_most}: {until} does not hold", rounds + 1),
+            &format!("round {} of at most {at_most}: {until} is not true", rounds + 1),
             None,
         );
         false

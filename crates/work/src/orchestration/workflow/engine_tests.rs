@@ -235,7 +235,7 @@ fn a_condition_passes_steps_over_and_what_follows_them_alone() {
     assert!(bench.begun[1].1.starts_with("!\n"), "{:?}", bench.begun);
     bench.says("d", "d");
     assert_eq!(bench.run.status, RunStatus::Done);
-    assert!(bench.told.contains(&"b skipped not {a.short} does not hold".to_owned()), "{:?}", bench.told);
+    assert!(bench.told.contains(&"b skipped not {a.short} is not true".to_owned()), "{:?}", bench.told);
 }
 
 #[test]

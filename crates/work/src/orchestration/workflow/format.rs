@@ -88,8 +88,8 @@ pub fn read(path: &str, text: &str) -> WorkflowFile {
     let (front, body) = match front_matter::fenced(&text) {
         Ok(Some(parts)) => parts,
         Ok(None) => {
-            let what = "this file has no front matter, so that it has no steps".to_owned();
-            return broken(what, Some(1), "begin it with a line ---, `steps:` and another line ---");
+            let what = "this file has no front matter, so it has no steps".to_owned();
+            return broken(what, Some(1), "start it with a line ---, `steps:` and another line ---");
         }
         Err(error) => return broken(error.what, error.line, "close the front matter with a line ---"),
     };
@@ -98,12 +98,12 @@ pub fn read(path: &str, text: &str) -> WorkflowFile {
         Ok(value) => value,
         Err(error) => {
             let what = format!("the front matter is not valid YAML: {}", error.what);
-            let remedy = "mend that line; put a text that holds a colon or begins with { in quotes";
+            let remedy = "fix this line; put text that contains a colon or starts with { in quotes";
             return broken(what, error.line.map(|line| line + 1), remedy);
         }
     };
     let Value::Object(entries) = value else {
-        return broken("the front matter is not a list of keys".to_owned(), Some(2), "write `name:` and `steps:`");
+        return broken("the front matter is not a mapping of keys".to_owned(), Some(2), "write `name:` and `steps:`");
     };
     let lines = Lines::of(&front);
     let mut reader = Reader { path, problems: Vec::new() };
@@ -137,7 +137,7 @@ impl Reader<'_> {
             Some(Ok(trigger)) => trigger,
             Some(Err(why)) => {
                 let remedy = "write manual, auto, `on change of GLOB` or `every 10m`";
-                self.error(keys.line("trigger"), format!("the trigger cannot be understood: {why}"), remedy);
+                self.error(keys.line("trigger"), format!("invalid trigger: {why}"), remedy);
                 Trigger::Manual
             }
         };
@@ -156,7 +156,7 @@ impl Reader<'_> {
                 let near = nearest(name, known.iter().copied());
                 let remedy = match near {
                     Some(near) => format!("did you mean {{{near}}}? or add {name} to variables:"),
-                    None => format!("add {name} to variables:, or write {{{{{name}}}}} for the letters"),
+                    None => format!("add {name} to variables:, or write {{{{{name}}}}} for literal braces"),
                 };
                 self.error(
                     step.line(key),
@@ -193,8 +193,8 @@ impl Reader<'_> {
             })
             .collect();
         for unused in variables.iter().filter(|variable| !used.contains(variable.name.as_str())) {
-            let what = format!("the variable {:?} is declared and never used", unused.name);
-            self.warning(line, what, format!("use it as {{{}}}, or take it out", unused.name));
+            let what = format!("the variable {:?} is declared but never used", unused.name);
+            self.warning(line, what, format!("use it as {{{}}}, or remove it", unused.name));
         }
     }
 
@@ -205,14 +205,10 @@ impl Reader<'_> {
         let mut variables: Vec<Variable> = Vec::new();
         let mut add = |reader: &mut Self, variable: Variable| {
             if !is_word(&variable.name) || ["item", "index", "round"].contains(&variable.name.as_str()) {
-                let what = format!("{:?} cannot be the name of a variable", variable.name);
+                let what = format!("{:?} is not a valid variable name", variable.name);
                 reader.error(line, what, "use letters, digits, - and _, and not item, index or round");
             } else if variables.iter().any(|known| known.name == variable.name) {
-                reader.error(
-                    line,
-                    format!("the variable {:?} is declared twice", variable.name),
-                    "take one of them out",
-                );
+                reader.error(line, format!("the variable {:?} is declared twice", variable.name), "remove one of them");
             } else {
                 variables.push(variable);
             }
@@ -232,7 +228,7 @@ impl Reader<'_> {
                             let (_, problems) = inner.rest(self.path, VARIABLE_KEYS, "variable");
                             self.problems.extend(problems.into_iter().map(|problem| problem.at_line(line)));
                         }
-                        _ => self.error(line, "an entry of variables: is no name", "write variables: [topic]"),
+                        _ => self.error(line, "an entry of variables: is not a name", "write variables: [topic]"),
                     }
                 }
             }
@@ -249,7 +245,7 @@ impl Reader<'_> {
                     add(self, Variable { description, default, ..declared(name) });
                 }
             }
-            _ => self.error(line, "variables: should be a list of names", "write variables: [topic]"),
+            _ => self.error(line, "variables: is not a list of names", "write variables: [topic]"),
         }
         variables
     }
@@ -270,8 +266,8 @@ impl Reader<'_> {
             }
         };
         if entries.len() > STEPS_AT_MOST {
-            let what = format!("there are {} steps, more than {STEPS_AT_MOST}; the rest is left out", entries.len());
-            self.error(line, what, "divide it into workflows that use each other");
+            let what = format!("there are {} steps, more than {STEPS_AT_MOST}; the rest are ignored", entries.len());
+            self.error(line, what, "split it into several workflows");
         }
         let mut steps: Vec<Step> = Vec::new();
         let mut known: BTreeMap<String, Option<usize>> = BTreeMap::new();
@@ -280,7 +276,7 @@ impl Reader<'_> {
             let Value::Object(map) = entry else {
                 self.error(
                     lines.line_of_item("steps", index),
-                    format!("step {} is not a list of keys", index + 1),
+                    format!("step {} is not a mapping of keys", index + 1),
                     remedy,
                 );
                 continue;
@@ -290,7 +286,7 @@ impl Reader<'_> {
             match known.get(&step.id) {
                 Some(first) => {
                     let where_first = first.map(|line| format!(" (line {line})")).unwrap_or_default();
-                    let what = format!("the id {:?} belongs to two steps{where_first}", step.id);
+                    let what = format!("two steps have the id {:?}{where_first}", step.id);
                     self.error(at, what, "give one of them another id");
                 }
                 None => {
@@ -307,27 +303,27 @@ impl Reader<'_> {
         let first_line = keys.first_line();
         let id = keys.text("id").map(|id| id.trim().to_owned()).unwrap_or_default();
         if id.is_empty() {
-            self.error(first_line, format!("step {} has no id", index + 1), "add `id:` and a name of its own");
+            self.error(first_line, format!("step {} has no id", index + 1), "add `id:` with a unique name");
         } else if !is_word(&id) {
             let remedy = "use letters, digits, - and _";
-            self.error(keys.line("id"), format!("{id:?} cannot be the id of a step"), remedy);
+            self.error(keys.line("id"), format!("{id:?} is not a valid step id"), remedy);
         }
         let id = if is_word(&id) { id } else { format!("step-{}", index + 1) };
         let doer = self.doer(&id, &mut keys);
         let prompt = Template::parse(&keys.text("prompt").unwrap_or_default());
         if prompt.is_blank() && !matches!(doer, Doer::Workflow { .. } | Doer::Join) {
             let line = keys.line("prompt").or(first_line);
-            self.error(line, format!("step {id:?} has no prompt"), "add `prompt:` and say what is to be done");
+            self.error(line, format!("step {id:?} has no prompt"), "add `prompt:` and say what to do");
         }
         let outputs = self.outputs(&id, &mut keys);
         let when = self.condition(&id, "when", &mut keys);
         let for_each = self.for_each(&id, &mut keys);
         let repeat_until = self.repeat(&id, &mut keys);
         if let (Some(_), false) = (&for_each, matches!(doer, Doer::Agent { .. })) {
-            let remedy = "let an agent do it, or take for_each: out";
+            let remedy = "assign it to an agent, or remove for_each:";
             self.error(
                 keys.line("for_each"),
-                format!("step {id:?} has for_each:, which only agents' steps may"),
+                format!("step {id:?} has for_each:, which is only for steps of agents"),
                 remedy,
             );
         }
@@ -336,8 +332,8 @@ impl Reader<'_> {
             if !is_agents && keys.value(key).is_some() {
                 self.warning(
                     keys.line(key),
-                    format!("{key}: says nothing in step {id:?}: no agent does it"),
-                    "take it out",
+                    format!("{key}: has no effect in step {id:?}: it is not a step of an agent"),
+                    "remove it",
                 );
             }
         }
@@ -383,13 +379,13 @@ impl Reader<'_> {
         let count = usize::from(agent.is_some()) + usize::from(person.is_some()) + usize::from(workflow.is_some());
         if count != 1 {
             let what = match count {
-                0 => format!("step {id:?} says nobody who does it"),
-                _ => format!("step {id:?} is to be done by more than one"),
+                0 => format!("step {id:?} does not say who does it"),
+                _ => format!("step {id:?} has more than one of agent, person and workflow"),
             };
             self.error(line, what, "write one of `agent: ID`, `person: approval`, `person: form` and `workflow: FILE`");
         }
         if with.is_some() && workflow.is_none() {
-            self.error(keys.line("with"), format!("step {id:?} has with:, but no workflow:"), "take it out");
+            self.error(keys.line("with"), format!("step {id:?} has with:, but no workflow:"), "remove it");
         }
         if let Some(workflow) = workflow {
             let with = match with {
@@ -400,7 +396,14 @@ impl Reader<'_> {
                 None => BTreeMap::new(),
                 Some(_) => {
                     let remedy = "write with: { topic: \"{research.findings}\" }";
-                    self.error(keys.line("with"), format!("with: of step {id:?} is not a list of variables"), remedy);
+                    self.error(
+                        keys.line("with"),
+                        format!(
+                            "with: of step {id:?} is not a mapping of \
+                        variables"
+                        ),
+                        remedy,
+                    );
                     BTreeMap::new()
                 }
             };
@@ -411,7 +414,7 @@ impl Reader<'_> {
             (None, Some("approval")) => Doer::Person { wants: PersonWants::Approval },
             (None, Some("form")) => Doer::Person { wants: PersonWants::Form },
             (None, Some(other)) => {
-                let what = format!("a person cannot be asked for {other:?}");
+                let what = format!("unknown person step {other:?}");
                 self.error(keys.line("person"), what, "write person: approval, or person: form");
                 Doer::Person { wants: PersonWants::Approval }
             }
@@ -444,11 +447,11 @@ impl Reader<'_> {
         };
         for output in found {
             if !is_word(&output.name) || output.name == super::definition::RESULT {
-                let what = format!("{:?} cannot be the name of an output of step {id:?}", output.name);
-                self.error(line, what, "use letters, digits, - and _; every step has the output result already");
+                let what = format!("{:?} is not a valid output name in step {id:?}", output.name);
+                self.error(line, what, "use letters, digits, - and _; every step already has the output result");
             } else if outputs.iter().any(|known| known.name == output.name) {
                 let what = format!("step {id:?} declares the output {:?} twice", output.name);
-                self.error(line, what, "take one of them out");
+                self.error(line, what, "remove one of them");
             } else {
                 outputs.push(output);
             }
@@ -466,7 +469,7 @@ impl Reader<'_> {
                     Some("list") => OutputKind::List,
                     Some("yes or no" | "yes_no" | "bool" | "boolean") => OutputKind::YesNo,
                     Some(other) => {
-                        let what = format!("an output of step {id:?} cannot be of the kind {other:?}");
+                        let what = format!("unknown kind {other:?} for an output of step {id:?}");
                         self.error(line, what, "write kind: text, kind: list or kind: yes or no");
                         OutputKind::Text
                     }
@@ -494,7 +497,7 @@ impl Reader<'_> {
         match Condition::parse(&given) {
             Ok(condition) => Some(condition),
             Err(why) => {
-                let what = format!("{key}: of step {id:?} cannot be understood: {why}");
+                let what = format!("invalid {key}: in step {id:?}: {why}");
                 self.error(keys.line(key), what, "write it as \"{review.approved}\" or \"{count.words} > 200\"");
                 None
             }
@@ -513,8 +516,8 @@ impl Reader<'_> {
             }
             Ok(at_most) if is_one => return Some(ForEach { list, at_most }),
             Ok(_) => {
-                let what = format!("for_each: of step {id:?} names no list");
-                self.error(line, what, "name one output of a step: \"{plan.topics}\"");
+                let what = format!("for_each: of step {id:?} has no list");
+                self.error(line, what, "use an output of a step: \"{plan.topics}\"");
             }
         }
         None
@@ -528,7 +531,7 @@ impl Reader<'_> {
         let at_most = match at_most {
             Ok(Some(at_most)) => at_most,
             Ok(None) => {
-                self.error(line, format!("repeat_until: of step {id:?} does not say how often at most"), remedy);
+                self.error(line, format!("repeat_until: of step {id:?} has no limit"), remedy);
                 return None;
             }
             Err(why) => {
@@ -539,7 +542,7 @@ impl Reader<'_> {
         match Condition::parse(until) {
             Ok(until) => Some(Repeat { until, at_most }),
             Err(why) => {
-                self.error(line, format!("repeat_until: of step {id:?} cannot be understood: {why}"), remedy);
+                self.error(line, format!("invalid repeat_until: in step {id:?}: {why}"), remedy);
                 None
             }
         }
@@ -549,7 +552,7 @@ impl Reader<'_> {
         let value = keys.value(key)?;
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| *number <= most);
         if number.is_none() {
-            let what = format!("{key}: of step {id:?} is no number from 0 to {most}");
+            let what = format!("{key}: of step {id:?} is not a number from 0 to {most}");
             self.error(keys.line(key), what, format!("write a number, such as {key}: 2"));
         }
         number
@@ -561,7 +564,7 @@ fn bounded(given: &str) -> (&str, Result<Option<u32>, String>) {
     let Some(at) = given.rfind("at most") else { return (given, Ok(None)) };
     let number = given[at + "at most".len()..].trim();
     let most = number.parse::<u32>().ok().filter(|most| (1..=ROUNDS_AT_MOST).contains(most));
-    let most = most.map(Some).ok_or_else(|| format!("{number:?} is no number from 1 to {ROUNDS_AT_MOST}"));
+    let most = most.map(Some).ok_or_else(|| format!("{number:?} is not a number from 1 to {ROUNDS_AT_MOST}"));
     (given[..at].trim(), most)
 }
 
@@ -571,7 +574,7 @@ fn trigger(word: &str) -> Result<Trigger, String> {
     if let Some(time) = lower.strip_prefix("every ") {
         let time = humantime::parse_duration(time.trim()).map_err(|error| format!("{time:?}: {error}"))?;
         return match time.as_secs() {
-            0 => Err("it would begin without end; a second is the least".to_owned()),
+            0 => Err("it would run all the time; the minimum is one second".to_owned()),
             secs => Ok(Trigger::Every { secs }),
         };
     }

@@ -104,25 +104,29 @@ steps:
 fn every_mistake_is_told_with_its_line_and_what_to_do() {
     for (text, line, part) in [
         ("  - agent: a\n    prompt: x\n", 3, "step 1 has no id"),
-        ("  - id: a\n    prompt: x\n", 3, "says nobody who does it"),
-        ("  - id: a\n    agent: x\n    person: form\n    prompt: y\n", 3, "by more than one"),
+        ("  - id: a\n    prompt: x\n", 3, "does not say who does it"),
+        (
+            "  - id: a\n    agent: x\n    person: form\n    prompt: y\n",
+            3,
+            "more than one of agent, person and workflow",
+        ),
         ("  - id: a\n    agent: x\n", 3, "has no prompt"),
         (
             "  - { id: a, agent: x, prompt: y }\n  - { id: a, agent: x, prompt: z }\n",
             4,
-            "belongs to two steps (line 3)",
+            "two steps have the id \"a\" (line 3)",
         ),
-        ("  - id: a\n    agent: x\n    prompt: y\n    when: \"{b.c\"\n", 6, "cannot be understood"),
-        ("  - id: a\n    agent: x\n    prompt: y\n    repeat_until: \"{a.b}\"\n", 6, "how often at most"),
-        ("  - id: a\n    agent: x\n    prompt: y\n    repeat_until: \"{a.b} at most 0\"\n", 6, "no number from 1"),
-        ("  - id: a\n    agent: x\n    prompt: y\n    for_each: topics\n", 6, "names no list"),
-        ("  - id: a\n    agent: x\n    prompt: y\n    retry: many\n", 6, "no number from 0 to 100"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    when: \"{b.c\"\n", 6, "invalid when:"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    repeat_until: \"{a.b}\"\n", 6, "has no limit"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    repeat_until: \"{a.b} at most 0\"\n", 6, "not a number from 1"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    for_each: topics\n", 6, "has no list"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    retry: many\n", 6, "not a number from 0 to 100"),
         ("  - id: a\n    agent: x\n    prompt: y\n    promt: z\n", 6, "did you mean \"prompt\"?"),
-        ("  - id: a\n    person: dance\n    prompt: y\n", 4, "cannot be asked for"),
-        ("  - id: a b\n    agent: x\n    prompt: y\n", 3, "cannot be the id"),
+        ("  - id: a\n    person: dance\n    prompt: y\n", 4, "unknown person step"),
+        ("  - id: a b\n    agent: x\n    prompt: y\n", 3, "is not a valid step id"),
         ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [b, b]\n", 6, "twice"),
-        ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [result]\n", 6, "cannot be the name of an output"),
-        ("  - just words\n", 3, "is not a list of keys"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [result]\n", 6, "is not a valid output name"),
+        ("  - just words\n", 3, "is not a mapping of keys"),
     ] {
         let told = told(text);
         let place = format!("workflows/a.md:{line}: ");
@@ -136,7 +140,7 @@ fn a_variable_that_is_not_declared_is_told_where_any_is() {
     let file = read("workflows/a.md", text);
     let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
     assert!(told[1].contains(":6: step \"a\" uses {topc}, which is not declared (did you mean {topic}?"), "{told:?}");
-    assert!(told[0].contains(":2: the variable \"topic\" is declared and never used"), "{told:?}");
+    assert!(told[0].contains(":2: the variable \"topic\" is declared but never used"), "{told:?}");
     assert!(!file.is_usable());
 }
 
@@ -147,9 +151,9 @@ fn files_that_are_no_workflows_say_why() {
         ("---\nsteps: []\n", "never ends"),
         ("---\nsteps: [\n---\n", "not valid YAML"),
         ("---\nname: x\n---\n", "has no steps"),
-        ("---\n- a\n---\n", "not a list of keys"),
-        ("---\ntrigger: sometimes\nsteps: [{ id: a, agent: b, prompt: c }]\n---\n", "trigger cannot be understood"),
-        ("---\ntrigger: every 0s\nsteps: [{ id: a, agent: b, prompt: c }]\n---\n", "without end"),
+        ("---\n- a\n---\n", "not a mapping of keys"),
+        ("---\ntrigger: sometimes\nsteps: [{ id: a, agent: b, prompt: c }]\n---\n", "invalid trigger"),
+        ("---\ntrigger: every 0s\nsteps: [{ id: a, agent: b, prompt: c }]\n---\n", "all the time"),
     ] {
         let problems = read("workflows/a.md", text).problems;
         assert!(problems.iter().any(|problem| problem.what.contains(part)), "{text}: {problems:?}");

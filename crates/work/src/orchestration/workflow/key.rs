@@ -55,7 +55,7 @@ impl TryFrom<String> for RunKey {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("{text:?} is no run of a workflow, such as wf-7-3kq9x2mf"))
+        Self::parse(&text).ok_or_else(|| format!("{text:?} is not a workflow run such as wf-7-3kq9x2mf"))
     }
 }
 

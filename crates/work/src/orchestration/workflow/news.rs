@@ -33,7 +33,7 @@ impl Run {
         value: Value,
         limits: &Limits,
     ) -> Result<String, String> {
-        let at = self.at_work(activation).ok_or("this work is no step of a workflow that goes on")?;
+        let at = self.at_work(activation).ok_or("this work is not a step of a running workflow")?;
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
         let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-'], "_");
@@ -42,7 +42,7 @@ impl Run {
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };
         let value = fitted(output.kind, value, limits.output_chars).map_err(|why| format!("{} {why}", output.name))?;
-        let part = self.part_mut(at).ok_or("this work is no step of a workflow that goes on")?;
+        let part = self.part_mut(at).ok_or("this work is not a step of a running workflow")?;
         part.given.insert(output.name.clone(), value);
         let given = &part.given;
         let left: Vec<&str> = step
@@ -173,7 +173,7 @@ impl Run {
         let plan = self.plan.clone();
         let at = plan.places.get(id).copied().filter(|at| self.asked.contains(at));
         let at = at.ok_or_else(|| format!("step {id:?} of {} does not wait for a person", self.key))?;
-        let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is no person's"))?;
+        let question = self.question_of(at).ok_or_else(|| format!("step {id:?} is not for a person"))?;
         let Answered { approved, outputs, words } = question.answered(answer, limits.output_chars)?;
         // A refusal is no failure where the workflow itself asks for it.
         let is_refused =

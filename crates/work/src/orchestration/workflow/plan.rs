@@ -47,7 +47,7 @@ impl Plan {
         if graph.cycle().is_some() {
             return Err("steps wait for each other in a circle".to_owned());
         }
-        let loops = graph::loops(&steps, &graph).map_err(|_| "what is repeated crosses each other".to_owned())?;
+        let loops = graph::loops(&steps, &graph).map_err(|_| "loops overlap".to_owned())?;
         let mut loops_of = vec![Vec::new(); steps.len()];
         for (index, one) in loops.iter().enumerate() {
             for at in &one.body {
@@ -182,7 +182,7 @@ impl Expansion<'_> {
         for step in &workflow.steps {
             if self.steps.len() >= STEPS_AT_MOST {
                 let what = format!("with the workflows in it, {} has more than {STEPS_AT_MOST} steps", self.top.path);
-                return wrong(step, what, "divide it");
+                return wrong(step, what, "split it");
             }
             let own = outer.step(step);
             let Doer::Workflow { workflow: word, with } = &step.doer else {
@@ -190,16 +190,12 @@ impl Expansion<'_> {
                 continue;
             };
             if depth >= DEPTH_AT_MOST {
-                let what = format!("workflows lie more than {DEPTH_AT_MOST} deep within each other");
-                return wrong(step, what, "use fewer within each other");
+                let what = format!("workflows are nested more than {DEPTH_AT_MOST} deep");
+                return wrong(step, what, "nest fewer of them");
             }
             let there = super::check::There { agents: None, workflows: self.workflows };
             let Some(inner) = there.workflow(word).filter(|inner| inner.is_usable()) else {
-                return wrong(
-                    step,
-                    format!("there is no workflow {word:?} that can be used"),
-                    "name a file in workflows/",
-                );
+                return wrong(step, format!("there is no usable workflow {word:?}"), "use a file in workflows/");
             };
             let inner = &inner.workflow;
             let mut given: BTreeMap<String, Template> =

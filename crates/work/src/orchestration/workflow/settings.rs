@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use super::limits::Limits;
 use crate::workspace::{Range, SettingsSection};
 
-/// How much of workflows goes on at once, and how large what their steps give may be.
+/// How much of workflows runs at once, and how large the outputs of steps may be.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkflowSettings {
-    /// Steps of one workflow that agents have at the same time; `kernel.concurrency` bounds all work.
+    /// Steps of one workflow that agents work on at the same time; `kernel.concurrency` limits all work.
     pub max_parallel_steps: u32,
-    /// Entries of a list for each of which a step is done.
+    /// List entries that one step can be repeated for.
     pub for_each_at_most: u32,
     /// Characters of one output of a step.
     pub output_chars_at_most: usize,
-    /// Workflows that go on at the same time.
+    /// Workflows that run at the same time.
     pub runs_at_most: u32,
-    /// How often one workflow begins by itself in an hour of simulated time.
+    /// How many times one workflow can be triggered per hour of simulated time.
     pub triggered_per_hour: u32,
-    /// Workflows that are over and still known, for whoever shows them.
+    /// Finished workflows that are kept for display.
     pub finished_known: u32,
-    /// How far a workflow is, is written down again so long after the last time; of a long one more seldom.
+    /// The minimum time between saves of a workflow's progress; long ones are saved less often.
     pub state_write_secs: f32,
 }
 

@@ -34,14 +34,14 @@ fn begun(
     let Some(WorkflowFile { workflow, .. }) = there.workflow(word) else {
         return Err((format!("there is no workflow {word:?}"), "see: workshop workflow list".to_owned()));
     };
-    let refused = |why: String| (format!("the workflow {} does not begin: {why}", workflow.name), String::new());
+    let refused = |why: String| (format!("the workflow {} did not start: {why}", workflow.name), String::new());
     if let Err(problem) = can_run(&workflows.problems(&workflow.path)) {
         return Err((refused(problem.what.clone()).0, problem.remedy.clone()));
     }
     let going_on = runs.iter().filter(|run| run.is_going_on()).count();
     if going_on >= room.settings.runs_at_most as usize {
-        let why = format!("{going_on} go on already (workflow.runs_at_most)");
-        return Err((refused(why).0, "wait until one is over, or raise the setting".to_owned()));
+        let why = format!("{going_on} are already running (workflow.runs_at_most)");
+        return Err((refused(why).0, "wait until one ends, or raise the setting".to_owned()));
     }
     for variable in &workflow.variables {
         if let Some(default) = &variable.default {
@@ -50,8 +50,8 @@ fn begun(
     }
     let missing: Vec<&str> = missing(workflow, &variables);
     if !missing.is_empty() {
-        let why = format!("it is not said what {} is", missing.join(" and "));
-        return Err((refused(why).0, format!("say it, as with: --var {}=…", missing[0])));
+        let why = format!("{} has no value", missing.join(" and "));
+        return Err((refused(why).0, format!("set it, for example with: --var {}=…", missing[0])));
     }
     variables.retain(|name, _| workflow.variables.iter().any(|variable| variable.name == *name));
     let plan = Plan::of(workflow, workflows.files()).map_err(|problem| (problem.what.clone(), problem.remedy))?;
@@ -99,14 +99,14 @@ pub(super) fn apply_command(
                 runs.runs.insert(*key, run);
             }
             let Some(run) = runs.runs.get_mut(key) else {
-                return room.warn(format!("no run of a workflow is called {key}"), "see: workshop workflow list");
+                return room.warn(format!("there is no workflow run {key}"), "see: workshop workflow list");
             };
             if run.resume() {
                 (run.result, run.is_written) = (None, false);
                 room.tell(run);
                 runs.written.entry(*key).or_default().is_behind = true;
             } else if !run.is_going_on() {
-                room.warn(format!("{key} is done; nothing is left of it"), "run the workflow again");
+                room.warn(format!("{key} is already done"), "run the workflow again");
             }
         }
         WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_going_on()) {
@@ -114,17 +114,17 @@ pub(super) fn apply_command(
                 run.stop("a person stopped it", now);
                 room.tell(run);
             }
-            None => room.warn(format!("no run of a workflow that goes on is called {key}"), ""),
+            None => room.warn(format!("there is no unfinished workflow run {key}"), ""),
         },
         WorkflowCommand::Edit { path, edit } => change_file(room, workflows, path, edit),
         WorkflowCommand::Answer { run: key, step, answer } => {
             let answered = match runs.runs.get_mut(key) {
                 Some(run) => run.answered(step, answer, now, &limits),
-                None => Err(format!("no run of a workflow is called {key}")),
+                None => Err(format!("there is no workflow run {key}")),
             };
             match answered {
                 Ok(()) => runs.written.entry(*key).or_default().is_behind = true,
-                Err(why) => room.warn(format!("the answer was not taken: {why}"), "see: workshop workflow show RUN"),
+                Err(why) => room.warn(format!("the answer was not accepted: {why}"), "see: workshop workflow show RUN"),
             }
         }
     }
@@ -218,8 +218,8 @@ fn may_begin(room: &mut RunsAccess<'_>, timer: &mut Timer, path: &str, now: u64)
     }
     if !timer.is_told {
         timer.is_told = true;
-        let what = format!("{path} does not begin by itself any more for a while: it did {most} times in an hour");
-        room.warn(what, "see whether it sets itself going, or raise workflow.triggered_per_hour");
+        let what = format!("{path} is paused: it was triggered {most} times in an hour");
+        room.warn(what, "check whether it triggers itself, or raise workflow.triggered_per_hour");
     }
     false
 }

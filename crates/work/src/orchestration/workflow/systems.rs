@@ -134,7 +134,7 @@ fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome
         let Some((at, output)) = run.of_order(order) else { continue };
         let text = match &outcome.result {
             Ok(FileAnswer::Text { content, .. }) => Ok(content.clone()),
-            Ok(_) => Err("is no text".to_owned()),
+            Ok(_) => Err("is not text".to_owned()),
             Err(failure) => Err(format!("cannot be read: {}", failure.what)),
         };
         let output = output.to_owned();
@@ -206,7 +206,7 @@ pub(super) fn answer_calls(
         let run = runs.runs.values_mut().find(|run| run.at_work(order.key.activation).is_some());
         let given = match run {
             Some(run) => run.gave(order.key.activation, name, value, &limits),
-            None => Err("this work is no step of a workflow that goes on".to_owned()),
+            None => Err("this work is not a step of a running workflow".to_owned()),
         };
         let news = match given {
             Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },

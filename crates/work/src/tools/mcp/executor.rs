@@ -96,7 +96,7 @@ enum Due {
 /// server says that this changes nothing.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
     let Some(call) = call_of(order) else {
-        return Due::Answer(ToolNews::Failed { why: "the call cannot be read any more".into() });
+        return Due::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
     };
     if is_first_look && !call.hints.read_only {
         let why = "the workshop was stopped while the server was at it; whether it was done is not known".into();

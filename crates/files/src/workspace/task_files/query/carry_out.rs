@@ -32,7 +32,7 @@ pub enum OrderError {
         error: EditError,
     },
     /// A new task was to stand below one that is not there.
-    #[error("{path}: there is no task {id:?} for the new one to stand below")]
+    #[error("{path}: there is no parent task {id:?}")]
     NoParent {
         /// The file.
         path: String,

@@ -45,7 +45,7 @@ fn single(input: &mut Input<'_>, depth: usize) -> Parsed<Condition> {
     blanks(input)?;
     let at = input.current_token_start();
     if depth >= DEPTH_AT_MOST {
-        return Err(fault(at, format!("more than {DEPTH_AT_MOST} brackets and NOTs within each other")));
+        return Err(fault(at, format!("brackets and NOTs are nested more than {DEPTH_AT_MOST} deep")));
     }
     if has(input, "NOT")? {
         return Ok(Condition::Not(Box::new(single(input, depth + 1)?)));
@@ -54,7 +54,7 @@ fn single(input: &mut Input<'_>, depth: usize) -> Parsed<Condition> {
         let inner = condition(input, depth + 1)?;
         if !has_sign(input, ')')? {
             let here = input.current_token_start();
-            return Err(fault(here, "expected AND, OR or the closing bracket"));
+            return Err(fault(here, "expected AND, OR or a closing bracket"));
         }
         return Ok(inner);
     }
@@ -133,7 +133,7 @@ fn values(input: &mut Input<'_>, column: &Column) -> Parsed<Vec<Literal>> {
             return Ok(values);
         }
         if !has_sign(input, ',')? {
-            return Err(fault(input.current_token_start(), "expected a comma or the closing bracket"));
+            return Err(fault(input.current_token_start(), "expected a comma or a closing bracket"));
         }
     }
 }
@@ -155,11 +155,11 @@ fn checked(column: &Column, literal: Literal, at: usize) -> Parsed<Literal> {
         Column::Stakeholders | Column::Tags => Ok(Literal::Text(text(column, literal))),
         Column::Status => match Status::of_word(literal.text()) {
             Some(status) => Ok(Literal::Text(status.word().to_owned())),
-            None => Err(fault(at, "a status is open, completed or skipped; a key of that name is field.status")),
+            None => Err(fault(at, "a status is open, completed or skipped; for a key of this name, use field.status")),
         },
         Column::Priority => match Priority::of_letter(&literal.text().to_ascii_uppercase()) {
             Some(priority) => Ok(Literal::Text(priority.letter().to_owned())),
-            None => Err(fault(at, "a priority is A, B, C or D; a key of that name is field.priority")),
+            None => Err(fault(at, "a priority is A, B, C or D; for a key of this name, use field.priority")),
         },
         _ => Ok(literal),
     }

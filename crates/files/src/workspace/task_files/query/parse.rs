@@ -112,7 +112,7 @@ fn update(input: &mut Input<'_>) -> Parsed<Update> {
         match assignment {
             Assignment::Change(change) => changes.push(change),
             Assignment::Parent { at, .. } => {
-                let what = "the parent of a task follows from where it stands; move the task in the file";
+                let what = "the parent of a task depends on its place; move the task in the file";
                 return Err(fault(at, what));
             }
         }

@@ -94,7 +94,7 @@ fn what_is_not_understood_says_where() {
         ("SELECT * FROM a WHERE id == 1", 27, "expected a value"),
         ("SELECT * FROM a WHERE id = 'x", 28, "the quote is not closed"),
         ("SELECT * FROM a WHERE id = x OR", 32, "expected the name of a key"),
-        ("SELECT * FROM a WHERE (id = x", 30, "expected AND, OR or the closing bracket"),
+        ("SELECT * FROM a WHERE (id = x", 30, "expected AND, OR or a closing bracket"),
         ("SELECT * FROM a WHERE id = x)", 29, "expected WHERE, ORDER BY"),
         ("SELECT * FROM a WHERE id = x y", 30, "expected WHERE, ORDER BY"),
         ("SELECT * FROM a WHERE id = NULL", 26, "IS NULL"),
@@ -109,7 +109,7 @@ fn what_is_not_understood_says_where() {
         ("UPDATE a SET line = 1", 14, "cannot be set"),
         ("UPDATE a SET parent = x", 14, "move the task"),
         ("UPDATE a SET x = 1, x = 2", 21, "set twice"),
-        ("UPDATE a SET tags = 'a!b'", 21, "cannot be a name"),
+        ("UPDATE a SET tags = 'a!b'", 21, "is not a valid name"),
         ("DELETE a WHERE id = x", 8, "expected FROM"),
         ("INSERT INTO a SET id = x", 18, "a task needs a title"),
         ("SELECT * FROM a;\nDROP", 1, "expected WHERE"),
@@ -119,7 +119,7 @@ fn what_is_not_understood_says_where() {
         assert_eq!(error.column, column, "{error}");
     }
     let deep = format!("SELECT * FROM a WHERE {}id = x", "(NOT ".repeat(10_000));
-    assert!(parse(&deep).expect_err("it is too deep").what.contains("within each other"));
+    assert!(parse(&deep).expect_err("it is too deep").what.contains("are nested more than"));
     let told = parse("SELECT *\nFORM a").expect_err("it is not understood").to_string();
     assert_eq!(told, "expected FROM\n  FORM a\n  ^");
 }

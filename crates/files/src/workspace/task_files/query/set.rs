@@ -54,7 +54,7 @@ fn values(input: &mut Input<'_>) -> Parsed<Vec<Literal>> {
     if has_sign(input, ')')? {
         return Ok(values);
     }
-    Err(fault(input.current_token_start(), "expected a comma or the closing bracket"))
+    Err(fault(input.current_token_start(), "expected a comma or a closing bracket"))
 }
 
 fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize) -> Parsed<Assignment> {
@@ -68,7 +68,7 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
         Column::Status => match Status::of_word(&text) {
             Some(status) => Change::Status(status),
             None => {
-                let what = "a status is open, completed or skipped; a key of that name is field.status";
+                let what = "a status is open, completed or skipped; for a key of this name, use field.status";
                 return Err(fault(value_at, what));
             }
         },
@@ -81,11 +81,11 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
         Column::Tags => Change::Tags(names(&text, '#', value_at)?),
         Column::Parent => return Ok(Assignment::Parent { id: text, at }),
         Column::Depth | Column::Line | Column::File => {
-            return Err(fault(at, format!("{} follows from where a task stands, and cannot be set", column.word())));
+            return Err(fault(at, format!("{} depends on the place of the task, and cannot be set", column.word())));
         }
         Column::DependsOn => Change::Field("depends_on".into(), (!is_null).then_some(Value::Text(text.into()))),
         Column::Field(key) if !is_key(key) => {
-            return Err(fault(at, "a key begins with a letter, and has only letters, digits and _ - ."));
+            return Err(fault(at, "a key starts with a letter, and has only letters, digits and _ - ."));
         }
         Column::Field(key) => Change::Field(key.clone(), value(values, text)),
     };
@@ -107,7 +107,7 @@ fn names(text: &str, sign: char, at: usize) -> Parsed<Vec<String>> {
     let words = text.split([',', ' ']).filter(|word| !word.is_empty());
     let names: Vec<String> = words.map(|word| word.strip_prefix(sign).unwrap_or(word).to_owned()).collect();
     match names.iter().find(|name| !is_name(name)) {
-        Some(name) => Err(fault(at, format!("{name:?} cannot be a name: use letters, digits and _ - . / : + only"))),
+        Some(name) => Err(fault(at, format!("{name:?} is not a valid name: use only letters, digits and _ - . / : +"))),
         None => Ok(names),
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn literal(input: &mut Input<'_>) -> Parsed<Literal> {
         "true" => Ok(Literal::Bool(true)),
         "false" => Ok(Literal::Bool(false)),
         "" => Err(fault(at, "expected a value")),
-        _ if is_keyword(word) => Err(fault(at, format!("expected a value; quote {word} if that is one"))),
+        _ if is_keyword(word) => Err(fault(at, format!("expected a value; put {word} in quotes if it is one"))),
         _ => Ok(match number(word) {
             Some(value) => Literal::Number(value, word.to_owned()),
             None => Literal::Text(word.to_owned()),

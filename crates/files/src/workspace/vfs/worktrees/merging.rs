@@ -75,7 +75,7 @@ fn left_out(
     }
     for file in [before, after].into_iter().flatten() {
         if worktree.text(Some(file))?.is_none() {
-            return Ok(Some("it is no text".to_owned()));
+            return Ok(Some("it is not text".to_owned()));
         }
     }
     Ok(None)
@@ -96,7 +96,7 @@ pub(super) fn merge(
     }
     if changes.hash != hash {
         worktree.tell_again();
-        return Ok(Err(unfit("the copy changed since this was asked; propose its changes again.".to_owned())));
+        return Ok(Err(unfit("the worktree has changed since; propose its changes again.".to_owned())));
     }
     let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
     let mut base = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn merge(
         };
         let merged = merge_files(old.as_deref(), new.as_deref(), now.as_deref());
         let Some(wanted) = merged.map(|text| text.map(std::borrow::Cow::into_owned)) else {
-            crossed.push(format!("'{path}': the same lines were changed in the workspace meanwhile"));
+            crossed.push(format!("'{path}': the same lines were changed in the workspace in the meantime"));
             continue;
         };
         if wanted != now {

@@ -51,8 +51,7 @@ impl Worktrees {
 
     /// Carries out an order in the copy of an agent.
     pub(super) fn carry_out(&mut self, agent: &Id, order: &FileOrder, workspace: &mut Executor) -> FileOutcome {
-        let unusable =
-            |error: WorktreeError| unfit(format!("{agent}'s own copy of the workspace cannot be used: {error}."));
+        let unusable = |error: WorktreeError| unfit(format!("{agent}'s worktree cannot be used: {error}."));
         let (result, worktree) = match self.try_carry_out(agent, order, workspace) {
             Ok((result, changes)) => (result, changes.map(Box::new)),
             Err(error) => (Err(unusable(error)), None),

@@ -27,9 +27,7 @@ pub(super) enum ScanError {
     Git(#[from] GitError),
     #[error("{0}")]
     Disk(String),
-    #[error(
-        "there are more than {FILES_AT_MOST} files to copy; name what is not to be copied in a .gitignore file of the workspace"
-    )]
+    #[error("there are more than {FILES_AT_MOST} files to copy; exclude some with a .gitignore file in the workspace")]
     TooMany,
 }
 
@@ -176,7 +174,7 @@ pub(super) fn put(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Resu
             root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(told)?;
             match root.put_in_place(&path, &beside, now).map_err(told)? {
                 Placing::Placed => Ok(()),
-                Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was changed at this moment"))),
+                Placing::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
             }
         }
     }

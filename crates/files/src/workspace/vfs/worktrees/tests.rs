@@ -254,7 +254,7 @@ fn what_a_command_leaves_is_committed_and_what_gitignore_leaves_out_is_not_copie
     assert_eq!(told, ["picture.png", "src/lib.rs", "src/main.rs"]);
     assert!(office.log("ada")[0].1.starts_with("run `make`"));
     let (crossed, left_out) = office.merge("ada");
-    assert!(crossed.is_empty() && left_out.len() == 1 && left_out[0].contains("no text"), "{left_out:?}");
+    assert!(crossed.is_empty() && left_out.len() == 1 && left_out[0].contains("not text"), "{left_out:?}");
     assert_eq!(office.in_workspace("src/lib.rs").as_deref(), Some("pub fn a() {}\n"));
     assert_eq!(office.in_workspace("src/main.rs"), None);
 }

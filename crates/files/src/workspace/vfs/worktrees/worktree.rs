@@ -95,7 +95,7 @@ impl Worktree {
             worktree.head.clear();
             worktree.take_over(workspace)?;
         } else {
-            let words = "recovered: what was written before the program was stopped";
+            let words = "recovered: changes from before the program was stopped";
             worktree.commit_everything(ROOM_NAME, words)?;
         }
         Ok(worktree)
@@ -106,7 +106,7 @@ impl Worktree {
         if order.activation.is_some() && order.activation == self.activation {
             return Ok(());
         }
-        self.commit_everything(ROOM_NAME, "recovered: what was written by nobody's order")?;
+        self.commit_everything(ROOM_NAME, "recovered: changes of unknown origin")?;
         self.take_over(workspace)?;
         self.activation.clone_from(&order.activation);
         let words = self.activation.as_deref().unwrap_or_default();
@@ -122,8 +122,8 @@ impl Worktree {
         }
         if let Some(path) = written(&order.operation).into_iter().find(|path| layout::matters(path)) {
             let what = format!(
-                "'{path}' belongs to the room itself and is not changed in a copy; only a person, or an agent that works \
-                 in the workspace itself, changes it."
+                "'{path}' belongs to the room and cannot be changed in a worktree; only a person or an agent outside a \
+                    worktree can change it."
             );
             return Ok(Err(FileFailure { what, is_refusal: true }));
         }

@@ -101,9 +101,7 @@ impl Shape {
     fn check(&self) -> Result<(), String> {
         let Self { hidden_size, num_attention_heads, hidden_act, model_type, .. } = self;
         if model_type != "bert" || hidden_act != "gelu" {
-            return Err(format!(
-                "it is a {model_type} with {hidden_act}, not a bert with gelu: name a folder of MiniLM"
-            ));
+            return Err(format!("it is a {model_type} with {hidden_act}, not a bert with gelu: use a MiniLM folder"));
         }
         let is_sound = (1..=4096).contains(hidden_size)
             && (1..=64).contains(num_attention_heads)
@@ -111,7 +109,7 @@ impl Shape {
             && (1..=48).contains(&self.num_hidden_layers)
             && (1..=16_384).contains(&self.intermediate_size)
             && self.max_position_embeddings >= PIECES_AT_MOST;
-        if is_sound { Ok(()) } else { Err("its sizes do not fit together: fetch the model again".to_owned()) }
+        if is_sound { Ok(()) } else { Err("its sizes are inconsistent: download the model again".to_owned()) }
     }
 }
 
@@ -120,7 +118,7 @@ fn read(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), MiniLmError> {
     let wrong = |error| MiniLmError::File { place: place.clone(), error };
     let length = fs::metadata(&place).map_err(wrong)?.len();
     if length > BYTES_AT_MOST {
-        let what = format!("{length} bytes are too many: name a folder of MiniLM");
+        let what = format!("{length} bytes is too large: use a MiniLM folder");
         return Err(MiniLmError::Content { place, what });
     }
     let bytes = fs::read(&place).map_err(wrong)?;

@@ -131,10 +131,10 @@ fn what_is_no_model_is_refused_with_what_to_do() {
     let last = odd.len() - 4;
     odd[last..].copy_from_slice(&f32::NAN.to_le_bytes());
     for (spoiled, told) in [
-        (refused(&write("model.safetensors", cut)), "cut short"),
-        (refused(&write("model.safetensors", endless)), "cut short"),
-        (refused(&write("model.safetensors", odd)), "no number"),
-        (refused(&write("model.safetensors", b"{}".to_vec())), "fetch the model again"),
+        (refused(&write("model.safetensors", cut)), "truncated"),
+        (refused(&write("model.safetensors", endless)), "truncated"),
+        (refused(&write("model.safetensors", odd)), "not a number"),
+        (refused(&write("model.safetensors", b"{}".to_vec())), "download the model again"),
         (refused(&write("vocab.txt", b"the\n".to_vec())), "[CLS]"),
         (refused(&write("config.json", b"{}".to_vec())), "config.json"),
         (refused(&|folder| fs::remove_file(folder.join("config.json")).expect("it is there")), "config.json"),

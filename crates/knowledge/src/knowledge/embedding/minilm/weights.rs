@@ -24,7 +24,7 @@ pub(super) struct Weights<'a> {
 impl<'a> Weights<'a> {
     /// Of the bytes of a file; in words what is wrong with it.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
-        let broken = || "it is cut short, or no such file: fetch the model again".to_owned();
+        let broken = || "it is truncated or not a model file: download the model again".to_owned();
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(broken)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok().filter(|length| *length <= HEAD_AT_MOST);
         let (head, tables) = rest.split_at_checked(length.ok_or_else(broken)?).ok_or_else(broken)?;
@@ -42,12 +42,12 @@ impl<'a> Weights<'a> {
         }
         let [from, to] = entry.data_offsets;
         let bytes = self.tables.get(from..to).filter(|bytes| bytes.len() == 4 * shape.iter().product::<usize>());
-        let bytes = bytes.ok_or_else(|| format!("the table {name} is cut short: fetch the model again"))?;
+        let bytes = bytes.ok_or_else(|| format!("the table {name} is truncated: download the model again"))?;
         let numbers: Vec<f32> =
             bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
         if numbers.iter().all(|number| number.is_finite()) {
             return Ok(numbers);
         }
-        Err(format!("the table {name} has something in it that is no number: fetch the model again"))
+        Err(format!("the table {name} contains a value that is not a number: download the model again"))
     }
 }

@@ -23,7 +23,7 @@ impl WordPieces {
         let numbers: HashMap<String, usize> =
             vocabulary.lines().enumerate().map(|(number, piece)| (piece.trim_end().to_owned(), number)).collect();
         let number = |piece: &str| {
-            let missing = || format!("the piece {piece} is missing: fetch the model again");
+            let missing = || format!("the piece {piece} is missing: download the model again");
             numbers.get(piece).copied().ok_or_else(missing)
         };
         let (begin, end, unknown) = (number("[CLS]")?, number("[SEP]")?, number("[UNK]")?);

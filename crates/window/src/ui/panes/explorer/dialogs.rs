@@ -340,11 +340,11 @@ mod tests {
             ("artifacts/PLAN.md", Some("take for the same")),
             ("artifacts", Some("a folder of this name")),
             ("artifacts/plan.md/more.md", Some("is a file and cannot hold others")),
-            ("", Some("is no path")),
-            ("../out.md", Some("must not go up")),
-            ("/etc/passwd", Some("is not in the workspace")),
+            ("", Some("is not a path")),
+            ("../out.md", Some("must not use '..'")),
+            ("/etc/passwd", Some("is not inside the workspace")),
             ("a/", Some("empty part")),
-            ("a\u{202e}b.md", Some("cannot be seen")),
+            ("a\u{202e}b.md", Some("invisible character")),
             ("con.md", Some("a device")),
             (".workshop/history", Some("keeps that place to itself")),
             ("sessions/mine.md", Some("own records")),
@@ -366,7 +366,7 @@ mod tests {
         let pairs = renaming.pairs().expect("these are paths");
         assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
         assert_eq!(why_not_renamed(&tree, &renaming), None);
-        for (to, why) in [("../x", "must not go up"), ("agents/ada.md", "is a file and cannot hold others")] {
+        for (to, why) in [("../x", "must not use '..'"), ("agents/ada.md", "is a file and cannot hold others")] {
             renaming.to = to.to_owned();
             assert!(why_not_renamed(&tree, &renaming).is_some_and(|said| said.contains(why)), "{to}");
         }

@@ -144,7 +144,7 @@ fn those_who_come_in_together_are_one_tale_and_who_comes_later_is_another() {
     let later = std::iter::once((90, Some("bram-1"), None, came("Bram")));
     let told = tales(lines.chain(later));
     assert_eq!(told.len(), 2, "{told:?}");
-    assert_eq!(told[1], ["Bram came into the room (profile Bram)"]);
+    assert_eq!(told[1], ["Bram joined the room (profile Bram)"]);
 }
 
 #[test]

@@ -115,10 +115,10 @@ fn what_cannot_be_read_is_said_in_words() {
     window.run_steps(3);
     assert!(is_shown(&window, "What version 2 said is not kept any more."));
     let library = &mut window.state_mut().state.texts;
-    library.version_texts.insert((PATH.into(), 2), Err("it is no text".to_owned()));
+    library.version_texts.insert((PATH.into(), 2), Err("it is not text".to_owned()));
     library.files = Some(Err("the folder is closed".to_owned()));
     window.run_steps(3);
-    assert!(is_shown(&window, "it is no text") && is_shown(&window, "the folder is closed"));
+    assert!(is_shown(&window, "it is not text") && is_shown(&window, "the folder is closed"));
     window.state_mut().state.texts.versions.insert(PATH.into(), Err("the history is locked".to_owned()));
     window.run_steps(3);
     assert!(is_shown(&window, "the history is locked"));
