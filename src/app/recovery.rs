@@ -208,7 +208,7 @@ fn cut_off(tick: u64, missing: u64) -> Vec<Problem> {
         return Vec::new();
     }
     let what =
-        format!("what came in after tick {tick} is damaged: the last {} of the room are lost", simulated(missing));
+        format!("the history after tick {tick} is damaged: the last {} of the room are lost", simulated(missing));
     vec![Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")]
 }
 

@@ -269,7 +269,7 @@ fn learned(
     files: &FileService,
     problems: &mut Vec<Problem>,
 ) -> Option<KnowledgeBridge> {
-    let remedy = "agents remember nothing in this run; mend that and open the workspace again";
+    let remedy = "agents remember nothing in this run; fix that and reopen the workspace";
     let counted = count_memories(folder).map_err(|error| error.to_string());
     let counted = match counted {
         Ok((counted, wrong)) => {

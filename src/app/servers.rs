@@ -68,7 +68,7 @@ fn opened(folder: &Path) -> Result<App, Problem> {
     };
     let start = RoomStart { scene: scene.clone(), files, seed: None, provider: None, carried: None };
     let mut app = begin(start, "r-servers".into(), Seq(1))
-        .map_err(|error| Problem::error(scene, error.to_string(), "mend the scene file"))?;
+        .map_err(|error| Problem::error(scene, error.to_string(), "fix the scene file"))?;
     schedule::advance(app.world_mut());
     Ok(app)
 }

@@ -80,6 +80,6 @@ pub(super) fn drop_unknown(
 
 fn change(workspace: &Path, record: &RecordHead, change: impl FnOnce(&str) -> String) {
     if let Err(error) = change_record(workspace, &record.path, change) {
-        tracing::warn!("{} still says that its work goes on: {error}", record.path);
+        tracing::warn!("{} still says that its work is running: {error}", record.path);
     }
 }

@@ -126,7 +126,7 @@ impl Planning<'_> {
         }
         if format.is_none() && !is_yaml {
             let remedy = "drop Markdown files (.md, .mdx) or NAME.agent.yaml, one agent in each";
-            return self.plan.left_out.push(Problem::warning(place(), "it is no agent file", remedy));
+            return self.plan.left_out.push(Problem::warning(place(), "it is not an agent file", remedy));
         }
         let most = if is_yaml { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
         let text = match safe_fs::read_text(&file.path, most as u64) {
@@ -221,7 +221,7 @@ impl Planning<'_> {
         let wanted = match WorkspacePath::new(&what.to) {
             Ok(path) if path.reach() == Reach::Open => path,
             Ok(path) => {
-                let problem = refused(format!("'{path}' is not for imported files"), "choose a folder");
+                let problem = refused(format!("files cannot be imported into '{path}'"), "choose a folder");
                 return self.plan.left_out.push(problem);
             }
             Err(refusal) => return self.plan.left_out.push(refused(refusal.to_string(), "rename it")),
@@ -239,7 +239,7 @@ impl Planning<'_> {
         };
         let Some((to, is_there)) = self.free(wanted.as_str(), &bytes) else { return };
         if self.destination == Destination::Room && to != wanted.as_str() {
-            let what = format!("'{wanted}' is there already, and says something else");
+            let what = format!("'{wanted}' already exists with different content");
             return self.plan.left_out.push(refused(what, "rename the file and drop it again"));
         }
         let name = what.agent.as_ref().map(|agent| agent.profile.name.clone());

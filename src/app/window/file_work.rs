@@ -100,8 +100,8 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Ok(_) => FileJobDone::SceneWritten { stem },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
                     place,
-                    "there is a scene of that name",
-                    "choose another name; the scene that is there stays as it is",
+                    "a scene with that name already exists",
+                    "choose another name; the existing scene was not changed",
                 )),
                 Err(error) => FileJobDone::Failed(Problem::error(
                     place,
@@ -175,7 +175,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
             Ok(there) if there == text => Ok(()),
-            _ => Err(format!("there is another '{path}' by now, which stays.")),
+            _ => Err(format!("another '{path}' exists by now and was kept.")),
         },
         Err(error) => Err(format!("'{path}' cannot be written: {error}.")),
     }

@@ -103,7 +103,7 @@ impl WindowStateFile {
             }
             Err(what) => {
                 memory.is_unusable = true;
-                let remedy = "mend or delete it; it is put aside when something is remembered anew";
+                let remedy = "fix or delete it; it is set aside at the next save";
                 problems.push(Problem::warning(memory.place(), format!("{what}, so nothing is remembered"), remedy));
                 Remembered { look: look_of_person(config_folder), ..Remembered::default() }
             }
@@ -121,8 +121,8 @@ impl WindowStateFile {
         let root = match yaml::parse(&text) {
             Ok(Value::Object(root)) => root,
             Ok(Value::Null) => Map::new(),
-            Ok(_) => return Err("it is no list of keys".to_owned()),
-            Err(error) => return Err(format!("it is not usable as YAML: {}", error.what)),
+            Ok(_) => return Err("it is not a list of keys".to_owned()),
+            Err(error) => return Err(format!("it is not valid YAML: {}", error.what)),
         };
         if let Some(other) = root.get("workspace").and_then(Value::as_str)
             && other != self.workspace
@@ -259,7 +259,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         views: views.take(SCENES_KEPT).collect(),
     };
     if !odd.is_empty() {
-        let what = format!("{} cannot be used and counts as usual", odd.join(", "));
+        let what = format!("{} is invalid; the default is used", odd.join(", "));
         problems.push(Problem::warning(place, what, "correct it, or take it out"));
     }
     remembered

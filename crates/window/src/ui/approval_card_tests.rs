@@ -104,7 +104,7 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
             "Allow for this task",
             "Allow for one hour",
             "Allow until the end of the day",
-            "Allow every command of this pattern",
+            "Allow all commands like this",
             "Allow always",
         ];
         let places = choices.map(|choice| place(&window, choice));
@@ -222,7 +222,7 @@ fn what_is_asked_each_time_offers_nothing_more() {
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);
     assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
-    assert!(window.query_all_by_label_contains("asked about each time").next().is_some());
+    assert!(window.query_all_by_label_contains("always asked").next().is_some());
 }
 
 #[test]

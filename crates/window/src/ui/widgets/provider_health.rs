@@ -14,12 +14,12 @@ use crate::view::theme::Theme;
 pub fn short(fault: &ProviderFault) -> String {
     let what = match fault.kind {
         FailureKind::Unauthorised => "has no valid key",
-        FailureKind::RateLimited => "limits the rate",
+        FailureKind::RateLimited => "is rate-limiting",
         FailureKind::Unavailable => "cannot be reached",
         FailureKind::TimedOut => "does not answer in time",
-        FailureKind::Malformed => "answers with what cannot be used",
-        FailureKind::Rejected => "refuses what it is asked",
-        FailureKind::OverBudget => "is stopped by a cap",
+        FailureKind::Malformed => "sends unusable answers",
+        FailureKind::Rejected => "refuses requests",
+        FailureKind::OverBudget => "is stopped by a limit",
         FailureKind::Cancelled | FailureKind::PutOff => "was not asked to the end",
     };
     format!("{} {what}", fault.provider)

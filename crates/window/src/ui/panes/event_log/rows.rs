@@ -178,7 +178,7 @@ fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f
 /// The way back to the newest rows, once the list is no longer there.
 fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
     let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
-        0 => "To the newest".to_owned(),
+        0 => "Jump to newest".to_owned(),
         new => format!("{} new", thousands(new as u64)),
     };
     let size = vec2(120.0, 28.0);

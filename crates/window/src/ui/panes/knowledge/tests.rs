@@ -108,7 +108,7 @@ fn what_is_forgotten_shared_and_pinned_is_an_edit_of_files_that_can_be_undone() 
 fn where_nothing_is_remembered_it_says_how_that_comes() {
     let mut window = stage(&[]);
     window.run();
-    assert!(window.query_by_label("Nothing is remembered yet").is_some());
+    assert!(window.query_by_label("No memories yet").is_some());
 }
 
 #[test]
