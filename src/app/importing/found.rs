@@ -62,7 +62,7 @@ impl Place {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) => {
-                return self.leave_out(path, format!("it cannot be read: {error}"), "check that you may read it");
+                return self.leave_out(path, format!("it could not be read: {error}"), "check that you can read it");
             }
         };
         let names: BTreeSet<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -82,7 +82,7 @@ impl Place {
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => {
-                return self.leave_out(path, format!("it cannot be read: {error}"), "check that it is there");
+                return self.leave_out(path, format!("it could not be read: {error}"), "check that it exists");
             }
         };
         if metadata.is_symlink() {

@@ -133,7 +133,7 @@ impl Planning<'_> {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => {
                 let remedy = format!("save it as UTF-8 text of at most {} KB", most >> 10);
-                let problem = Problem::warning(place(), format!("it cannot be read: {error}"), remedy);
+                let problem = Problem::warning(place(), format!("it could not be read: {error}"), remedy);
                 return self.plan.left_out.push(problem);
             }
         };
@@ -214,7 +214,7 @@ impl Planning<'_> {
         }
         let is_key = safe_fs::open_ordinary(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
         if is_key {
-            let problem = Problem::warning(place(), "it holds what looks like a key", "take the key out of it first");
+            let problem = Problem::warning(place(), "it holds what looks like a key", "remove the key first");
             return self.plan.left_out.push(problem);
         }
         let refused = |what: String, remedy: &str| Problem::warning(place(), what, remedy);
@@ -233,7 +233,7 @@ impl Planning<'_> {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                let problem = refused(format!("it cannot be read: {error}"), "check that you may read it");
+                let problem = refused(format!("it could not be read: {error}"), "check that you can read it");
                 return self.plan.left_out.push(problem);
             }
         };

@@ -73,7 +73,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
             match export_log(workspace, &run, &file, control) {
                 Ok(count) => {
-                    let what = format!("{count} records of the event log");
+                    let what = format!("{count} event log records");
                     FileJobDone::Exported { file, what, left_out: Vec::new() }
                 }
                 Err(ExportError::Cancelled) => FileJobDone::Cancelled { label },
@@ -106,7 +106,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Err(error) => FileJobDone::Failed(Problem::error(
                     place,
                     format!("it cannot be written: {error}"),
-                    "see that the folder may be written to and that the disk is not full",
+                    "check that the folder is writable and the disk is not full",
                 )),
             }
         }
@@ -127,11 +127,7 @@ fn work_undone(undone: undo::Undone, kept: Vec<undo::NotDone>, is_new: bool) -> 
 
 fn not_undone(agent: &str, why: &str) -> FileJobDone {
     let what = format!("its work could not be undone: {why}");
-    FileJobDone::Failed(Problem::error(
-        agent,
-        what,
-        "see that the folder may be written to and that the disk is not full",
-    ))
+    FileJobDone::Failed(Problem::error(agent, what, "check that the folder is writable and the disk is not full"))
 }
 
 fn has_folder(paths: &[PathBuf]) -> bool {
@@ -190,7 +186,7 @@ fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place
 
 fn not_exported(file: &Path, why: &str) -> FileJobDone {
     let what = format!("the export failed: {why}");
-    let remedy = "see that the folder may be written to and that the disk is not full";
+    let remedy = "check that the folder is writable and the disk is not full";
     FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
 }
 

@@ -23,7 +23,7 @@ pub enum WindowError {
     #[error("no graphics driver was found")]
     Graphics,
     /// The graphics driver gave up while the window was open.
-    #[error("the graphics driver gave up: {0}; the room was saved")]
+    #[error("the graphics driver failed: {0}; the room was saved")]
     Driver(String),
 }
 
@@ -176,10 +176,7 @@ mod tests {
         room.run_ticks(30);
         let ended = guarded(|gave_up| driver_gives_up(room, gave_up));
         let error = ended.expect_err("the program fails");
-        assert_eq!(
-            error.to_string(),
-            "the graphics driver gave up: DeviceLost reset by the kernel; the room was saved"
-        );
+        assert_eq!(error.to_string(), "the graphics driver failed: DeviceLost reset by the kernel; the room was saved");
         assert!(error.remedy().contains("continues where it stopped"));
         let mut again = OpenRoom::open(options).expect("it opens again");
         let tick = again.world().expect("it is open").resource::<crate::schedule::SimClock>().tick();

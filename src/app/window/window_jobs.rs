@@ -149,7 +149,7 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
             Ok(()) => None,
             Err(error) => {
                 let what = format!("unsaved changes cannot be kept: {error}");
-                let remedy = "save it, or see that the folder may be written to";
+                let remedy = "save the file, or check that the folder is writable";
                 Some(WindowJobDone::NotRemembered(Problem::warning(file.display().to_string(), what, remedy)))
             }
         },

@@ -437,7 +437,7 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
             let log = Recent { book, ..Recent::default() };
             panes.shown_run = Some((run, std::sync::Arc::new(log)));
         }
-        Some((run, Err(why))) => state.tell(format!("The run {run} cannot be read: {why}"), false),
+        Some((run, Err(why))) => state.tell(format!("The run {run} could not be loaded: {why}"), false),
         None => {}
     }
 }

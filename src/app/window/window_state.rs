@@ -138,7 +138,7 @@ impl WindowStateFile {
     pub fn write(&mut self, remembered: &Remembered) -> Result<(), Problem> {
         let failed = |place: String, error: std::io::Error| {
             let what = format!("the window cannot remember how it was left: {error}");
-            Problem::warning(place, what, "see that the folder may be written to and that the disk is not full")
+            Problem::warning(place, what, "check that the folder is writable and the disk is not full")
         };
         if self.is_unusable {
             let aside = self.path.with_extension("yaml.unusable");
@@ -180,7 +180,7 @@ pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
 
 /// The text of a small file; none where there is none.
 fn read_small(path: &Path) -> Result<Option<String>, String> {
-    read_text(path, MAX_BYTES).map_err(|error| format!("it cannot be read: {error}"))
+    read_text(path, MAX_BYTES).map_err(|error| format!("it could not be read: {error}"))
 }
 
 /// The look that the person chose last, in whatever workspace; the usual one where that cannot be told.
@@ -260,7 +260,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
     };
     if !odd.is_empty() {
         let what = format!("{} is invalid; the default is used", odd.join(", "));
-        problems.push(Problem::warning(place, what, "correct it, or take it out"));
+        problems.push(Problem::warning(place, what, "correct or remove it"));
     }
     remembered
 }

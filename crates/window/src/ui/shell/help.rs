@@ -12,7 +12,7 @@ use crate::view::theme::{DIALOG, TYPE, Theme};
 /// What the hands do that no key does.
 const GESTURES: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
-    ("Wheel or pinch", "Zoom at the pointer"),
+    ("Scroll or pinch", "Zoom at the pointer"),
     ("Drag from the shelf", "Add it to the room"),
     ("Drop with Alt or Ctrl", "Place it exactly there"),
     ("Drop a file or folder", "Add agents or open a scene"),

@@ -112,7 +112,7 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
         setting.as_ref().map_or_else(|| "A limit was reached".to_owned(), |name| format!("Limit {name} was reached"));
     let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, "Dismiss limit", |ui| {
         ui.add(egui::Label::new(widgets::soft("No model is called until it is raised.", cx.theme)).wrap());
-        if ui.button("Change the limit").clicked() {
+        if ui.button("Change limit").clicked() {
             let setting = setting.clone().unwrap_or_else(|| "budget.cost_per_run_usd".to_owned());
             commands.push(WindowCommand::ShowSettings(Some(setting)).into());
         }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_is_put_aside_comes_back_only_after_it_was_mended() {
         let mut window = notices(vec![broken()]);
-        click(&mut window, "Put aside agents/ada.md, line 4");
+        click(&mut window, "Dismiss agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());
         window.state_mut().room.problems = Arc::default();
         window.run_steps(2);
@@ -256,7 +256,7 @@ mod tests {
         assert!(window.query_by_label("agents/ada.md, line 2").is_none());
         click(&mut window, "Show all of agents/ada.md");
         assert!(window.state().state.front.is_open(FrontPanel::Notices));
-        click(&mut window, "Put aside agents/ada.md, line 1");
+        click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
     }
@@ -285,7 +285,7 @@ mod tests {
         window.state_mut().room.cap_name = Some("cost_per_run_usd".into());
         window.run_steps(3);
         assert!(window.query_by_label("Limit budget.cost_per_run_usd was reached").is_some());
-        click(&mut window, "Change the limit");
+        click(&mut window, "Change limit");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
         assert_eq!(window.state().panes.settings.leads_to(), Some("budget.cost_per_run_usd"));
     }

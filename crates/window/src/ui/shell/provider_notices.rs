@@ -48,7 +48,7 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comman
                 many => format!("{many} agents here use it and cannot think until it works."),
             };
             ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
-            if ui.button("Change the provider").clicked() {
+            if ui.button("Change provider").clicked() {
                 commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
             }
         });

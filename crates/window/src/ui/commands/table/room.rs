@@ -32,11 +32,11 @@ fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn somebody_busy(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("Nobody is busy") }
+    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("No one is busy") }
 }
 
 fn somebody_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("Nobody needs you") }
+    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("No one needs you") }
 }
 
 fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {

@@ -151,8 +151,8 @@ fn a_channel_is_put_on_a_new_board_or_on_one_that_is_there() {
         crate::view::model::ContentView::Text(String::new()),
     ));
     window.run();
-    click(&mut window, "Put findings on a new board");
-    click(&mut window, "Put findings on a board");
+    click(&mut window, "Show findings on a new board");
+    click(&mut window, "Show findings on a board");
     click(&mut window, "wall");
     let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), assigned] =
         &window.state().commands[..]

@@ -133,7 +133,7 @@ fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
     }
     let unread = unread(room, &agent.id);
     if unread > 0 {
-        lines.push(("Inbox", words::count(unread, "unread letter", "unread letters")));
+        lines.push(("Inbox", words::count(unread, "unread mail", "unread mail")));
     }
     Facts { title: agent.name.to_string(), lines }
 }
@@ -266,7 +266,7 @@ mod tests {
             ("", "Idle"),
             ("Why", "Nothing calls"),
             ("Next", "Read House rules (high), and 1 more"),
-            ("Inbox", "1 unread letter"),
+            ("Inbox", "1 unread mail"),
         ];
         assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
         room.agents[1].state = State::Conversing;

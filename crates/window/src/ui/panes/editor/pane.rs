@@ -72,7 +72,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         Mode::Compare => {
             history::look_ui(ui, &mut file.history.look, theme);
             let theirs = file.tab.file().map_or("", |text| &text.text);
-            let name = format!("what somebody else left in {path}");
+            let name = format!("other version of {path}");
             diff_ui(ui, &name, theirs, &file.tab.as_file(), file.history.look, theme);
         }
         Mode::History => past_ui(ui, path, file, cx, commands),

@@ -67,7 +67,7 @@ pub fn nothing_before(end: End) -> String {
     match end {
         End::Beginning => "No causes in the log.".to_owned(),
         End::Missing(seq) => format!("Record {seq}, which is not available."),
-        End::Circle(seq) => format!("Record {seq} once more: this record's causes lead in a circle."),
+        End::Circle(seq) => format!("Record {seq} again: these causes form a loop."),
         End::More(seq) => format!("Record {seq} and what came before it."),
     }
 }

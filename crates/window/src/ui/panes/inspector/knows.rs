@@ -32,7 +32,7 @@ pub(super) fn knows_ui(
     let known = cx.ui.known_memories();
     let (own, shared) = known.counts_of(&agent.id);
     fact(ui, "Its own", &words::count(own, "memory", "memories"), cx.theme);
-    fact(ui, "Shared", &format!("{}, which everybody knows", words::count(shared, "memory", "memories")), cx.theme);
+    fact(ui, "Shared", &format!("{}, known to everyone", words::count(shared, "memory", "memories")), cx.theme);
     let all = ui.button("Open Knowledge");
     all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open the Knowledge pane"));
     if all.clicked() {

@@ -117,7 +117,7 @@ pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let whose = match &row.owner {
         Owner::Agent(agent) => format!("only {}", cx.room.called(agent)),
         Owner::Shared if &*memory.agent == "user" => "everybody".to_owned(),
-        Owner::Shared => format!("everybody, from {}", cx.room.called(&memory.agent)),
+        Owner::Shared => format!("everyone, from {}", cx.room.called(&memory.agent)),
     };
     let day = memory.dated().map(|secs| stamp(secs).replace('T', " "));
     let pinned = memory.pinned.then(|| "pinned".to_owned());

@@ -75,7 +75,7 @@ fn every_memory_is_shown_with_whose_it_is_and_what_contradicts_it() {
     for text in [
         "Port 8080 is taken.",
         "Procedure · only Ada · 2026-11-20 10:00:00",
-        "Fact · everybody, from Ada",
+        "Fact · everyone, from Ada",
         "Contradicts: Port 8080 is free.",
         "Contradicts: Port 8080 is taken.",
     ] {

@@ -216,7 +216,7 @@ fn letter(
     widgets::field(ui, subject, "Subject", "Subject");
     let subject = subject.trim().to_owned();
     let written = own.drafts.entry(text_name.clone()).or_default();
-    widgets::area(ui, written, "Letter", "Your letter", 5);
+    widgets::area(ui, written, "Letter", "Your message", 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
     if ui.horizontal(|ui| widgets::primary(ui, full, "Send", theme)).inner.clicked() {

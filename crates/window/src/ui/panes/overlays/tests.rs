@@ -105,7 +105,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));
     click(&mut window, "Merge");
-    assert!(window.query_by_label("Both changed the same lines: 0 of 1 settled.").is_some());
+    assert!(window.query_by_label("Both changed the same lines: 0 of 1 resolved.").is_some());
     click(&mut window, "Save");
     assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
     click(&mut window, "Both at place 1");
