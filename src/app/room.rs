@@ -227,7 +227,7 @@ impl Room {
         let mut sessions = kernel::sessions_at_rest(world);
         sessions.extend(orchestration::workflow::runs_at_rest(world));
         if !hand_over(world, sessions) {
-            tracing::error!("some sessions could not be saved while the room was closed");
+            tracing::error!("some sessions could not be written while the room was closed");
         }
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
         // is not in its file yet is told below, once it is known what became of it.

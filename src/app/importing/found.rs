@@ -96,11 +96,11 @@ impl Place {
         } else if !metadata.is_file() {
             self.leave_out(path, "it is not a file", "import files and folders");
         } else if metadata.len() > BYTES_AT_MOST {
-            self.leave_out(path, format!("it has {} MB", metadata.len() >> 20), "copy it by hand");
+            self.leave_out(path, format!("it is {} MB", metadata.len() >> 20), "copy it by hand");
         } else if self.files.len() >= FILES_AT_MOST {
             // One of them says it for all.
             if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {
-                let what = format!("there are more than {FILES_AT_MOST} files; the rest is left out");
+                let what = format!("there are more than {FILES_AT_MOST} files; the rest were left out");
                 self.left_out.push(Problem::warning("files", what, "import one of the folders separately"));
             }
         } else {

@@ -166,7 +166,7 @@ impl NewFiles for PathBuf {
     }
 
     fn take_back(&self, file: &NewFile) -> Result<(), String> {
-        Err(format!("'{}' stays: without its version it could not be put back.", file.path))
+        Err(format!("'{}' was kept: without a version it could not be restored.", file.path))
     }
 }
 

@@ -144,7 +144,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     for (done, file) in made.iter().enumerate() {
         control.set_done(done, made.len());
         let reversed = if control.is_cancelled() {
-            Err(format!("'{}' stays as it is: it was cancelled.", file.path))
+            Err(format!("'{}' was not changed: it was cancelled.", file.path))
         } else {
             one(file)
         };
@@ -156,7 +156,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
 /// Takes a file away that came in, as long as it can be put back.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
-        return Err(format!("'{}' stays: it has no version from which it could be put back.", file.path));
+        return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));
     }
     files.take_back(file)
 }

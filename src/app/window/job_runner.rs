@@ -40,7 +40,7 @@ impl JobRunner {
     pub(super) fn start(&mut self, job: Job, state: &mut UiState) {
         if self.runner.is_none() {
             let started = BackgroundJobs::start_several("window jobs", THREADS, JOBS_AT_MOST, run);
-            self.runner = started.inspect_err(|error| tracing::warn!("nothing slow can be done: {error}")).ok();
+            self.runner = started.inspect_err(|error| tracing::warn!("background jobs cannot run: {error}")).ok();
         }
         let (name, pane, control) = (job.name.clone(), job.pane, job.control.clone());
         if !self.runner.as_ref().is_some_and(|runner| runner.push(job)) {

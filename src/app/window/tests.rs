@@ -471,7 +471,7 @@ fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
     house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
     let told = &house.state.notices.outcomes().last().expect("it is told").text;
-    assert!(told.contains("could not be done") && told.contains("no pin"), "{told}");
+    assert!(told.contains("failed") && told.contains("no pin"), "{told}");
 }
 
 #[test]

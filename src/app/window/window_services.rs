@@ -297,7 +297,7 @@ impl WindowServices {
     fn jobs(&mut self) -> Option<&mut WindowJobs> {
         if self.jobs.is_none() {
             let started = window_jobs::start(self.file.clone());
-            self.jobs = started.inspect_err(|error| tracing::warn!("no job can be done for the window: {error}")).ok();
+            self.jobs = started.inspect_err(|error| tracing::warn!("background jobs cannot run: {error}")).ok();
         }
         self.jobs.as_mut()
     }

@@ -137,7 +137,7 @@ impl WindowStateFile {
     /// a person's comments. May take as long as the disk does.
     pub fn write(&mut self, remembered: &Remembered) -> Result<(), Problem> {
         let failed = |place: String, error: std::io::Error| {
-            let what = format!("the window cannot remember how it was left: {error}");
+            let what = format!("the window state cannot be saved: {error}");
             Problem::warning(place, what, "check that the folder is writable and the disk is not full")
         };
         if self.is_unusable {

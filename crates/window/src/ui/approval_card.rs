@@ -341,10 +341,10 @@ fn answers_ui(
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
         let word = egui::TextEdit::singleline(&mut memory.word)
-            .hint_text(format!("A word to {called}"))
+            .hint_text(format!("Message {called}"))
             .margin(Margin::symmetric(8, 5));
         let word = ui.add_sized(field, word);
-        name(&word, format!("A word to {called}"));
+        name(&word, format!("Message {called}"));
         let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
         let word = if question.approval.of_server.is_some() { "Answer" } else { "Allow" };
         let allow = sized(ui, &mut |ui| primary(ui, !rests && misfit.is_none(), word, theme));

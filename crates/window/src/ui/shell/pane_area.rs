@@ -112,7 +112,7 @@ impl<'a> Panes<'a> {
                     Some(pane) => pane.show(ui, &cx),
                     None => {
                         let how = "This version does not have this pane. Close the tab.";
-                        widgets::empty(ui, Icon::Warning, &format!("There is no pane {word}"), how, theme);
+                        widgets::empty(ui, Icon::Warning, &format!("Unknown pane: {word}"), how, theme);
                         Vec::new()
                     }
                 },

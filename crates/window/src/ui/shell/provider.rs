@@ -153,7 +153,7 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
         widgets::name(&field, format!("Key for {name}"));
         let is_there = !draft.trim().is_empty();
-        let about = "Written into keys.env in your config folder, never into the workspace";
+        let about = "Saved to keys.env in your config folder, never in the workspace";
         let keep = ui.add_enabled(is_there, egui::Button::new("Save key")).on_hover_text(about);
         if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
             commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));

@@ -20,7 +20,7 @@ pub fn short(fault: &ProviderFault) -> String {
         FailureKind::Malformed => "sends unusable answers",
         FailureKind::Rejected => "refuses requests",
         FailureKind::OverBudget => "is stopped by a limit",
-        FailureKind::Cancelled | FailureKind::PutOff => "was not asked to the end",
+        FailureKind::Cancelled | FailureKind::PutOff => "was interrupted",
     };
     format!("{} {what}", fault.provider)
 }

@@ -197,21 +197,21 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     })
     .menus(&[(Menu::Files, "New file…"), (Menu::Folder, "New file here…"), (Menu::FilesGround, "New file…")])
     .undone(Undone::ByUndo),
-    of("files.import", "Import files into the folder", import_here)
+    of("files.import", "Import files into folder", import_here)
         .menus(&[(Menu::Folder, "Import files here…"), (Menu::FilesGround, "Import files or a folder…")])
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.rename", "Rename the file", rename)
+    of("files.rename", "Rename file", rename)
         .keys(KeyContext::Files, &[plain(Key::F2)])
         .menus(&[(Menu::Files, "Rename…"), (Menu::Folder, "Rename folder…")])
         .only(can_be_renamed)
         .undone(Undone::ByUndo),
-    of("files.duplicate", "Duplicate the file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
+    of("files.duplicate", "Duplicate file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[ctrl(Key::D)])
         .menus(&[(Menu::Files, "Duplicate")])
         .only(can_be_duplicated)
         .undone(Undone::ByUndo),
-    of("files.copy_path", "Copy the path of the file", |cx| {
+    of("files.copy_path", "Copy file path", |cx| {
         let files = cx.files;
         let paths = if files.row == FilesRow::File { files.paths.clone() } else { vec![files.path.clone()] };
         ask(FilesCommand::CopyPaths(paths))
@@ -228,7 +228,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("files.unfold_all", "Expand all folders", |_| ask(FilesCommand::FoldAll(false)))
         .menus(&[(Menu::FilesGround, "Expand all folders")]),
     of_pane("files.select_all", "Select every file", KeyContext::Files, &[ctrl(Key::A)]),
-    of_pane("files.menu", "Menu of the file", KeyContext::Files, &[shift(Key::F10)]),
+    of_pane("files.menu", "File menu", KeyContext::Files, &[shift(Key::F10)]),
     of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::CannotBe),
     of_pane("editor.find", "Find", KeyContext::Editor, &[ctrl(Key::F)]),
     of_pane("editor.replace", "Find and replace", KeyContext::Editor, &[ctrl(Key::H)]),

@@ -159,7 +159,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     .menus(&[(Menu::Agent, "Resume")])
     .only(paused_agent)
     .undone(Undone::ByItsOpposite),
-    of("agent.undo_work", "Undo the agent's work", |cx| {
+    of("agent.undo_work", "Undo agent's work", |cx| {
         agents(cx).take(1).map(|agent| Command::LookBack { agent: agent.id.clone(), since_ms: None }).collect()
     })
     .menus(&[(Menu::Agent, "Undo its work…")])
@@ -224,7 +224,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("edit.undo", "Undo", |_| vec![Command::Undo])
         .keys(KeyContext::NotWriting, &[ctrl(Key::Z)])
         .undone(Undone::ByItsOpposite),
-    of("room.menu", "Menu of what is selected", |_| window(WindowCommand::OpenMenu))
+    of("room.menu", "Selection menu", |_| window(WindowCommand::OpenMenu))
         .keys(KeyContext::Room, &[shift(Key::F10)])
         .not_in_palette(),
     of("room.previous", "Previous item in the room", |_| window(WindowCommand::SelectNext { forward: false }))

@@ -184,7 +184,7 @@ fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPa
     let size = vec2(120.0, 28.0);
     let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, rect.bottom() - size.y - SPACE[1]), size);
     let button = egui::Button::new(egui::RichText::new(text).color(theme.on_accent)).fill(theme.accent);
-    if ui.put(place, button).on_hover_text("Goes to the newest row and follows it").clicked() {
+    if ui.put(place, button).on_hover_text("Jumps to the newest row and follows it").clicked() {
         pane.list.is_held = false;
         ui.request_repaint();
     }

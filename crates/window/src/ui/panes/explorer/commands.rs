@@ -158,7 +158,7 @@ impl Explorer {
     /// in the graph.
     fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let Some(template) = workflow_templates::find(template) else {
-            self.tell(format!("There is no template {template}."), false);
+            self.tell(format!("The template {template} does not exist."), false);
             return Vec::new();
         };
         let path = templates::free_path(&template.path(), |path| self.tree.there(path).is_some());

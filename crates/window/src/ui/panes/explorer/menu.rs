@@ -174,7 +174,7 @@ impl Explorer {
             if field.has_focus() && goes_down {
                 self.wants_tree = true;
             }
-            if has_text && widgets::icon_button(ui, Icon::Cross, "Find nothing in particular", false, theme).clicked() {
+            if has_text && widgets::icon_button(ui, Icon::Cross, "Clear search", false, theme).clicked() {
                 self.filter.clear();
             }
         });

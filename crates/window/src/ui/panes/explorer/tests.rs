@@ -254,9 +254,9 @@ fn files_are_found_by_typing() {
 #[test]
 fn what_is_gone_can_be_had_back() {
     let mut window = explorer();
-    assert!(window.query_by_label("old.md, gone").is_none(), "the bin is folded at first");
+    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
     click(&mut window, "Bin");
-    window.get_by_label("old.md, gone").hover();
+    window.get_by_label("old.md, deleted").hover();
     window.run_steps(60);
     assert!(window.query_by_label_contains("Gone: last written").is_some(), "when it went is told");
     click(&mut window, "Restore old.md");
