@@ -282,7 +282,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
             AllowScope::Until(TimeLimit::HOUR) => ("1 h".to_owned(), "Allow for one hour".to_owned()),
             AllowScope::Until(TimeLimit::DAY) => ("Today".to_owned(), "Allow until the end of the day".to_owned()),
             AllowScope::Until(limit) => (limit.to_string(), format!("Allow until {limit}")),
-            AllowScope::Pattern => ("Pattern".to_owned(), "Allow all commands like this".to_owned()),
+            AllowScope::Pattern => ("Pattern".to_owned(), "Allow commands matching this pattern".to_owned()),
             AllowScope::Always => ("Always".to_owned(), "Allow always".to_owned()),
         })
         .collect();

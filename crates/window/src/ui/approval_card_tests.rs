@@ -104,7 +104,7 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
             "Allow for this task",
             "Allow for one hour",
             "Allow until the end of the day",
-            "Allow all commands like this",
+            "Allow commands matching this pattern",
             "Allow always",
         ];
         let places = choices.map(|choice| place(&window, choice));

@@ -146,7 +146,7 @@ fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bo
 
 fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
     let what = "Everyone returns to their place in the scene file. All memories and conversations of this scene \
-     are deleted. This cannot be undone.";
+     are cleared. This cannot be undone.";
     about(ui, what, theme);
     buttons(ui, |ui, button| {
         button(widgets::danger(ui, "Restart scene", theme), vec![Command::ResetScene]);

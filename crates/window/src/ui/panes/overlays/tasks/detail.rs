@@ -71,7 +71,7 @@ fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, do
         let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| task.title.text.clone());
         let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
         let field = ui.allocate_ui(size, |ui| {
-            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "Description")).inner
+            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "Task title")).inner
         });
         if let Some(title) = written(ui, &field.inner, (name, draft, &task.title.text), own)
             && !title.trim().is_empty()
