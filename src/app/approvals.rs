@@ -129,7 +129,7 @@ pub(super) fn collect_answers(
             let answer = person_answer(answer.allow, answer.because, answer.fields);
             workflows.push(WorkflowCommand::Answer { run: question.run, step: question.step, answer });
         } else {
-            tracing::info!("the answer to {} is not needed any more", answer.id);
+            tracing::info!("the answer to {} is no longer needed", answer.id);
         }
     }
 }

@@ -37,10 +37,10 @@ pub enum OpenError {
         there: String,
     },
     /// Whoever asked for it gave it up.
-    #[error("it was given up")]
+    #[error("it was cancelled")]
     GivenUp,
     /// A saved world cannot be read.
-    #[error("the saved room cannot be read: {0}")]
+    #[error("the saved room could not be read: {0}")]
     Saved(#[from] serde_json::Error),
 }
 
@@ -69,7 +69,7 @@ impl OpenError {
             Self::GivenUp => "open it again",
             Self::Files(_) => "close other programs, then try again",
             Self::FileService(FileServiceError::Files(_)) => {
-                "check that the folder is there and that you may read and write it"
+                "check that the folder exists and that you can read and write it"
             }
             Self::NoSuchScene { .. } => {
                 "name one of those with --scene, or write the starter kit with: workshop init DIR"

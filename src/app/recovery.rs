@@ -179,8 +179,8 @@ fn go_on(reader: &Reader, reopening: Reopening, scene: &str) -> Result<(Option<B
     let mut problems = cut_off(room.tick, room.missing);
     problems.extend(differs_at.map(|tick| {
         let what = format!("played again, the room is not what it was recorded to be from tick {tick} on");
-        let remedy = "look whether agents stand and remember as they should; if this happens again without an update of \
-                      the program, report it";
+        let remedy = "check the agents' positions and memories; if this happens again without a program update, \
+         report it";
         Problem::warning(PLACE, what, remedy)
     }));
     Ok((Some(room), problems))
@@ -208,14 +208,14 @@ fn cut_off(tick: u64, missing: u64) -> Vec<Problem> {
         return Vec::new();
     }
     let what =
-        format!("what came in after tick {tick} is damaged: the last {} of the room are lost", simulated(missing));
-    vec![Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")]
+        format!("the history after tick {tick} is damaged: the last {} of the room are lost", simulated(missing));
+    vec![Problem::error(PLACE, what, "check what agents did last; workspace files are not affected")]
 }
 
 fn not_played(room: &BroughtBack, ticks: u64) -> Problem {
     let why = Unusable::TooFar { ticks };
-    let what = format!("what came in after tick {} is damaged ({why}): the room goes on from that tick", room.tick);
-    Problem::error(PLACE, what, "look at what agents did last; files of the workspace are as they were written")
+    let what = format!("the history after tick {} is damaged ({why}): the room continues from that tick", room.tick);
+    Problem::error(PLACE, what, "check what agents did last; workspace files are not affected")
 }
 
 fn simulated(ticks: u64) -> String {
@@ -224,16 +224,17 @@ fn simulated(ticks: u64) -> String {
 
 fn older_was_used(why: &str, room: &BroughtBack) -> Problem {
     let what = format!(
-        "the newest saved state of the room is damaged ({why}); an older one was used, and the room goes on from tick {}",
+        "the newest saved state of the room is damaged ({why}); an older one was used, and the room continues \
+         from tick {}",
         room.tick
     );
-    let remedy = "look at what agents did last: work that was begun later is not known any more";
+    let remedy = "check what agents did last: work started later is lost";
     Problem::error(PLACE, what, remedy)
 }
 
 fn was_used(room: &BroughtBack) -> Problem {
-    let what = format!("the room was read from the damaged history and goes on from tick {}", room.tick);
-    let remedy = "look at what agents did last; what is missing is in the file that was set aside, if anywhere";
+    let what = format!("the room was restored from the damaged history and continues from tick {}", room.tick);
+    let remedy = "check what agents did last; anything missing may be in the file that was set aside";
     Problem::warning(PLACE, what, remedy)
 }
 

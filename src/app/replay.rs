@@ -22,7 +22,7 @@ pub enum ReplayError {
         newest: String,
     },
     /// What was recorded cannot be understood by this version.
-    #[error("the recorded start of the run cannot be read: {0}")]
+    #[error("the recorded start of the run could not be read: {0}")]
     Start(#[from] serde_json::Error),
 }
 

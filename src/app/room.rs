@@ -227,7 +227,7 @@ impl Room {
         let mut sessions = kernel::sessions_at_rest(world);
         sessions.extend(orchestration::workflow::runs_at_rest(world));
         if !hand_over(world, sessions) {
-            tracing::error!("some sessions could not be written down while the room was closed");
+            tracing::error!("some sessions could not be written while the room was closed");
         }
         // Orders that are taken are finished; what they came to is asked again by the same room when it goes on. What
         // is not in its file yet is told below, once it is known what became of it.
@@ -269,7 +269,7 @@ fn learned(
     files: &FileService,
     problems: &mut Vec<Problem>,
 ) -> Option<KnowledgeBridge> {
-    let remedy = "agents remember nothing in this run; mend that and open the workspace again";
+    let remedy = "agents remember nothing in this run; fix that and reopen the workspace";
     let counted = count_memories(folder).map_err(|error| error.to_string());
     let counted = match counted {
         Ok((counted, wrong)) => {

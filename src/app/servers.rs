@@ -63,12 +63,12 @@ pub fn trial_in(folder: &Path, model: &str) -> Result<Trial, Problem> {
 fn opened(folder: &Path) -> Result<App, Problem> {
     let (files, _) = read_folder(folder);
     let Some(scene) = files.keys().find(|path| path.starts_with("scenes/")).cloned() else {
-        let what = "this workspace has no scene, so nobody knows its agents and settings";
+        let what = "this workspace has no scene, so its agents and settings are unknown";
         return Err(Problem::error(folder.display().to_string(), what, "make one: workshop init --bare ."));
     };
     let start = RoomStart { scene: scene.clone(), files, seed: None, provider: None, carried: None };
     let mut app = begin(start, "r-servers".into(), Seq(1))
-        .map_err(|error| Problem::error(scene, error.to_string(), "mend the scene file"))?;
+        .map_err(|error| Problem::error(scene, error.to_string(), "fix the scene file"))?;
     schedule::advance(app.world_mut());
     Ok(app)
 }

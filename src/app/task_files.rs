@@ -25,7 +25,7 @@ pub enum TaskFilesError {
     #[error(transparent)]
     Path(#[from] PathRefusal),
     /// It is no glob.
-    #[error("{glob:?} is no glob: {error}")]
+    #[error("{glob:?} is not a valid glob: {error}")]
     Glob {
         /// As it was given.
         glob: String,
@@ -33,7 +33,7 @@ pub enum TaskFilesError {
         error: GlobError,
     },
     /// It is another kind of file.
-    #[error("'{0}' is no task file: the name of one ends in {ENDING}")]
+    #[error("'{0}' is not a task file: its name must end in {ENDING}")]
     Kind(String),
     /// The file is not there.
     #[error("there is no file '{0}' in this workspace")]
@@ -48,7 +48,7 @@ pub enum TaskFilesError {
     #[error("'{0}' is not written by queries: only you change it, in an editor")]
     ReadOnly(String),
     /// It is there already.
-    #[error("'{0}' is there already; name a file that is not there yet")]
+    #[error("'{0}' already exists; choose another name")]
     Exists(String),
     /// The disk says no.
     #[error(transparent)]

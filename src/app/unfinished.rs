@@ -69,7 +69,7 @@ pub(super) fn drop_unknown(
         let why = before.why_dropped();
         let what =
             format!("unfinished work is dropped: {} at “{task}” ({}{since}); {why}", head.agent, head.activation);
-        let remedy = format!("give the task again; what was done of it stands in {}", record.path);
+        let remedy = format!("give the task again; what was done is in {}", record.path);
         change(workspace, record, |text| dropped(text, why));
         let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
         world.resource_mut::<Door<WorkDropped>>().push(told);
@@ -80,6 +80,6 @@ pub(super) fn drop_unknown(
 
 fn change(workspace: &Path, record: &RecordHead, change: impl FnOnce(&str) -> String) {
     if let Err(error) = change_record(workspace, &record.path, change) {
-        tracing::warn!("{} still says that its work goes on: {error}", record.path);
+        tracing::warn!("{} still says that its work is running: {error}", record.path);
     }
 }

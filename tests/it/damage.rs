@@ -140,7 +140,7 @@ fn what_of_a_damaged_history_can_be_read_is_used_and_told() {
     let told = all(&problems);
     assert!(told.contains("set aside as workshop.db.broken-1"), "{told}");
     assert!(told.contains("were copied into a new history; the rest is lost"), "{told}");
-    assert!(told.contains("goes on from tick") || told.contains("agents begin as the scene file says"), "{told}");
+    assert!(told.contains("continues from tick") || told.contains("agents begin as the scene file says"), "{told}");
     assert!(folder.path().join(".workshop/workshop.db.broken-1").exists());
     let first = room.app.world().resource::<agent_workshop::log::EventLog>().next_seq().0;
     assert!(first > 100, "numbers go on above those of the damaged history: {first}");

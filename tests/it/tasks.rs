@@ -259,7 +259,7 @@ fn results_go_to_a_new_file_and_through_pipes() {
         "## TODO\n\n- [ ] B @human \"Write: the card\"\n  id: t2\n  depends_on: t1\n  note: two  spaces\n- [ ] \"Sign it\"\n"
     );
     let (code, told) = refused(room.path(), &["task", query]);
-    assert!(code == Some(2) && told.contains("is there already"), "{told}");
+    assert!(code == Some(2) && told.contains("already exists"), "{told}");
     let mut piped =
         workshop(room.path(), &["task", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     piped.stdin.take().unwrap().write_all(b"SELECT id FROM tasks/plan.task.md LIMIT 1\n").unwrap();

@@ -37,7 +37,7 @@ pub(super) fn look(path: &Path) -> Place {
     // `.` and `..` are folders with a name, too.
     let real = if path.file_name().is_none() { path.canonicalize().unwrap_or_default() } else { path.to_owned() };
     let Some(name) = real.file_name().and_then(|name| name.to_str()).map(str::to_owned) else {
-        place.leave_out(path, "its name is no text", "rename it");
+        place.leave_out(path, "its name is not valid text", "rename it");
         return place;
     };
     if fs::symlink_metadata(&real).is_ok_and(|metadata| metadata.is_dir()) {
@@ -57,12 +57,12 @@ impl Place {
 
     fn folder(&mut self, path: &Path, below: &[String], depth: usize) {
         if depth > DEPTH_AT_MOST {
-            return self.leave_out(path, "it lies too deep", "import this folder by itself");
+            return self.leave_out(path, "it is nested too deeply", "import this folder separately");
         }
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) => {
-                return self.leave_out(path, format!("it cannot be read: {error}"), "check that you may read it");
+                return self.leave_out(path, format!("it could not be read: {error}"), "check that you can read it");
             }
         };
         let names: BTreeSet<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -70,7 +70,7 @@ impl Place {
             let path = path.join(&name);
             match name.to_str() {
                 Some(name) => self.visit(&path, below, name.to_owned(), depth),
-                None => self.leave_out(&path, "its name is no text", "rename it"),
+                None => self.leave_out(&path, "its name is not valid text", "rename it"),
             }
         }
     }
@@ -82,7 +82,7 @@ impl Place {
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => {
-                return self.leave_out(path, format!("it cannot be read: {error}"), "check that it is there");
+                return self.leave_out(path, format!("it could not be read: {error}"), "check that it exists");
             }
         };
         if metadata.is_symlink() {
@@ -94,14 +94,14 @@ impl Place {
                 self.folder(path, &below, depth + 1);
             }
         } else if !metadata.is_file() {
-            self.leave_out(path, "it is no file", "import files and folders");
+            self.leave_out(path, "it is not a file", "import files and folders");
         } else if metadata.len() > BYTES_AT_MOST {
-            self.leave_out(path, format!("it has {} MB", metadata.len() >> 20), "copy it by hand");
+            self.leave_out(path, format!("it is {} MB", metadata.len() >> 20), "copy it by hand");
         } else if self.files.len() >= FILES_AT_MOST {
             // One of them says it for all.
             if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {
-                let what = format!("there are more than {FILES_AT_MOST} files; the rest is left out");
-                self.left_out.push(Problem::warning("files", what, "import a folder of them by itself"));
+                let what = format!("there are more than {FILES_AT_MOST} files; the rest were left out");
+                self.left_out.push(Problem::warning("files", what, "import one of the folders separately"));
             }
         } else {
             self.files.push(Found { path: path.to_owned(), below });

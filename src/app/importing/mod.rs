@@ -166,7 +166,7 @@ impl NewFiles for PathBuf {
     }
 
     fn take_back(&self, file: &NewFile) -> Result<(), String> {
-        Err(format!("'{}' stays: without its version it could not be put back.", file.path))
+        Err(format!("'{}' was kept: without a version it could not be restored.", file.path))
     }
 }
 
@@ -230,5 +230,5 @@ fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<Impor
         let text = (item.kind == Kind::Agent).then(|| String::from_utf8(bytes).ok()).flatten();
         return Ok(ImportedFile { path, kind: item.kind, text, made });
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "there are a thousand files of that name"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "there are already a thousand files with that name"))
 }

@@ -126,14 +126,14 @@ impl Planning<'_> {
         }
         if format.is_none() && !is_yaml {
             let remedy = "drop Markdown files (.md, .mdx) or NAME.agent.yaml, one agent in each";
-            return self.plan.left_out.push(Problem::warning(place(), "it is no agent file", remedy));
+            return self.plan.left_out.push(Problem::warning(place(), "it is not an agent file", remedy));
         }
         let most = if is_yaml { MAX_SCENE_BYTES } else { MAX_FILE_BYTES };
         let text = match safe_fs::read_text(&file.path, most as u64) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => {
                 let remedy = format!("save it as UTF-8 text of at most {} KB", most >> 10);
-                let problem = Problem::warning(place(), format!("it cannot be read: {error}"), remedy);
+                let problem = Problem::warning(place(), format!("it could not be read: {error}"), remedy);
                 return self.plan.left_out.push(problem);
             }
         };
@@ -214,14 +214,14 @@ impl Planning<'_> {
         }
         let is_key = safe_fs::open_ordinary(file).and_then(|mut file| secrets::reads_key(&mut file)).unwrap_or(false);
         if is_key {
-            let problem = Problem::warning(place(), "it holds what looks like a key", "take the key out of it first");
+            let problem = Problem::warning(place(), "it holds what looks like a key", "remove the key first");
             return self.plan.left_out.push(problem);
         }
         let refused = |what: String, remedy: &str| Problem::warning(place(), what, remedy);
         let wanted = match WorkspacePath::new(&what.to) {
             Ok(path) if path.reach() == Reach::Open => path,
             Ok(path) => {
-                let problem = refused(format!("'{path}' is not for imported files"), "choose a folder");
+                let problem = refused(format!("files cannot be imported into '{path}'"), "choose a folder");
                 return self.plan.left_out.push(problem);
             }
             Err(refusal) => return self.plan.left_out.push(refused(refusal.to_string(), "rename it")),
@@ -233,13 +233,13 @@ impl Planning<'_> {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                let problem = refused(format!("it cannot be read: {error}"), "check that you may read it");
+                let problem = refused(format!("it could not be read: {error}"), "check that you can read it");
                 return self.plan.left_out.push(problem);
             }
         };
         let Some((to, is_there)) = self.free(wanted.as_str(), &bytes) else { return };
         if self.destination == Destination::Room && to != wanted.as_str() {
-            let what = format!("'{wanted}' is there already, and says something else");
+            let what = format!("'{wanted}' already exists with different content");
             return self.plan.left_out.push(refused(what, "rename the file and drop it again"));
         }
         let name = what.agent.as_ref().map(|agent| agent.profile.name.clone());

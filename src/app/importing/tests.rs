@@ -224,7 +224,7 @@ fn what_cannot_come_into_a_room_is_named_with_what_to_do() {
     let to = outside(&[]);
     for (name, what) in [
         ("three.yaml", "neither an agent nor a scene"),
-        ("four.png", "no agent file"),
+        ("four.png", "not an agent file"),
         ("many", "neither an agent nor a scene"),
     ] {
         let dropped = drop_into_room(to.path(), &[from.path().join(name)]);
@@ -281,7 +281,7 @@ fn what_is_dropped_into_a_room_takes_nobodys_place() {
     let from = outside(&[("zoe.md", "You are another.")]);
     let to = outside(&[("agents/zoe.md", "You are the first Zoe.")]);
     let dropped = drop_into_room(to.path(), &[from.path().join("zoe.md")]);
-    assert!(dropped.files.is_empty() && dropped.problems[0].what.contains("says something else"));
+    assert!(dropped.files.is_empty() && dropped.problems[0].what.contains("already exists with different content"));
     let there = to.path().join("agents/zoe.md");
     assert_eq!(fs::read_to_string(&there).expect("it is there"), "You are the first Zoe.");
     let again = drop_into_room(to.path(), &[there]);

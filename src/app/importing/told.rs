@@ -17,7 +17,7 @@ impl Plan {
         let more = self.left_out.len() - named.len();
         if more > 0 {
             let what = format!("{more} more files were left out");
-            named.push(Problem::warning("files", what, "import them by themselves to see why"));
+            named.push(Problem::warning("files", what, "import them separately to see why"));
         }
         named
     }
@@ -78,7 +78,7 @@ fn coming(kind: Kind, items: &[&Item]) -> String {
     let there = items.iter().filter(|item| item.is_there).count();
     let there = match there {
         0 => String::new(),
-        all if all == items.len() => " (there already)".to_owned(),
+        all if all == items.len() => " (already there)".to_owned(),
         some => format!(" ({some} of the files are there already)"),
     };
     format!("{count} {} into {}{there}", if count == 1 { one } else { many }, into.join(", "))

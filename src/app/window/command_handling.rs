@@ -259,7 +259,7 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
 fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
     let before = room.notices.len();
     let told = match (&opening.scene, opening.fresh) {
-        (_, true) => "The scene begins again, as its file has it".to_owned(),
+        (_, true) => "The scene was restarted from its file".to_owned(),
         (Some(scene), false) => format!("The scene {scene} is open"),
         (None, false) => "The scene was opened again".to_owned(),
     };

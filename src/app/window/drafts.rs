@@ -37,8 +37,8 @@ impl Drafts {
             Err(why) => {
                 let aside = file.with_extension("json.unusable");
                 let put_aside = std::fs::rename(&file, &aside).is_ok();
-                let what = format!("what was written and not saved cannot be read: {why}");
-                let remedy = if put_aside { "it lies beside it as drafts.json.unusable" } else { "mend or delete it" };
+                let what = format!("unsaved changes could not be read: {why}");
+                let remedy = if put_aside { "it lies beside it as drafts.json.unusable" } else { "fix or delete it" };
                 (Vec::new(), Some(Problem::warning(file.display().to_string(), what, remedy)))
             }
         };

@@ -213,7 +213,7 @@ impl FileCache {
                     texts.prompts.insert(call, prompt);
                 }
                 Loaded::Earlier(Ok(rows)) => book.put_before(rows),
-                Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs cannot be read: {why}"),
+                Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs could not be loaded: {why}"),
                 Loaded::Run(id, rows) => {
                     let book = rows.map(|rows| {
                         let mut book = EventBook::default();
@@ -392,7 +392,7 @@ impl Sources {
 
     fn prompt(&mut self, call: Seq) -> Read<Option<Arc<Prompt>>> {
         let Some(text) = self.log()?.enclosure(call).map_err(|error| error.to_string())? else { return Ok(None) };
-        let prompt = serde_json::from_str(&text).map_err(|error| format!("the prompt cannot be read: {error}"))?;
+        let prompt = serde_json::from_str(&text).map_err(|error| format!("the prompt could not be loaded: {error}"))?;
         Ok(Some(Arc::new(prompt)))
     }
 

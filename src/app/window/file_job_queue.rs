@@ -43,8 +43,8 @@ impl FileJobs {
         }
         let control = JobControl::default();
         if self.under_way.len() >= WAITING_AT_MOST || !self.jobs.push((job.clone(), control.clone())) {
-            let what = format!("{} things are being done with files already", self.under_way.len());
-            return Err(Problem::warning("files", what, "do this again in a moment"));
+            let what = format!("{} file operations are already running", self.under_way.len());
+            return Err(Problem::warning("files", what, "try again in a moment"));
         }
         self.under_way.push(UnderWay { job, control, since: Instant::now() });
         Ok(())
@@ -117,7 +117,7 @@ mod tests {
         fs::write(folder.path().join("scenes/new.yaml"), "mine").expect("files can be written");
         jobs.order(scene("new")).expect("there is room");
         let finished = jobs.wait();
-        assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("of that name")));
+        assert!(matches!(&finished[..], [FileJobDone::Failed(problem)] if problem.what.contains("with that name")));
         assert_eq!(fs::read_to_string(folder.path().join("scenes/new.yaml")).expect("it is there"), "mine");
     }
 

@@ -97,16 +97,16 @@ impl FileJob {
     /// What is being done, for the person who waits.
     pub(super) fn label(&self) -> String {
         match self {
-            Self::TakeIn { paths, .. } if paths.len() == 1 => "Taking in what was dropped".to_owned(),
-            Self::TakeIn { paths, .. } => format!("Taking in {} things that were dropped", paths.len()),
+            Self::TakeIn { paths, .. } if paths.len() == 1 => "Importing dropped file".to_owned(),
+            Self::TakeIn { paths, .. } => format!("Importing {} dropped files", paths.len()),
             Self::MakeAgent { name, .. } => format!("Writing the file of {name}"),
             Self::WriteScene { stem, .. } => format!("Writing the scene {stem}"),
             Self::Import { .. } => "Importing files".to_owned(),
             Self::TakeBack { .. } => "Undoing an import".to_owned(),
             Self::PutBack { .. } => "Redoing an import".to_owned(),
-            Self::LookBack { .. } => "Looking through an agent's work".to_owned(),
+            Self::LookBack { .. } => "Reading an agent's work".to_owned(),
             Self::UndoWork { .. } => "Undoing an agent's work".to_owned(),
-            Self::TurnUndone { .. } => "Taking an undo back".to_owned(),
+            Self::TurnUndone { .. } => "Reverting an undo".to_owned(),
             Self::ExportLog { .. } => "Exporting the event log".to_owned(),
             Self::ExportZip { .. } => "Exporting the workspace".to_owned(),
         }

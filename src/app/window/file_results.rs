@@ -50,12 +50,12 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
         FileJobDone::Cancelled { label } => state.tell(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
-            state.tell_of(format!("The scene was written into {path}"), true, Some(Place::File(path.clone(), None)));
+            state.tell_of(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
             open_soon(room, state, Some(stem), false);
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
         FileJobDone::LookedBack(question) if question.points.is_empty() => {
-            state.tell("This agent has not changed any file yet", true);
+            state.tell("This agent has not changed any files yet", true);
         }
         FileJobDone::LookedBack(question) => state.front.ask(Dialog::UndoWork(Box::new(question))),
         FileJobDone::WorkUndone { undone, kept, is_new } => {
@@ -120,7 +120,7 @@ fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept:
         state.tell(why.clone(), false);
     }
     if kept.len() > NAMED_AT_MOST {
-        state.tell(format!("{} more files stay as they are", kept.len() - NAMED_AT_MOST), false);
+        state.tell(format!("{} more files were not changed", kept.len() - NAMED_AT_MOST), false);
     }
 }
 
@@ -181,7 +181,7 @@ fn is_agent(file: &ImportedFile) -> bool {
 /// The id of the profile that a file defines, unless another file defines it already.
 fn profile_of(room: &mut OpenRoom, file: &ImportedFile) -> Result<Id, Problem> {
     let refused = |what: String| Problem::warning(&*file.path, what, "give it another id in its front matter");
-    let format = format_of(&file.path).ok_or_else(|| refused("it is no agent file".to_owned()))?;
+    let format = format_of(&file.path).ok_or_else(|| refused("it is not an agent file".to_owned()))?;
     let read = (format.read)(&file.path, file.text.as_deref().unwrap_or_default());
     // A file in a folder may have to go by a longer id; the longest always means it.
     if let Some(longest) = longer_ids_of_path(&file.path).pop().filter(|_| !read.has_explicit_id) {

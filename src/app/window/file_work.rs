@@ -73,7 +73,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
             match export_log(workspace, &run, &file, control) {
                 Ok(count) => {
-                    let what = format!("{count} records of the event log");
+                    let what = format!("{count} event log records");
                     FileJobDone::Exported { file, what, left_out: Vec::new() }
                 }
                 Err(ExportError::Cancelled) => FileJobDone::Cancelled { label },
@@ -100,13 +100,13 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Ok(_) => FileJobDone::SceneWritten { stem },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
                     place,
-                    "there is a scene of that name",
-                    "choose another name; the scene that is there stays as it is",
+                    "a scene with that name already exists",
+                    "choose another name; the existing scene was not changed",
                 )),
                 Err(error) => FileJobDone::Failed(Problem::error(
                     place,
                     format!("it cannot be written: {error}"),
-                    "see that the folder may be written to and that the disk is not full",
+                    "check that the folder is writable and the disk is not full",
                 )),
             }
         }
@@ -127,11 +127,7 @@ fn work_undone(undone: undo::Undone, kept: Vec<undo::NotDone>, is_new: bool) -> 
 
 fn not_undone(agent: &str, why: &str) -> FileJobDone {
     let what = format!("its work could not be undone: {why}");
-    FileJobDone::Failed(Problem::error(
-        agent,
-        what,
-        "see that the folder may be written to and that the disk is not full",
-    ))
+    FileJobDone::Failed(Problem::error(agent, what, "check that the folder is writable and the disk is not full"))
 }
 
 fn has_folder(paths: &[PathBuf]) -> bool {
@@ -148,7 +144,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
     for (done, file) in made.iter().enumerate() {
         control.set_done(done, made.len());
         let reversed = if control.is_cancelled() {
-            Err(format!("'{}' stays as it is: it was cancelled.", file.path))
+            Err(format!("'{}' was not changed: it was cancelled.", file.path))
         } else {
             one(file)
         };
@@ -160,7 +156,7 @@ fn reverse(made: &[NewFile], control: &JobControl, one: impl Fn(&NewFile) -> Res
 /// Takes a file away that came in, as long as it can be put back.
 fn take_back(files: &dyn NewFiles, file: &NewFile) -> Result<(), String> {
     if file.version.is_none() {
-        return Err(format!("'{}' stays: it has no version from which it could be put back.", file.path));
+        return Err(format!("'{}' was kept: it has no version to restore it from.", file.path));
     }
     files.take_back(file)
 }
@@ -175,7 +171,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
             Ok(there) if there == text => Ok(()),
-            _ => Err(format!("there is another '{path}' by now, which stays.")),
+            _ => Err(format!("another '{path}' exists by now and was kept.")),
         },
         Err(error) => Err(format!("'{path}' cannot be written: {error}.")),
     }
@@ -190,7 +186,7 @@ fn question(workspace: &Path, paths: Vec<PathBuf>, folder: Option<String>, place
 
 fn not_exported(file: &Path, why: &str) -> FileJobDone {
     let what = format!("the export failed: {why}");
-    let remedy = "see that the folder may be written to and that the disk is not full";
+    let remedy = "check that the folder is writable and the disk is not full";
     FileJobDone::Failed(Problem::error(file.display().to_string(), what, remedy))
 }
 

@@ -20,10 +20,10 @@ pub enum WindowError {
     #[error("no window can be opened on this display: {0}")]
     Display(String),
     /// There is nothing to draw with.
-    #[error("there is no graphics driver to draw a window with")]
+    #[error("no graphics driver was found")]
     Graphics,
     /// The graphics driver gave up while the window was open.
-    #[error("the graphics driver gave up: {0}; the room was saved")]
+    #[error("the graphics driver failed: {0}; the room was saved")]
     Driver(String),
 }
 
@@ -40,7 +40,7 @@ impl WindowError {
                  Debian), let the room live in the terminal with: workshop run, or draw it with: workshop \
                  --screenshot room.png"
             }
-            Self::Driver(_) => "start the workshop again: it goes on where it was",
+            Self::Driver(_) => "restart the workshop: it continues where it stopped",
         }
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, 
 
 fn told(panic: &(dyn Any + Send)) -> WindowError {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for a reason it does not tell");
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
     if text.contains("find a GPU") || text.contains("adapter") {
         return WindowError::Graphics;
     }
@@ -176,11 +176,8 @@ mod tests {
         room.run_ticks(30);
         let ended = guarded(|gave_up| driver_gives_up(room, gave_up));
         let error = ended.expect_err("the program fails");
-        assert_eq!(
-            error.to_string(),
-            "the graphics driver gave up: DeviceLost reset by the kernel; the room was saved"
-        );
-        assert!(error.remedy().contains("goes on where it was"));
+        assert_eq!(error.to_string(), "the graphics driver failed: DeviceLost reset by the kernel; the room was saved");
+        assert!(error.remedy().contains("continues where it stopped"));
         let mut again = OpenRoom::open(options).expect("it opens again");
         let tick = again.world().expect("it is open").resource::<crate::schedule::SimClock>().tick();
         assert!(tick >= 30, "it goes on where it was, and not at {tick}");
@@ -192,7 +189,7 @@ mod tests {
         let panics: [(Box<dyn Any + Send>, &str); 3] = [
             (Box::new("Unable to find a GPU! Make sure you have installed required drivers!"), "no graphics driver"),
             (Box::new("Failed to build event loop: Os(X11 cannot be reached)".to_owned()), "X11 cannot be reached"),
-            (Box::new(7_u8), "does not tell"),
+            (Box::new(7_u8), "for an unknown reason"),
         ];
         for (panic, wanted) in panics {
             let error = told(panic.as_ref());

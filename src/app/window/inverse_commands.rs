@@ -131,7 +131,7 @@ impl<'w> PendingRoom<'w> {
     fn edit_workflow(&mut self, path: String, edit: WorkflowEdit) -> Result<Resolved, String> {
         let (workflows, known) = (self.world.resource::<Workflows>(), self.world.resource::<KnownFiles>());
         let before = self.workflows.get(&path).map(String::as_str).or_else(|| workflows.text(known, &path));
-        let before = before.ok_or_else(|| format!("there is no workflow {path} any more"))?;
+        let before = before.ok_or_else(|| format!("the workflow {path} no longer exists"))?;
         let after = edit::apply(before, &edit).map_err(|why| format!("{path} was not changed: {why}"))?;
         let back = edit::inverse(before, &after);
         let is_same = *before == after;
@@ -183,7 +183,7 @@ impl<'w> PendingRoom<'w> {
             ElementCommand::Add { .. } => return Ok((RoomAct::Element(command), back)),
         };
         if !self.elements.contains(id) {
-            return Err(format!("{id} is not in the room any more"));
+            return Err(format!("{id} is no longer in the room"));
         }
         for act in &mut back {
             // What is called by its id has no label of its own.

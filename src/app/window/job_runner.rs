@@ -40,12 +40,12 @@ impl JobRunner {
     pub(super) fn start(&mut self, job: Job, state: &mut UiState) {
         if self.runner.is_none() {
             let started = BackgroundJobs::start_several("window jobs", THREADS, JOBS_AT_MOST, run);
-            self.runner = started.inspect_err(|error| tracing::warn!("nothing slow can be done: {error}")).ok();
+            self.runner = started.inspect_err(|error| tracing::warn!("background jobs cannot run: {error}")).ok();
         }
         let (name, pane, control) = (job.name.clone(), job.pane, job.control.clone());
         if !self.runner.as_ref().is_some_and(|runner| runner.push(job)) {
             control.cancel();
-            state.tell(format!("{name} was not started: too much is under way. Try again."), false);
+            state.tell(format!("{name} was not started: too much is running. Try again."), false);
             return;
         }
         let alike = |other: &&mut Running| other.pane == pane && other.name == name && other.control.is_cancelled();
@@ -113,8 +113,7 @@ fn run(job: Job) -> (Job, JobResult) {
         Err("it was cancelled".to_owned())
     } else {
         // One job's mistake costs that job, not the thread of all others.
-        catch_unwind(AssertUnwindSafe(|| job.run()))
-            .unwrap_or_else(|_| Err("it stopped by a mistake of its own".into()))
+        catch_unwind(AssertUnwindSafe(|| job.run())).unwrap_or_else(|_| Err("it stopped because of a bug".into()))
     };
     (job, result)
 }
@@ -155,7 +154,7 @@ mod tests {
             }
         };
         let (of_graph, wait_too) = (graph_job(wait.clone()), wait);
-        let of_window = Job::new(WINDOW, "Trying out", move |control| {
+        let of_window = Job::new(WINDOW, "Testing", move |control| {
             wait_too(control);
             Ok(Value::Null)
         });
@@ -192,7 +191,7 @@ mod tests {
         let refused = controls.iter().filter(|control| control.is_cancelled()).count();
         assert!((JOBS_AT_MOST - THREADS..=JOBS_AT_MOST).contains(&refused), "{refused} had no place");
         assert_eq!(
-            state.notices.told().iter().filter(|told| told.text.contains("too much is under way")).count(),
+            state.notices.told().iter().filter(|told| told.text.contains("too much is running")).count(),
             refused
         );
         drop(open);

@@ -76,7 +76,7 @@ impl Opening {
         match self {
             Self { scene: Some(scene), .. } => format!("Opening {scene}"),
             Self { fresh: true, .. } => "Restarting the scene".to_owned(),
-            _ => "Opening the scene again".to_owned(),
+            _ => "Reopening the scene".to_owned(),
         }
     }
 }
@@ -181,7 +181,7 @@ impl OpenRoom {
             Ok(unsaved) => self.notices.extend(unsaved),
             Err(error) => {
                 tracing::error!("the room could not be closed: {error}");
-                self.notices.push(Problem::error("history", error.to_string(), "see that the disk has room"));
+                self.notices.push(Problem::error("history", error.to_string(), "free some disk space"));
             }
         }
     }

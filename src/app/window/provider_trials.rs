@@ -47,7 +47,7 @@ pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Opt
             let of = named(&choice.provider, &choice.model);
             state.providers.trial = Some(TrialView { of: of.clone(), since_secs: state.time.now_secs, outcome: None });
             let (tell, done) = bounded(1);
-            let job = Job::new(WINDOW, format!("Trying out {of}"), move |control| {
+            let job = Job::new(WINDOW, format!("Testing {of}"), move |control| {
                 // Nobody waits for it any more where this fails.
                 let _ = tell.try_send(trial.run(control));
                 Ok(Value::Null)

@@ -92,7 +92,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
         Ok(_) => true,
         Err(why) => {
-            state.tell(sentence(&format!("part of it could not be done: {why}")), false);
+            state.tell(sentence(&format!("part of it failed: {why}")), false);
             false
         }
     };

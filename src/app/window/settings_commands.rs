@@ -36,21 +36,21 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
         None => edit.defaults.push("model".to_owned()),
     }
     push(room, edit);
-    tell_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} answers from now on."));
+    tell_setting(model, state, &["gateway.provider", "gateway.model"], format!("{who} now answers."));
 }
 
 /// Settings and agents decide again who answers.
 pub(super) fn end_stand_in(room: &mut OpenRoom, state: &mut UiState) {
     room.options.provider = None;
     push(room, StandIn { provider: None });
-    state.tell("Settings and agents decide again who answers.", true);
+    state.tell("Answers follow settings and agent files again.", true);
 }
 
 /// Changes settings of the workspace.
 pub(super) fn set_settings(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, edit: SettingsEdit) {
     let shown = |value: &serde_json::Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
     let set = edit.keys.iter().map(|(key, value)| (key, format!("is {} now", shown(value))));
-    let reset = edit.defaults.iter().map(|key| (key, "is as usual again".to_owned()));
+    let reset = edit.defaults.iter().map(|key| (key, "is back to its default".to_owned()));
     let told: Vec<(String, String)> =
         set.chain(reset).map(|(key, how)| (format!("{}.{key}", edit.section), how)).collect();
     push(room, edit);
@@ -72,7 +72,7 @@ fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text:
     };
     if let Some(setting) = settings.iter().find(|setting| of_scene(setting)) {
         let scene = format!("scenes/{}.yaml", model.scene);
-        let text = format!("It stands in settings.yaml now, but {scene} sets {setting} itself and goes before.");
+        let text = format!("Saved in settings.yaml, but {scene} sets {setting} itself and overrides it.");
         state.tell_of(text, false, Some(Place::File(scene, None)));
     } else {
         state.tell_of(text, true, Some(Place::File("settings.yaml".to_owned(), None)));

@@ -471,7 +471,7 @@ fn what_cannot_be_taken_back_any_more_is_told_and_changes_nothing_else() {
     house.tell_of("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     house.act(Command::Undo);
     let told = &house.state.notices.outcomes().last().expect("it is told").text;
-    assert!(told.contains("could not be done") && told.contains("no pin"), "{told}");
+    assert!(told.contains("failed") && told.contains("no pin"), "{told}");
 }
 
 #[test]
@@ -486,7 +486,7 @@ fn a_scene_is_made_and_opened_without_a_frame_that_waits_for_it() {
     house.perform(Command::NewScene("Other".into()));
     house.frames();
     assert_eq!(house.model().scene, "quiet-evening", "one that is there is not written over");
-    assert!(house.room.notices[0].what.contains("of that name"));
+    assert!(house.room.notices[0].what.contains("with that name"));
     house.perform(Command::OpenScene("test".into()));
     continue_pending(&mut house.room, &mut house.state, &mut house.shell.panes);
     let running = |house: &House| house.room.running().map(|job| job.name).collect::<Vec<_>>();

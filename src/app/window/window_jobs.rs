@@ -148,8 +148,8 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
         WindowJob::Drafts { file, drafts } => match super::drafts::write(&file, &drafts) {
             Ok(()) => None,
             Err(error) => {
-                let what = format!("what you wrote and did not save cannot be kept: {error}");
-                let remedy = "save it, or see that the folder may be written to";
+                let what = format!("unsaved changes cannot be kept: {error}");
+                let remedy = "save the file, or check that the folder is writable";
                 Some(WindowJobDone::NotRemembered(Problem::warning(file.display().to_string(), what, remedy)))
             }
         },

@@ -264,7 +264,7 @@ impl WindowServices {
                     return;
                 };
                 if !self.push(WindowJob::Key { name, key, environment }) {
-                    state.tell("The key was not kept: too much is under way. Try again.", false);
+                    state.tell("The key was not saved: too much is running. Try again.", false);
                 }
             }
             Command::StopTrial => {
@@ -286,7 +286,7 @@ impl WindowServices {
                 if self.push(WindowJob::Picture { seen: Box::new(seen), file, folder, name }) {
                     self.pictures_under_way += 1;
                 } else {
-                    state.tell("There are pictures enough under way; wait for them and try again.", false);
+                    state.tell("Too many pictures are being saved. Wait and try again.", false);
                 }
             }
             _ => {}
@@ -297,7 +297,7 @@ impl WindowServices {
     fn jobs(&mut self) -> Option<&mut WindowJobs> {
         if self.jobs.is_none() {
             let started = window_jobs::start(self.file.clone());
-            self.jobs = started.inspect_err(|error| tracing::warn!("no job can be done for the window: {error}")).ok();
+            self.jobs = started.inspect_err(|error| tracing::warn!("background jobs cannot run: {error}")).ok();
         }
         self.jobs.as_mut()
     }
@@ -331,7 +331,7 @@ impl WindowServices {
                 WindowJobDone::Key(name, kept) => {
                     self.looked_secs = None;
                     match kept {
-                        Ok(file) => state.tell(format!("{name} is kept in {}.", file.display()), true),
+                        Ok(file) => state.tell(format!("{name} was saved in {}.", file.display()), true),
                         Err(problem) => {
                             let text = format!("{} {}", sentence(&problem.what), sentence(&problem.remedy));
                             state.tell(text, false);
@@ -391,7 +391,7 @@ impl WindowServices {
         let Some(world) = room.world() else { return };
         let environment = world.resource::<Surroundings>().0.clone();
         if !self.push(WindowJob::Consent { said, environment }) {
-            state.tell("This was not kept: too much is under way. Try again.", false);
+            state.tell("This was not saved: too much is running. Try again.", false);
         }
     }
 
@@ -437,7 +437,7 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
             let log = Recent { book, ..Recent::default() };
             panes.shown_run = Some((run, std::sync::Arc::new(log)));
         }
-        Some((run, Err(why))) => state.tell(format!("The run {run} cannot be read: {why}"), false),
+        Some((run, Err(why))) => state.tell(format!("The run {run} could not be loaded: {why}"), false),
         None => {}
     }
 }

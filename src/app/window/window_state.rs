@@ -103,7 +103,7 @@ impl WindowStateFile {
             }
             Err(what) => {
                 memory.is_unusable = true;
-                let remedy = "mend or delete it; it is put aside when something is remembered anew";
+                let remedy = "fix or delete it; it is set aside at the next save";
                 problems.push(Problem::warning(memory.place(), format!("{what}, so nothing is remembered"), remedy));
                 Remembered { look: look_of_person(config_folder), ..Remembered::default() }
             }
@@ -121,8 +121,8 @@ impl WindowStateFile {
         let root = match yaml::parse(&text) {
             Ok(Value::Object(root)) => root,
             Ok(Value::Null) => Map::new(),
-            Ok(_) => return Err("it is no list of keys".to_owned()),
-            Err(error) => return Err(format!("it is not usable as YAML: {}", error.what)),
+            Ok(_) => return Err("it is not a list of keys".to_owned()),
+            Err(error) => return Err(format!("it is not valid YAML: {}", error.what)),
         };
         if let Some(other) = root.get("workspace").and_then(Value::as_str)
             && other != self.workspace
@@ -137,8 +137,8 @@ impl WindowStateFile {
     /// a person's comments. May take as long as the disk does.
     pub fn write(&mut self, remembered: &Remembered) -> Result<(), Problem> {
         let failed = |place: String, error: std::io::Error| {
-            let what = format!("the window cannot remember how it was left: {error}");
-            Problem::warning(place, what, "see that the folder may be written to and that the disk is not full")
+            let what = format!("the window state cannot be saved: {error}");
+            Problem::warning(place, what, "check that the folder is writable and the disk is not full")
         };
         if self.is_unusable {
             let aside = self.path.with_extension("yaml.unusable");
@@ -180,7 +180,7 @@ pub fn known_workspaces(config_folder: &Path, but: &Path) -> Vec<PathBuf> {
 
 /// The text of a small file; none where there is none.
 fn read_small(path: &Path) -> Result<Option<String>, String> {
-    read_text(path, MAX_BYTES).map_err(|error| format!("it cannot be read: {error}"))
+    read_text(path, MAX_BYTES).map_err(|error| format!("it could not be read: {error}"))
 }
 
 /// The look that the person chose last, in whatever workspace; the usual one where that cannot be told.
@@ -259,8 +259,8 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         views: views.take(SCENES_KEPT).collect(),
     };
     if !odd.is_empty() {
-        let what = format!("{} cannot be used and counts as usual", odd.join(", "));
-        problems.push(Problem::warning(place, what, "correct it, or take it out"));
+        let what = format!("{} is invalid; the default is used", odd.join(", "));
+        problems.push(Problem::warning(place, what, "correct or remove it"));
     }
     remembered
 }

@@ -135,7 +135,7 @@ fn a_folder_that_cannot_be_written_is_a_problem_in_words() {
     fs::write(place.config.path().join(FOLDER), "a file where a folder should be").expect("files can be written");
     let (mut file, ..) = place.open();
     let problem = file.write(&some()).expect_err("there is no folder");
-    assert!(problem.what.contains("cannot remember") && !problem.remedy.is_empty());
+    assert!(problem.what.contains("state cannot be saved") && !problem.remedy.is_empty());
 }
 
 #[test]

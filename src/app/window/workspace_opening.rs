@@ -78,7 +78,7 @@ fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Send
     let folder = &options.folder;
     let is_present = folder.canonicalize().is_ok_and(|folder| present.canonicalize().is_ok_and(|open| open == folder));
     if is_present {
-        return Err("it is the workspace that is open".to_owned());
+        return Err("this workspace is already open".to_owned());
     }
     make_workspace(folder)?;
     let (room, problems) =
@@ -99,9 +99,9 @@ fn make_workspace(folder: &Path) -> Result<(), String> {
     }
     let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if !is_empty {
-        return Err("this folder is no workspace: it has no settings.yaml. Choose a workspace, or an empty folder to \
-                    begin a new one in."
+        return Err("this folder is not a workspace: it has no settings.yaml. Choose a workspace, or an empty \
+         folder to create one."
             .to_owned());
     }
-    starter::init(folder).map(drop).map_err(|error| format!("no workspace can be made here: {error}"))
+    starter::init(folder).map(drop).map_err(|error| format!("a workspace cannot be created here: {error}"))
 }

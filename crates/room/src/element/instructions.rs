@@ -37,8 +37,7 @@ pub(super) fn report_unshown(
 
 fn problem(name: &str) -> Problem {
     let remedy = format!(
-        "to make agents follow it, choose \"Put into the room as a rulebook\" for it in the files, or add to the \
-            elements \
+        "to make agents follow it, choose \"Add to the room as a rulebook\" for it in the files, or add to the elements \
          of the scene: - {{ id: instructions, kind: rulebook, position: [0, 260], file: {name} }}"
     );
     Problem::warning(name, "no rulebook of this room shows it, so agents do not know it", remedy)

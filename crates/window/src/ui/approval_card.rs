@@ -158,7 +158,7 @@ fn head_ui(
     let size = vec2(ui.available_width(), height);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Min), |ui| {
         if let Some(Turn { at, count }) = turn {
-            if icon_button(ui, Icon::Fit, "Go to the question", false, cx.theme).clicked() {
+            if icon_button(ui, Icon::Fit, "Go to question", false, cx.theme).clicked() {
                 commands.push(WindowCommand::ShowQuestion.into());
             }
             if count > 1 {
@@ -206,7 +206,7 @@ fn all_questions_ui(
             }
         });
     });
-    button.on_hover_text("All questions that wait for you");
+    button.on_hover_text("All questions waiting for you");
 }
 
 /// Exactly what would happen.
@@ -282,7 +282,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
             AllowScope::Until(TimeLimit::HOUR) => ("1 h".to_owned(), "Allow for one hour".to_owned()),
             AllowScope::Until(TimeLimit::DAY) => ("Today".to_owned(), "Allow until the end of the day".to_owned()),
             AllowScope::Until(limit) => (limit.to_string(), format!("Allow until {limit}")),
-            AllowScope::Pattern => ("Pattern".to_owned(), "Allow every command of this pattern".to_owned()),
+            AllowScope::Pattern => ("Pattern".to_owned(), "Allow commands matching this pattern".to_owned()),
             AllowScope::Always => ("Always".to_owned(), "Allow always".to_owned()),
         })
         .collect();
@@ -299,7 +299,7 @@ fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
     part(ui, "scope", APPROVAL.scope, |ui| {
         let told = match scopes.as_slice() {
             _ if question.approval.of_server.is_some() => "",
-            [_] => "This is asked about each time.",
+            [_] => "This is always asked.",
             _ => chosen.map_or("", |chosen| scopes[chosen].1.as_str()),
         };
         ui.add(Label::new(small(told, theme)).wrap());
@@ -341,10 +341,10 @@ fn answers_ui(
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
         let word = egui::TextEdit::singleline(&mut memory.word)
-            .hint_text(format!("A word to {called}"))
+            .hint_text(format!("Message {called}"))
             .margin(Margin::symmetric(8, 5));
         let word = ui.add_sized(field, word);
-        name(&word, format!("A word to {called}"));
+        name(&word, format!("Message {called}"));
         let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
         let word = if question.approval.of_server.is_some() { "Answer" } else { "Allow" };
         let allow = sized(ui, &mut |ui| primary(ui, !rests && misfit.is_none(), word, theme));

@@ -57,7 +57,7 @@ fn the_answers_keep_their_places_whatever_is_asked() {
         let mut window = cards(width);
         rest(&mut window);
         let places = |window: &Harness<'static, Stage>| {
-            ["Refuse Ada", "Allow Ada", "A word to Ada", "Allow for this task"].map(|label| place(window, label))
+            ["Refuse Ada", "Allow Ada", "Message Ada", "Allow for this task"].map(|label| place(window, label))
         };
         let first = places(&window);
         assert!(first[0].max.x < first[1].min.x && first[0].max.x < first[2].min.x, "Refuse is at the left: {first:?}");
@@ -104,14 +104,14 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
             "Allow for this task",
             "Allow for one hour",
             "Allow until the end of the day",
-            "Allow every command of this pattern",
+            "Allow commands matching this pattern",
             "Allow always",
         ];
         let places = choices.map(|choice| place(&window, choice));
         assert!(places.is_sorted_by(|one, next| one.max.x <= next.min.x), "{width}: {places:?}");
         let right = place(&window, "Allow Ada").max.x;
         assert!(places[5].max.x <= right, "{width}: {places:?} in {right}");
-        let word = place(&window, "A word to Ada");
+        let word = place(&window, "Message Ada");
         assert!(word.width() >= 80.0 && !places.iter().any(|one| one.intersects(word)), "{width}: {word:?}");
     }
 }
@@ -153,9 +153,9 @@ fn an_answer_says_how_far_it_reaches_and_brings_a_word() {
         };
         assert_eq!(given, scope);
     }
-    window.get_by_label("A word to Ada").focus();
+    window.get_by_label("Message Ada").focus();
     window.run_steps(2);
-    window.get_by_label("A word to Ada").type_text("Use drafts.");
+    window.get_by_label("Message Ada").type_text("Use drafts.");
     window.run_steps(2);
     window.get_by_label("Refuse Ada").click();
     window.run_steps(3);
@@ -226,7 +226,7 @@ fn what_is_asked_each_time_offers_nothing_more() {
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);
     assert!(window.query_by_label("Allow for this task").is_none() && window.query_by_label("Allow always").is_none());
-    assert!(window.query_all_by_label_contains("asked about each time").next().is_some());
+    assert!(window.query_all_by_label_contains("always asked").next().is_some());
 }
 
 #[test]

@@ -214,8 +214,8 @@ impl Drawing {
             Err(error) => {
                 problems.push(Problem::warning(
                     format!("assets/{path}"),
-                    format!("the drawing cannot be read: {error}"),
-                    "mend the SVG source; a plain shape stands in for it",
+                    format!("the drawing could not be read: {error}"),
+                    "fix the SVG source; a plain shape is shown instead",
                 ));
                 Self { tree: None, size: vec2(48.0, 64.0) }
             }

@@ -417,10 +417,9 @@ struct CallLine {
 /// Takes a session's file apart. The error says in words why that cannot be done.
 pub fn parse_session(text: &str) -> Result<SessionRead, String> {
     if text.len() > FILE_BYTES_AT_MOST {
-        return Err(format!("The session's file is too long to be shown here: {} bytes.", grouped(text.len())));
+        return Err(format!("The session file is too long to show here: {} bytes.", grouped(text.len())));
     }
-    let unreadable =
-        |why: String| format!("The session's file cannot be read: {why}. Open the file to see what stands there.");
+    let unreadable = |why: String| format!("The session file could not be read: {why}. Open the file to see its text.");
     let data = yaml::parse(text).map_err(|error| unreadable(error.what))?;
     if data.get("session_id").is_some() || data.get("agent_id").is_some() {
         return parse_new(text, &data).map_err(unreadable);

@@ -145,7 +145,7 @@ fn a_session_of_an_older_version_and_one_that_a_person_began_are_shown() {
 fn what_is_no_session_is_said_in_words() {
     for text in ["", "[1, 2", "activation: act-1", "\u{0}\u{1}", "just words"] {
         let error = parse_session(text).unwrap_err();
-        assert!(error.starts_with("The session's file cannot be read"), "{text:?}: {error}");
+        assert!(error.starts_with("The session file could not be read"), "{text:?}: {error}");
     }
     assert!(parse_session(&"#".repeat(FILE_BYTES_AT_MOST + 1)).unwrap_err().contains("too long"));
 }

@@ -242,7 +242,7 @@ pub(super) fn told_choice(provider: &str, model: &str) -> String {
 }
 
 fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
-    let label = |key: ElementKey| room.element_of(key).map_or("something that is gone", |element| &*element.label);
+    let label = |key: ElementKey| room.element_of(key).map_or("a deleted item", |element| &*element.label);
     match action {
         Action::CompactContext => "sum up what it knows".to_owned(),
         Action::ReadElement { element, high: true } => format!("read {} (soon)", label(*element)),
@@ -253,7 +253,7 @@ fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
             let roster = world.resource::<Roster>();
             let name =
                 roster.entity(*agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
-            format!("go and tell {}", name.as_deref().unwrap_or("somebody who left"))
+            format!("go and tell {}", name.as_deref().unwrap_or("someone who left"))
         }
     }
 }

@@ -135,7 +135,7 @@ impl WorkView {
             _ => None,
         };
         let counts = match (self.going_on, self.waiting) {
-            (0, 0) => "Nobody is working".to_owned(),
+            (0, 0) => "No one is working".to_owned(),
             (going_on, 0) => format!("{going_on} working"),
             (going_on, waiting) => format!("{going_on} working, {waiting} waiting"),
         };

@@ -57,7 +57,7 @@ fn a_workspace_that_cannot_be_opened_or_is_given_up_leaves_the_present_one_open(
     let here = house.room.folder().clone();
     let full = tempfile::tempdir().expect("a temporary folder can be made");
     fs::write(full.path().join("letter.txt"), "Dear Ada").expect("files can be written");
-    for (folder, why) in [(full.path().to_owned(), "no settings.yaml"), (here.clone(), "that is open")] {
+    for (folder, why) in [(full.path().to_owned(), "no settings.yaml"), (here.clone(), "already open")] {
         let job = house.ask_for_workspace(&folder);
         let told = job.run().expect_err("it is no other workspace");
         assert!(told.contains(why), "{told}");

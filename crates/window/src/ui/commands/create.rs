@@ -16,7 +16,7 @@ use crate::view::model::RoomModel;
 use crate::workspace::Relationship;
 
 /// Said where an agent does not come to stand where it was put.
-pub const LIFTED: &str = "Agents come in above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
+pub const LIFTED: &str = "Agents appear above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
 
 /// The kind of element that shows channels.
 pub const CHANNEL_BOARD: &str = "messageboard";

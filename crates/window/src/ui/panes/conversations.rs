@@ -60,7 +60,7 @@ fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
         topic: &talk.topic,
         said: &talk.said,
         running: None,
-        ended: Some(talk.ended.as_deref().unwrap_or("it is over")),
+        ended: Some(talk.ended.as_deref().unwrap_or("ended")),
     });
     running.chain(over).collect()
 }
@@ -98,8 +98,8 @@ pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPa
     }
     start(ui, cx, own, &mut commands);
     if entries.is_empty() {
-        let how = "Agents talk when they meet, or when you let two of them begin above.";
-        widgets::empty(ui, Icon::Chat, "Nobody has talked yet", how, theme);
+        let how = "Agents talk when they meet, or when you start a conversation above.";
+        widgets::empty(ui, Icon::Chat, "No conversations yet", how, theme);
         return commands;
     }
     let chosen = own.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
@@ -197,7 +197,7 @@ fn conversation(
         });
     match (entry.running, entry.ended) {
         (Some(talk), _) => speak(ui, talk, theme, &mut own.drafts, commands),
-        (None, Some(why)) => drop(ui.label(widgets::small(format!("It ended: {why}"), theme))),
+        (None, Some(why)) => drop(ui.label(widgets::small(format!("Ended: {why}"), theme))),
         (None, None) => {}
     }
 }
@@ -245,13 +245,13 @@ fn speak(
     commands: &mut Vec<Command>,
 ) {
     let draft = drafts.entry(format!("turn in {}", talk.key)).or_default();
-    let field = widgets::area(ui, draft, "Your turn", "Say something to them", 2);
+    let field = widgets::area(ui, draft, "Your turn", "Write a message", 2);
     // Enter sends, Shift and Enter begins a new line.
     let entered = field.has_focus()
         && ui.input(|input| input.key_pressed(egui::Key::Enter) && !input.modifiers.shift && !input.modifiers.command);
     let text = draft.trim().to_owned();
     ui.horizontal(|ui| {
-        let clicked = widgets::primary(ui, !text.is_empty(), "Say it", theme).clicked();
+        let clicked = widgets::primary(ui, !text.is_empty(), "Send", theme).clicked();
         if (clicked || entered) && !text.is_empty() {
             let act = ConversationCommand::Speak { conversation: talk.key, text: text.clone() };
             commands.push(Command::Act(RoomAct::Talk(act), None));
@@ -266,14 +266,14 @@ fn speak(
 /// Lets a person choose who is to talk about what.
 fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
-    let title = RichText::new("Let them talk").color(theme.accent);
+    let title = RichText::new("New conversation").color(theme.accent);
     egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
         if room.agents.len() < 2 {
-            ui.label(widgets::soft("Two agents make a conversation. Drag some into the room first.", theme));
+            ui.label(widgets::soft("A conversation needs two agents. Drag some into the room first.", theme));
             return;
         }
         own.talk_with.retain(|id| room.agent(id).is_some());
-        ui.label(widgets::small("Who? Two or more.", theme));
+        ui.label(widgets::small("Choose two or more agents.", theme));
         ScrollArea::vertical().id_salt("who").max_height(110.0).auto_shrink([false, true]).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 for agent in &room.agents {
@@ -287,10 +287,10 @@ fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, comma
             });
         });
         let topic = own.drafts.entry(TOPIC.to_owned()).or_default();
-        widgets::field(ui, topic, "Topic", "About what?");
+        widgets::field(ui, topic, "Topic", "Topic");
         let topic = topic.trim().to_owned();
         let ready = own.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
-        if widgets::primary(ui, ready, "Begin conversation", theme).clicked() {
+        if widgets::primary(ui, ready, "Start conversation", theme).clicked() {
             let participants = own.talk_with.iter().cloned().collect();
             let act = ConversationCommand::Start { participants, topic };
             commands.push(Command::Act(RoomAct::Talk(act), None));
@@ -299,7 +299,7 @@ fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, comma
             own.open = None;
         }
         if !room.talk_on {
-            ui.label(widgets::small("Talk among agents is switched off.", theme));
+            ui.label(widgets::small("Conversations are turned off.", theme));
         }
     });
 }
@@ -343,7 +343,7 @@ mod tests {
         window.run_steps(1);
         window.get_by_label("Your turn").type_text("With milk?");
         window.run_steps(2);
-        click(&mut window, "Say it");
+        click(&mut window, "Send");
         click(&mut window, "Stop conversation");
         let conversation = ConversationKey(4);
         let said = talk(ConversationCommand::Speak { conversation, text: "With milk?".into() });
@@ -355,23 +355,23 @@ mod tests {
     fn a_conversation_that_is_over_can_be_read_but_not_joined() {
         let mut window = sidebar();
         click(&mut window, "Conversation of Ada and Bram, conversation-3");
-        assert!(window.query_by_label("It ended: all was said").is_some());
+        assert!(window.query_by_label("Ended: all was said").is_some());
         assert!(window.query_by_label("Your turn").is_none());
     }
 
     #[test]
     fn two_agents_and_a_topic_make_a_conversation() {
         let mut window = sidebar();
-        click(&mut window, "Let them talk");
+        click(&mut window, "New conversation");
         click(&mut window, "With Ada");
         window.get_by_label("Topic").focus();
         window.run_steps(1);
         window.get_by_label("Topic").type_text("rain");
         window.run_steps(2);
-        click(&mut window, "Begin conversation");
+        click(&mut window, "Start conversation");
         assert!(window.state().commands.is_empty(), "one agent alone does not talk");
         click(&mut window, "With Bram");
-        click(&mut window, "Begin conversation");
+        click(&mut window, "Start conversation");
         let participants = vec!["ada-1".into(), "bram-1".into()];
         let start = ConversationCommand::Start { participants, topic: "rain".into() };
         assert_eq!(window.state().commands, [talk(start)]);

@@ -44,8 +44,8 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
         let profiles: Vec<&ProfileView> =
             room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
         if room.profiles.is_empty() {
-            let how = "Put a Markdown file into the workspace's agents folder, or drop one onto the room.";
-            widgets::empty(ui, Icon::Agent, "No agents to choose from yet", how, theme);
+            let how = "Add a Markdown file to the workspace's agents folder, or drop one onto the room.";
+            widgets::empty(ui, Icon::Agent, "No agents yet", how, theme);
         }
         for profile in &profiles {
             let item = ShelfItem::Profile(profile.id.clone());
@@ -78,7 +78,7 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
             }
         }
         if !found {
-            widgets::empty(ui, Icon::Search, "Nothing on the shelf is called that", "Try a shorter word.", theme);
+            widgets::empty(ui, Icon::Search, "No results", "Try a shorter search.", theme);
         }
     });
     commands

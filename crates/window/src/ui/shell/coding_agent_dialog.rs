@@ -47,9 +47,8 @@ pub(super) fn add_coding_agent(
     let ViewerContext { theme, ui: state, .. } = *cx;
     state.texts.want(Want::CodingAgents(own.line.clone()));
     dialog::scrolled(ui, |ui| {
-        let about = "A program of yours that speaks the Agent Client Protocol, with your own login there. Its files and \
-                     commands go through the rules of this workspace where it uses ours, and it is kept in where it does \
-                     not.";
+        let about = "Your own program that speaks the Agent Client Protocol, with your own login. Its file \
+         access and commands follow this workspace's rules where it uses ours; otherwise it is sandboxed.";
         ui.add(Label::new(widgets::soft(about, theme)).wrap());
         ui.add_space(SPACE[1]);
         choose(ui, &state.coding_agents, own, theme);
@@ -89,7 +88,7 @@ pub(super) fn add_coding_agent(
 /// The list, and the field for a command line.
 fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme: &Theme) {
     for agent in &agents.listed {
-        let note = if agent.is_installed { server_words::consent(agent.consent) } else { "not on this computer" };
+        let note = if agent.is_installed { server_words::consent(agent.consent) } else { "not installed" };
         let row = egui::Button::selectable(own.chosen.as_ref() == Some(&agent.name), &agent.title)
             .right_text(widgets::small(note, theme))
             .min_size(egui::vec2(ui.available_width(), 26.0));
@@ -123,11 +122,11 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
     if let Some(known) = agent.known {
         let what = match agent.is_installed {
             true => format!("Log in once, in a terminal: {}", known.login),
-            false => format!("It is not on this computer. To install it: {}", known.install),
+            false => format!("Not installed. To install it: {}", known.install),
         };
         ui.add(Label::new(widgets::small(what, theme)).wrap());
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
-        let own = format!("It may read and write what is its own: {}", own.join(", "));
+        let own = format!("It may read and write its own files: {}", own.join(", "));
         ui.add(Label::new(widgets::small(own, theme)).wrap());
     }
     if !agent.is_installed {
@@ -136,7 +135,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
     ui.horizontal_wrapped(|ui| {
         let is_allowed = agent.consent == Consent::Given;
         if is_allowed {
-            let about = "It is started in this workspace no more until you allow it again.";
+            let about = "It will not start in this workspace until you allow it again.";
             if ui.button("Forbid").on_hover_text(about).clicked() {
                 commands.push(Command::ForbidServer(agent.agent.name.clone()));
             }
@@ -148,7 +147,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         }
         let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
         let test = ui.add_enabled(is_allowed && !is_asked, egui::Button::new("Test"));
-        let about = "Starts it and asks something tiny, to see whether it answers.";
+        let about = "Starts it and sends a short test prompt.";
         if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
             commands.push(Command::TestProvider(format!("{PROVIDER}:{}", agent.name)));
         }

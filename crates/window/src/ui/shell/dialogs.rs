@@ -46,7 +46,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::ResetScene => format!("Restart “{}”?", cx.room.scene),
         Dialog::OpenLink(_) => "Open this link?".to_owned(),
         Dialog::CloseFile(_) => "Close without saving?".to_owned(),
-        Dialog::Import(_) => "Import this?".to_owned(),
+        Dialog::Import(_) => "Import these files?".to_owned(),
         Dialog::AddCodingAgent => "Add your coding agent".to_owned(),
         Dialog::UndoWork(question) => {
             let name = cx.room.agent(&question.agent).map_or(&*question.agent, |agent| &*agent.name);
@@ -104,22 +104,22 @@ fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<C
 fn why_not(room: &RoomModel, name: &str) -> Option<String> {
     let stem = text::slug(name);
     if stem.is_empty() {
-        return Some("Give it a name of letters or digits.".to_owned());
+        return Some("Enter a name with letters or digits.".to_owned());
     }
     if stem.len() > LONGEST_STEM_BYTES {
-        return Some("That is too long for the name of a file. A few words are enough.".to_owned());
+        return Some("The name is too long for a file. Use a few words.".to_owned());
     }
     // Some systems take two spellings of a name for one.
     let same = room.scenes.iter().find(|scene| scene.to_lowercase() == stem);
-    same.map(|scene| format!("There is a scene “{scene}” already."))
+    same.map(|scene| format!("A scene “{scene}” already exists."))
 }
 
 fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bool) -> Answer {
     let ViewerContext { room, theme, .. } = *cx;
     let what = if is_new {
-        "An empty room in this workspace. Its agents are those you put into it."
+        "An empty room in this workspace. Add agents to it yourself."
     } else {
-        "The same room under another name. You continue in the new one."
+        "Saves the room under another name. You continue in the new one."
     };
     about(ui, what, theme);
     ui.add_space(SPACE[1]);
@@ -145,8 +145,8 @@ fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bo
 }
 
 fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
-    let what = "Everyone goes back to where the scene's file puts them, and all memories and conversations of this \
-                scene are forgotten. This cannot be undone.";
+    let what = "Everyone returns to their place in the scene file. All memories and conversations of this scene \
+     are cleared. This cannot be undone.";
     about(ui, what, theme);
     buttons(ui, |ui, button| {
         button(widgets::danger(ui, "Restart scene", theme), vec![Command::ResetScene]);
@@ -163,7 +163,7 @@ fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme) -> Answer {
             }
         });
     });
-    about(ui, "Files that are there already stay as they are.", theme);
+    about(ui, "Existing files are not changed.", theme);
     buttons(ui, |ui, button| {
         button(widgets::primary(ui, true, "Import", theme), vec![Command::ImportSeen(question.clone())]);
         button(ui.button("Cancel"), Vec::new());
@@ -171,7 +171,7 @@ fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme) -> Answer {
 }
 
 fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
-    about(ui, "It was written by somebody else, and opens in your browser:", theme);
+    about(ui, "Someone else wrote this link. It opens in your browser:", theme);
     widgets::in_card(ui, theme, |ui| ui.add(egui::Label::new(RichText::new(url).monospace()).wrap()));
     buttons(ui, |ui, button| {
         let open = widgets::primary(ui, true, "Open link", theme);
@@ -190,9 +190,9 @@ fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
 
 /// Something was written into a file that is not saved.
 fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
-    about(ui, format!("What you wrote into {path} is not saved."), theme);
+    about(ui, format!("Your changes to {path} are not saved."), theme);
     buttons(ui, |ui, button| {
-        button(widgets::primary(ui, true, "Keep it open", theme), Vec::new());
+        button(widgets::primary(ui, true, "Cancel", theme), Vec::new());
         let discard = WindowCommand::DiscardFile(path.to_owned()).into();
         button(widgets::danger(ui, "Discard and close", theme), vec![discard]);
     })
@@ -204,11 +204,11 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let at_work = room.work.pieces.len();
     if at_work > 0 {
         let work = words::count(at_work, "task is not finished", "tasks are not finished");
-        about(ui, format!("{work}. Finish first, or continue when this workspace is opened next."), theme);
+        about(ui, format!("{work}. Finish now, or continue when you next open this workspace."), theme);
     }
     if !unsaved.is_empty() {
         let files = words::count(unsaved.len(), "file is not saved", "files are not saved");
-        about(ui, format!("{files}; what you wrote is kept as a draft:"), theme);
+        about(ui, format!("{files}; your changes are kept as drafts:"), theme);
         for path in unsaved.iter().take(UNSAVED_SHOWN) {
             ui.label(widgets::small(path, theme));
         }

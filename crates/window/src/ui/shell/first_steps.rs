@@ -36,7 +36,7 @@ impl Step {
 
     fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Drop => ["Drop somebody into the room", "Drag an agent from the shelf onto the floor."],
+            Self::Drop => ["Add an agent", "Drag an agent from the shelf onto the floor."],
             Self::Rules => ["Change the rules", "Double-click the rulebook, write a line and save it."],
             Self::Thoughts => ["Show thoughts", "Turn on the debug overlay: what everyone does, and why."],
         }
@@ -118,10 +118,10 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
             let mut is_read = false;
             let closed = card(ui, ("Welcome to the workshop", ""), cx.theme.accent, cx.theme, "Close the hint", |ui| {
                 Step::ALL.into_iter().for_each(|step| step_ui(ui, step, own.has(step), next == Some(step), cx.theme));
-                let cost = "Answers come from the room itself until you choose a provider: no network, no cost.";
+                let cost = "Answers come from the offline brain until you choose a provider: no network, no cost.";
                 ui.add(egui::Label::new(widgets::small(cost, cx.theme)).wrap());
                 let text = if next.is_none() { "Done" } else { "Got it" };
-                is_read = widgets::primary(ui, true, text, cx.theme).on_hover_text("Never shows this again").clicked();
+                is_read = widgets::primary(ui, true, text, cx.theme).on_hover_text("Don't show this again").clicked();
             });
             closed || is_read
         });

@@ -12,18 +12,18 @@ use crate::view::theme::{DIALOG, TYPE, Theme};
 /// What the hands do that no key does.
 const GESTURES: [(&str, &str); 13] = [
     ("Drag empty floor", "Move the view"),
-    ("Wheel or pinch", "Zoom at the pointer"),
-    ("Drag from the shelf", "Put something into the room"),
-    ("Drop with Alt or Ctrl", "It stands exactly there"),
-    ("Drop a file or folder", "Agents come in, a scene is opened"),
-    ("Drag an agent", "Carry it; where it lands is its home"),
+    ("Scroll or pinch", "Zoom at the pointer"),
+    ("Drag from the shelf", "Add it to the room"),
+    ("Drop with Alt or Ctrl", "Place it exactly there"),
+    ("Drop a file or folder", "Add agents or open a scene"),
+    ("Drag an agent", "Move it; it stays where you drop it"),
     ("Drag an agent's handle", "To another: a relationship"),
     ("Hold space and drag", "Move the view"),
     ("Click, Shift and click", "Select one, select several"),
-    ("Shift and drag", "Select what lies in a box"),
+    ("Shift and drag", "Select everything in a box"),
     ("Double-click an element", "Open what it holds"),
     ("Right-click", "What can be done here"),
-    ("Drag a tab", "Put a pane elsewhere"),
+    ("Drag a tab", "Move a pane"),
 ];
 
 /// What keys and gestures take of a column.

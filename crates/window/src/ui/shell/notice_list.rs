@@ -43,7 +43,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
     let (theme, all) = (cx.theme, cx.ui.notices.board().all());
     widgets::section(ui, &format!("Problems ({})", all.len()), theme);
     if all.is_empty() {
-        ui.label(widgets::soft("None. Mistakes in files and settings are listed here until they are fixed.", theme));
+        ui.label(widgets::soft("No problems. Errors in files and settings appear here.", theme));
     }
     let wrong = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
     wrong.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
@@ -59,7 +59,7 @@ fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
     let (theme, told) = (cx.theme, cx.ui.notices.told());
     widgets::section(ui, "Recent", theme);
     if told.is_empty() {
-        ui.label(widgets::soft("Nothing yet. The results of what you asked for are kept here.", theme));
+        ui.label(widgets::soft("No notices yet. Results of your actions appear here.", theme));
         return;
     }
     let area = ScrollArea::vertical().id_salt("recent").max_height(height).auto_shrink([false, true]);

@@ -70,7 +70,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
                 ui,
                 |ui| drop(ui.label(widgets::small(text, cx.theme))),
                 |ui| {
-                    if ui.small_button("Put all aside").clicked() {
+                    if ui.small_button("Dismiss all").clicked() {
                         commands.push(notice(NoticeCommand::PutAllAside));
                     }
                     if ui.small_button("Show all").clicked() {
@@ -89,7 +89,7 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     let place = told_place(problem);
     let what = sentence(&problem.what);
-    card(ui, (&place, &what), colour, theme, &format!("Put aside {place}"), |ui| {
+    card(ui, (&place, &what), colour, theme, &format!("Dismiss {place}"), |ui| {
         ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());
         ui.horizontal(|ui| {
             if let Some(place) = place_of(problem) {
@@ -110,9 +110,9 @@ fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<C
     let setting = cx.room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     let title =
         setting.as_ref().map_or_else(|| "A limit was reached".to_owned(), |name| format!("Limit {name} was reached"));
-    let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, "Put aside the limit", |ui| {
-        ui.add(egui::Label::new(widgets::soft("Nobody asks a model until it is raised.", cx.theme)).wrap());
-        if ui.button("Change the limit").clicked() {
+    let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, "Dismiss limit", |ui| {
+        ui.add(egui::Label::new(widgets::soft("No model is called until it is raised.", cx.theme)).wrap());
+        if ui.button("Change limit").clicked() {
             let setting = setting.clone().unwrap_or_else(|| "budget.cost_per_run_usd".to_owned());
             commands.push(WindowCommand::ShowSettings(Some(setting)).into());
         }
@@ -143,8 +143,8 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
 fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, shown) = (cx.theme, cx.ui.notices.outcomes());
     for outcome in shown.iter().skip(shown.len().saturating_sub(OUTCOMES_SHOWN)) {
-        let (title, colour) = if outcome.good { ("Done", theme.good) } else { ("That did not work", theme.bad) };
-        let closed = card(ui, (title, &outcome.text), colour, theme, &format!("Put aside: {}", outcome.text), |ui| {
+        let (title, colour) = if outcome.good { ("Done", theme.good) } else { ("Something went wrong", theme.bad) };
+        let closed = card(ui, (title, &outcome.text), colour, theme, &format!("Dismiss: {}", outcome.text), |ui| {
             if let Some(place) = &outcome.place {
                 place_button(ui, place, cx.room, commands);
             }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_is_put_aside_comes_back_only_after_it_was_mended() {
         let mut window = notices(vec![broken()]);
-        click(&mut window, "Put aside agents/ada.md, line 4");
+        click(&mut window, "Dismiss agents/ada.md, line 4");
         assert!(window.query_by_label("agents/ada.md, line 4").is_none());
         window.state_mut().room.problems = Arc::default();
         window.run_steps(2);
@@ -224,7 +224,7 @@ mod tests {
         window.state_mut().state.time.now_secs = 60.0;
         window.run_steps(2);
         assert!(window.query_by_label("gemini answered").is_none());
-        click(&mut window, "Put aside: openai has no key");
+        click(&mut window, "Dismiss: openai has no key");
         assert!(window.state().state.notices.outcomes().is_empty());
     }
 
@@ -256,7 +256,7 @@ mod tests {
         assert!(window.query_by_label("agents/ada.md, line 2").is_none());
         click(&mut window, "Show all of agents/ada.md");
         assert!(window.state().state.front.is_open(FrontPanel::Notices));
-        click(&mut window, "Put aside agents/ada.md, line 1");
+        click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "nothing is lost");
     }
@@ -285,7 +285,7 @@ mod tests {
         window.state_mut().room.cap_name = Some("cost_per_run_usd".into());
         window.run_steps(3);
         assert!(window.query_by_label("Limit budget.cost_per_run_usd was reached").is_some());
-        click(&mut window, "Change the limit");
+        click(&mut window, "Change limit");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
         assert_eq!(window.state().panes.settings.leads_to(), Some("budget.cost_per_run_usd"));
     }

@@ -256,14 +256,14 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
         .show(ui.ctx(), |ui| {
             widgets::dress(ui.style_mut(), theme);
             ui.set_width(DIALOG[1].min(ui.ctx().content_rect().width() - 2.0 * SPACE[4]));
-            let field = widgets::field(ui, &mut own.typed, "Palette", "What would you like to do, see or open?");
+            let field = widgets::field(ui, &mut own.typed, "Palette", "Search commands, files and scenes");
             field.request_focus();
             if field.changed() {
                 chosen = 0;
             }
             ui.add_space(SPACE[0]);
             if found.is_empty() {
-                ui.label(widgets::soft("Nothing is called that. Fewer letters find more.", theme));
+                ui.label(widgets::soft("No results.", theme));
             }
             ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;

@@ -111,8 +111,8 @@ impl<'a> Panes<'a> {
                 Tab::Pane(word) => match panes.added.find(word) {
                     Some(pane) => pane.show(ui, &cx),
                     None => {
-                        let how = "This version of the workshop does not have it; close the tab.";
-                        widgets::empty(ui, Icon::Warning, &format!("There is no pane {word}"), how, theme);
+                        let how = "This version does not have this pane. Close the tab.";
+                        widgets::empty(ui, Icon::Warning, &format!("Unknown pane: {word}"), how, theme);
                         Vec::new()
                     }
                 },

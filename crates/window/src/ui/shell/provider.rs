@@ -99,7 +99,7 @@ pub fn provider_ui(
             choice.chosen = None;
             used = true;
         }
-        let about = "Asks something tiny, to see whether it answers. It is counted with everything else.";
+        let about = "Sends a short test prompt. It counts towards usage and limits.";
         if ui.add_enabled(!is_asked, egui::Button::new("Test")).on_hover_text(about).clicked() {
             commands.push(Command::TestProvider(spec_now));
         }
@@ -115,11 +115,11 @@ fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Com
     let Some(stand_in) = &room.settings.stand_in else { return };
     widgets::in_card(ui, theme, |ui| {
         let text = format!(
-            "{stand_in} answers for everyone in this run, whatever settings and agents say: the workshop was started \
-             so, or you chose it since. Choosing another one here replaces it until the workshop is closed."
+            "{stand_in} answers for everyone in this run, overriding settings and agents. Choosing another one \
+             here replaces it until the workshop is closed."
         );
         ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
-        if ui.button("Go by the settings").clicked() {
+        if ui.button("Use settings").clicked() {
             commands.push(Command::EndStandIn);
         }
     });
@@ -153,7 +153,7 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
         widgets::name(&field, format!("Key for {name}"));
         let is_there = !draft.trim().is_empty();
-        let about = "Written into keys.env in your config folder, never into the workspace";
+        let about = "Saved to keys.env in your config folder, never in the workspace";
         let keep = ui.add_enabled(is_there, egui::Button::new("Save key")).on_hover_text(about);
         if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
             commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn a_stand_in_is_said_and_let_go() {
         let mut room = sample_room();
-        assert!(choice(room.clone(), UiState::default()).query_by_label("Go by the settings").is_none());
+        assert!(choice(room.clone(), UiState::default()).query_by_label("Use settings").is_none());
         room.settings.stand_in = Some("offline".into());
         let mut window = choice(room, UiState::default());
-        click(&mut window, "Go by the settings");
+        click(&mut window, "Use settings");
         assert_eq!(window.state().commands, [Command::EndStandIn]);
     }
 

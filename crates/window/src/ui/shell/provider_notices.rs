@@ -43,12 +43,12 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comman
             let concerned =
                 room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
             let told = match concerned.count() {
-                0 => "No agent here is answered by it.".to_owned(),
-                1 => "It answers 1 agent here, which cannot think until it works.".to_owned(),
-                many => format!("It answers {many} agents here, who cannot think until it works."),
+                0 => "No agent here uses it.".to_owned(),
+                1 => "1 agent here uses it and cannot think until it works.".to_owned(),
+                many => format!("{many} agents here use it and cannot think until it works."),
             };
             ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
-            if ui.button("Change the provider").clicked() {
+            if ui.button("Change provider").clicked() {
                 commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
             }
         });

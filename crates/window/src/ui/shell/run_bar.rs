@@ -188,8 +188,8 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
 fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let tasks = cx.ui.recents.tasks();
     ui.add_enabled_ui(!tasks.is_empty(), |ui| {
-        menu::menu_button(ui, "", "Tasks given before", MENU[2], cx.theme, |ui| {
-            ui.label(widgets::small("Given before", cx.theme));
+        menu::menu_button(ui, "", "Earlier tasks", MENU[2], cx.theme, |ui| {
+            ui.label(widgets::small("Earlier", cx.theme));
             for task in tasks.iter().take(TASKS_OFFERED) {
                 if menu::listed(ui, task).clicked() {
                     own.task.clone_from(task);
@@ -210,8 +210,8 @@ fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     shown.on_hover_text("Who is working, and on what");
     // What resumes work stands above, beside why it is held.
     let pause = ui.add_enabled(!is_held, egui::Button::new("Pause work"));
-    let pause = pause.on_disabled_hover_text("Work is held already; resume it above");
-    if pause.on_hover_text("Tasks wait; the room and its time go on").clicked() {
+    let pause = pause.on_disabled_hover_text("Work is already paused; resume it above");
+    if pause.on_hover_text("Pauses tasks; the room keeps running").clicked() {
         commands.push(act(KernelCommand::Pause));
     }
     ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
@@ -230,7 +230,7 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     Popup::menu(&gear).close_behavior(config).show(|ui| {
         widgets::dress(ui.style_mut(), cx.theme);
         ui.set_width(MENU[1]);
-        ui.label(widgets::small("For tasks that start from now on", cx.theme));
+        ui.label(widgets::small("Applies to new tasks", cx.theme));
         let number = |ui: &mut Ui, label: &str, about: &str, now: u32, range| {
             let mut chosen = now;
             let drag = widgets::line(
@@ -268,14 +268,14 @@ impl Hold {
         let work = &room.work;
         let resume = |why| Self { why, button: "Resume work", command: act(KernelCommand::Resume) };
         if let Some(why) = &work.stopped_by {
-            return Some(resume(format!("Work is stopped: {why}. Tasks that you give wait until it is resumed.")));
+            return Some(resume(format!("Work is stopped: {why}. New tasks wait until it is resumed.")));
         }
         if work.is_paused {
-            return Some(resume("Work is paused. Tasks that you give wait until it is resumed.".to_owned()));
+            return Some(resume("Work is paused. New tasks wait until it is resumed.".to_owned()));
         }
         let is_waited_for = has_draft || !work.pieces.is_empty();
         (room.paused && is_waited_for).then(|| Self {
-            why: "The room is paused. Tasks that you give start when it is resumed.".to_owned(),
+            why: "The room is paused. New tasks start when it is resumed.".to_owned(),
             button: "Resume",
             command: Command::SetPaused(false),
         })
@@ -294,7 +294,7 @@ fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>)
 /// Every piece of work, with a way to stop it.
 fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     if room.work.pieces.is_empty() {
-        ui.label(widgets::small("Nobody is working. Give somebody a task.", theme));
+        ui.label(widgets::small("No one is working. Give an agent a task.", theme));
     }
     for piece in room.work.pieces.iter().take(PIECES_SHOWN) {
         let name = room.called(&piece.agent).to_owned();

@@ -14,11 +14,11 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 /// Draws the list.
 pub(super) fn servers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
-    let about = "Programs and addresses whose tools agents use. Written under mcp_servers in settings.yaml, in \
-                 .mcp.json, or in an agent's file. None is used before you allow it.";
+    let about = "Programs and addresses whose tools agents use. Listed under mcp_servers in settings.yaml, in \
+     .mcp.json, or in an agent's file. None is used before you allow it.";
     widgets::group(ui, "MCP servers", about, theme);
     if room.servers.is_empty() {
-        ui.label(widgets::soft("No MCP server is written down in this workspace.", theme));
+        ui.label(widgets::soft("No MCP servers in this workspace.", theme));
         return;
     }
     state.texts.want(Want::ServerConsents);
@@ -45,14 +45,14 @@ fn server_ui(
         let is_connecting = *standing == McpStanding::Connecting;
         let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
         widgets::name(&test, format!("Test {name}"));
-        let about = "Connects it now and lists what it offers.";
+        let about = "Connects now and lists its tools.";
         if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
             commands.push(Command::TestServer(written.key.clone()));
         }
         if consent == Some(Consent::Given) {
             let forbid = ui.button("Forbid");
             widgets::name(&forbid, format!("Forbid {name}"));
-            if forbid.on_hover_text("Ends it. No agent can use it until you allow it again.").clicked() {
+            if forbid.on_hover_text("Stops it. No agent can use it until you allow it again.").clicked() {
                 commands.push(Command::ForbidServer(name.clone()));
             }
         } else if consent.is_some() {
@@ -198,6 +198,6 @@ mod tests {
         let window = list(vec![server("git", McpStanding::Off)], &[None]);
         assert!(window.query_by_label("Allow git").is_none() && window.query_by_label("Forbid git").is_none());
         let window = list(Vec::new(), &[]);
-        assert!(window.query_by_label("No MCP server is written down in this workspace.").is_some());
+        assert!(window.query_by_label("No MCP servers in this workspace.").is_some());
     }
 }

@@ -44,21 +44,21 @@ const CAPS: [(&str, &[CapRow]); 5] = [
     (
         "Everyone together, until the workshop is closed",
         &[
-            cap("cost_per_run_usd", "Cost", "What answers may cost in all.", Unit::Dollars),
+            cap("cost_per_run_usd", "Cost", "Total cost of answers.", Unit::Dollars),
             cap("tokens_per_run", "Tokens", "Words in and out, of every provider.", Unit::Count),
             cap(
                 "outside_tokens_per_run",
                 "Tokens at paid providers",
-                "The same without the offline brain and scripts.",
+                "Without the offline brain and scripts.",
                 Unit::Count,
             ),
             cap(
                 "unpriced_tokens_per_run",
                 "Tokens without a price",
-                "Of models whose price nobody named; limits on cost cannot see them.",
+                "Of models without a known price; cost limits do not cover them.",
                 Unit::Count,
             ),
-            cap("calls_per_run", "Calls", "How often a model may be asked.", Unit::Count),
+            cap("calls_per_run", "Calls", "Number of model calls.", Unit::Count),
         ],
     ),
     (
@@ -119,7 +119,7 @@ const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
     section: "conversations",
     key: "max_concurrent_conversations",
     label: "Conversations in parallel",
-    about: "More than that wait until one ends.",
+    about: "Others wait until one ends.",
     hint: "3",
     range: (0, 1_000),
 };
@@ -199,7 +199,7 @@ fn of_scene(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
         room.settings.of_scene.iter().any(|made| made == **setting || made == bare)
     };
     if settings.iter().any(|setting| is_made(&setting)) {
-        let text = format!("scenes/{}.yaml sets this itself, and goes before what is chosen here.", room.scene);
+        let text = format!("scenes/{}.yaml sets this and overrides your choice here.", room.scene);
         ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
@@ -296,7 +296,7 @@ fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String>
             let number = number.filter(|number| (0.0..=1_000_000.0).contains(number));
             number.map(|number| Some(json!(number))).ok_or_else(|| "An amount in dollars, like 2.50.".to_owned())
         }
-        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| "A whole number, or nothing for no limit.".to_owned()),
+        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| "A whole number, or empty for no limit.".to_owned()),
     }
 }
 
@@ -323,8 +323,14 @@ fn number_row(
 
 fn talking(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
-    group(ui, "Conversations", "Whether agents talk to each other, and how many conversations go on.", theme);
-    row(ui, "Among agents", "Off ends all conversations; tasks and reading go on.", theme, |ui| {
+    group(
+        ui,
+        "Conversations",
+        "Whether agents talk to each other, and how many conversations run in \
+     parallel.",
+        theme,
+    );
+    row(ui, "Among agents", "Off ends all conversations; tasks and reading continue.", theme, |ui| {
         if widgets::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
             commands.push(Command::Act(act, None));
@@ -384,8 +390,8 @@ fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
 fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, look) = (cx.theme, cx.ui.appearance.look);
     let mut give = |command: WindowCommand| commands.push(command.into());
-    group(ui, "Appearance", "Your own; kept beside your other personal files, not in the workspace.", theme);
-    row(ui, "Theme", "Light, dark, or as the system has it.", theme, |ui| {
+    group(ui, "Appearance", "Kept in your personal config, not in the workspace.", theme);
+    row(ui, "Theme", "Light, dark, or the same as the system.", theme, |ui| {
         let lights = [Light::System, Light::Day, Light::Evening];
         let choices = [("System", "Theme of the system"), ("Light", "Always light"), ("Dark", "Always dark")]
             .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
@@ -394,7 +400,7 @@ fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             give(WindowCommand::SetLight(lights[index]));
         }
     });
-    row(ui, "Text size", "Everything grows with it. Ctrl and plus, minus or 0 do the same.", theme, |ui| {
+    row(ui, "Text size", "Scales the whole window. Also Ctrl and plus, minus or 0.", theme, |ui| {
         ui.horizontal(|ui| {
             for (shown, label, steps) in [("−", "Smaller text", -1), ("+", "Larger text", 1)] {
                 let button = ui.button(shown);
@@ -420,7 +426,7 @@ fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             }
         });
     });
-    row(ui, "Movement", "Panels and switches change at once instead of gliding.", theme, |ui| {
+    row(ui, "Movement", "Panels and switches change without animation.", theme, |ui| {
         if widgets::switch(ui, look.calm, "Reduce motion", theme).clicked() {
             give(WindowCommand::SetCalm(!look.calm));
         }

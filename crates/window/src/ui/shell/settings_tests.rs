@@ -113,7 +113,7 @@ fn what_is_no_number_is_said_and_not_sent() {
 #[test]
 fn a_scene_that_goes_before_is_named() {
     let mut room = room();
-    let text = "scenes/morning.yaml sets this itself, and goes before what is chosen here.";
+    let text = "scenes/morning.yaml sets this and overrides your choice here.";
     assert!(settings(room.clone(), None).query_by_label(text).is_none());
     room.settings.of_scene = vec!["max_concurrent_conversations".into()];
     assert!(settings(room, None).query_by_label(text).is_some());

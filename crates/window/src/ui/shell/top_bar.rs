@@ -207,7 +207,7 @@ fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoic
     let button = menu::menu_button_that_stays(ui, name, "Provider menu", MENU[2], theme, |ui| {
         // A form, not a list of commands: its buttons and fields have frames.
         widgets::dress(ui.style_mut(), theme);
-        ui.label(widgets::small("Who answers, unless an agent's file says otherwise", theme));
+        ui.label(widgets::small("Answers for everyone unless an agent's file says otherwise", theme));
         if let Some(fault) = fault {
             let text = RichText::new(provider_health::long(fault, room)).color(theme.bad);
             ui.add(egui::Label::new(text).wrap());

@@ -19,7 +19,7 @@ const TASK_CHARS: usize = 60;
 pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
     let mut answer = None;
     dialog::scrolled(ui, |ui| {
-        let about = "Choose how far to go back. What others wrote to the same files stays.";
+        let about = "Choose how far to go back. Other people's changes to the same files are kept.";
         ui.add(Label::new(widgets::soft(about, theme)).wrap());
         ui.add_space(SPACE[1]);
         ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
@@ -40,7 +40,7 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
     ui.add_space(SPACE[2]);
     ui.horizontal_wrapped(|ui| {
         let plan = question.plan.as_ref().map(|(_, plan)| plan).filter(|plan| !plan.is_nothing());
-        if widgets::primary(ui, plan.is_some(), "Put these files back", theme).clicked()
+        if widgets::primary(ui, plan.is_some(), "Restore these files", theme).clicked()
             && let Some(plan) = plan
         {
             answer = Some(vec![Command::UndoWork(plan.clone())]);
@@ -54,14 +54,14 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
 
 fn point_words(index: usize, point: &Point) -> String {
     let task = point.task.as_deref().and_then(|task| task.lines().next());
-    let task = crate::base::text::truncate(task.unwrap_or("Outside of any piece of work"), TASK_CHARS);
+    let task = crate::base::text::truncate(task.unwrap_or("Outside any task"), TASK_CHARS);
     let files = words::count(point.files.len(), "file", "files");
     format!("{}. {task} ({files})", index + 1)
 }
 
 fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
     if plan.files.is_empty() {
-        ui.label(widgets::soft("All of it was undone or replaced already.", theme));
+        ui.label(widgets::soft("Everything was already undone or replaced.", theme));
     }
     for (index, file) in plan.files.iter().enumerate() {
         if let Outcome::Stays { why } = &file.outcome {
@@ -79,8 +79,8 @@ fn file_words(file: &FilePlan) -> String {
     let path = &file.path;
     match &file.outcome {
         Outcome::TakeAway => format!("{path} is removed"),
-        Outcome::Put { .. } if file.now.is_none() => format!("{} is brought back", file.path_after()),
-        Outcome::Put { to: Some(to), .. } => format!("{path} is called {to} again"),
+        Outcome::Put { .. } if file.now.is_none() => format!("{} is restored", file.path_after()),
+        Outcome::Put { to: Some(to), .. } => format!("{path} is renamed back to {to}"),
         Outcome::Put { .. } | Outcome::Stays { .. } => path.clone(),
     }
 }
@@ -133,7 +133,7 @@ mod tests {
         let mut window = asking(question(Some((5, plan()))));
         assert!(window.query_by_label_contains("others have changed the same lines").is_some());
         assert!(window.query_by_label_contains("notes/plan.md").is_some());
-        window.get_by_label("Put these files back").click();
+        window.get_by_label("Restore these files").click();
         window.run_steps(4);
         assert_eq!(window.state().commands, [Command::UndoWork(plan())]);
         assert_eq!(window.state().state.front.dialog(), None);
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn nothing_is_put_back_before_a_point_is_chosen() {
         let mut window = asking(question(None));
-        window.get_by_label("Put these files back").click();
+        window.get_by_label("Restore these files").click();
         window.run_steps(4);
         assert!(window.state().commands.is_empty());
     }

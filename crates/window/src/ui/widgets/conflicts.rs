@@ -28,7 +28,7 @@ pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<Set
             .conflicts()
             .fold((0, 0), |(all, settled), (_, _, chosen)| (all + 1, settled + usize::from(chosen.is_some())));
         ui.horizontal_wrapped(|ui| {
-            let what = format!("Both changed the same lines: {settled} of {all} settled.");
+            let what = format!("Both changed the same lines: {settled} of {all} resolved.");
             ui.label(RichText::new(what).color(theme.warn));
             if ui.button("Stop merging").clicked() {
                 settling = Some(Settling::Stop);
@@ -75,7 +75,7 @@ fn conflict_ui(
 fn excerpt(lines: &str) -> String {
     let more = lines.lines().count().saturating_sub(LINES_SHOWN);
     let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
-    let told = format!("… and {more} lines more");
+    let told = format!("… and {more} more lines");
     if more > 0 {
         shown.push(&told);
     }

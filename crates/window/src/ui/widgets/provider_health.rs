@@ -14,13 +14,13 @@ use crate::view::theme::Theme;
 pub fn short(fault: &ProviderFault) -> String {
     let what = match fault.kind {
         FailureKind::Unauthorised => "has no valid key",
-        FailureKind::RateLimited => "limits the rate",
+        FailureKind::RateLimited => "is rate-limiting",
         FailureKind::Unavailable => "cannot be reached",
         FailureKind::TimedOut => "does not answer in time",
-        FailureKind::Malformed => "answers with what cannot be used",
-        FailureKind::Rejected => "refuses what it is asked",
-        FailureKind::OverBudget => "is stopped by a cap",
-        FailureKind::Cancelled | FailureKind::PutOff => "was not asked to the end",
+        FailureKind::Malformed => "sends unusable answers",
+        FailureKind::Rejected => "refuses requests",
+        FailureKind::OverBudget => "is stopped by a limit",
+        FailureKind::Cancelled | FailureKind::PutOff => "was interrupted",
     };
     format!("{} {what}", fault.provider)
 }

@@ -26,7 +26,7 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         return quiet("the room is paused", "The room is paused. Space, or the button on the left, resumes it.".into());
     }
     if let Some(cap) = &room.cap_reached {
-        let long = format!("No model is asked any more: {cap}. Raise the limit in the settings.");
+        let long = format!("Models are no longer called: {cap}. Raise the limit in Settings.");
         return quiet("a limit is reached", long);
     }
     let (waiting, under_way) = room.questions;
@@ -38,12 +38,12 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         return None;
     }
     if under_way > 0 {
-        return quiet("waiting for an answer", "A model was asked and has not answered yet.".into());
+        return quiet("waiting for an answer", "Waiting for a model to answer.".into());
     }
     if waiting > 0 {
-        return quiet("calls wait for a free slot", "As many calls are under way as are allowed.".into());
+        return quiet("waiting for a free slot", "The maximum number of calls is running.".into());
     }
-    quiet(NOTHING_NEW, "Nobody has anything new to read, and nobody was given anything to do.".into())
+    quiet(NOTHING_NEW, "No one has anything new to read or a task to do.".into())
 }
 
 fn works(room: &RoomModel) -> usize {
@@ -56,7 +56,7 @@ fn works(room: &RoomModel) -> usize {
 /// What goes on, in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
-        return "Nobody is here yet".to_owned();
+        return "No agents yet".to_owned();
     }
     let in_state = |state| room.agents.iter().filter(|agent| agent.state == state).count();
     let working = works(room);
@@ -106,7 +106,7 @@ mod tests {
             spent: Tally { calls: 9, tokens: 147_210, cost_micro_usd: 123_000, ..Tally::default() },
             ..RoomModel::default()
         };
-        assert_eq!(status(&room), "Nobody is here yet");
+        assert_eq!(status(&room), "No agents yet");
         for index in 0..4 {
             room.agents.push(agent(index, &format!("ada-{index}"), "Ada"));
         }
@@ -129,7 +129,7 @@ mod tests {
         let why = |room: &RoomModel| why_quiet(room).unwrap().short;
         assert_eq!(why(&room), NOTHING_NEW);
         room.questions = (3, 0);
-        assert_eq!(why(&room), "calls wait for a free slot");
+        assert_eq!(why(&room), "waiting for a free slot");
         room.questions = (3, 2);
         assert_eq!(why(&room), "waiting for an answer");
         room.cap_reached = Some("the cap of 9 calls a run is reached".into());

@@ -14,7 +14,7 @@ use crate::workspace::layout::is_task_file;
 type Answer = Result<(), &'static str>;
 
 fn a_file_in_front(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.dock.front_file().is_some() { Ok(()) } else { Err("No file is in front") }
+    if cx.ui.dock.front_file().is_some() { Ok(()) } else { Err("No file is open") }
 }
 
 fn ask(command: FilesCommand) -> Vec<Command> {
@@ -22,22 +22,22 @@ fn ask(command: FilesCommand) -> Vec<Command> {
 }
 
 fn a_file(cx: &CommandContext<'_>) -> Answer {
-    if cx.files.row == FilesRow::File { Ok(()) } else { Err("Choose a file in the list of files first") }
+    if cx.files.row == FilesRow::File { Ok(()) } else { Err("Select a file in Files first") }
 }
 
 fn no_record(cx: &CommandContext<'_>) -> Answer {
-    if cx.files.is_record { Err("This is the program's own record; it stays as it is") } else { Ok(()) }
+    if cx.files.is_record { Err("This is the program's own record and cannot be changed") } else { Ok(()) }
 }
 
 fn a_row(cx: &CommandContext<'_>) -> Answer {
-    if cx.files.path.is_empty() { Err("Choose a file or a folder in the list of files first") } else { Ok(()) }
+    if cx.files.path.is_empty() { Err("Select a file or folder in Files first") } else { Ok(()) }
 }
 
 fn can_be_renamed(cx: &CommandContext<'_>) -> Answer {
     match cx.files.row {
-        FilesRow::File if cx.files.paths.len() > 1 => Err("Choose one file: each is renamed by itself"),
+        FilesRow::File if cx.files.paths.len() > 1 => Err("Select one file; files are renamed one at a time"),
         FilesRow::File | FilesRow::Folder => no_record(cx),
-        _ => Err("Choose a file or a folder in the list of files first"),
+        _ => Err("Select a file or folder in Files first"),
     }
 }
 
@@ -48,9 +48,9 @@ fn can_be_duplicated(cx: &CommandContext<'_>) -> Answer {
 fn can_be_deleted(cx: &CommandContext<'_>) -> Answer {
     match cx.files.row {
         FilesRow::File => no_record(cx),
-        FilesRow::Folder if cx.files.paths.is_empty() => Err("There is nothing in this folder"),
+        FilesRow::Folder if cx.files.paths.is_empty() => Err("This folder is empty"),
         FilesRow::Folder => no_record(cx),
-        _ => Err("Choose a file or a folder in the list of files first"),
+        _ => Err("Select a file or folder in Files first"),
     }
 }
 
@@ -58,7 +58,7 @@ fn can_be_restored(cx: &CommandContext<'_>) -> Answer {
     match cx.files.row {
         FilesRow::Gone => Ok(()),
         FilesRow::Bin if !cx.files.paths.is_empty() => Ok(()),
-        _ => Err("Choose a file in the bin first"),
+        _ => Err("Select a file in the bin first"),
     }
 }
 
@@ -78,35 +78,33 @@ fn is_in_room(cx: &CommandContext<'_>) -> Answer {
 fn can_come_in(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
         FileUse::Agent { agent: None, .. } => Ok(()),
-        FileUse::Agent { .. } => Err("This agent is in the room already"),
+        FileUse::Agent { .. } => Err("This agent is already in the room"),
         _ => Err("This file defines no agent"),
     }
 }
 
 fn can_be_a_rulebook(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
-        FileUse::Element(None) if is_task_file(&cx.files.path) => {
-            Err("This file holds tasks: put it up as a task board")
-        }
+        FileUse::Element(None) if is_task_file(&cx.files.path) => Err("This file holds tasks; add it as a task board"),
         FileUse::Element(None) => Ok(()),
-        FileUse::Element(Some(_)) => Err("Something in the room shows this file already"),
-        _ => Err("No rulebook can show this file"),
+        FileUse::Element(Some(_)) => Err("An element in the room already shows this file"),
+        _ => Err("A rulebook cannot show this file"),
     }
 }
 
 fn can_be_a_task_board(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
         FileUse::Element(None) if is_task_file(&cx.files.path) => Ok(()),
-        FileUse::Element(Some(_)) => Err("Something in the room shows this file already"),
+        FileUse::Element(Some(_)) => Err("An element in the room already shows this file"),
         _ => Err("This file holds no tasks"),
     }
 }
 
 fn is_another_scene(cx: &CommandContext<'_>) -> Answer {
     match &cx.files.used {
-        FileUse::Scene(stem) if *stem == cx.room.scene => Err("This scene is open already"),
+        FileUse::Scene(stem) if *stem == cx.room.scene => Err("This scene is already open"),
         FileUse::Scene(_) => Ok(()),
-        _ => Err("This file is no scene"),
+        _ => Err("This file is not a scene"),
     }
 }
 
@@ -146,7 +144,7 @@ fn rename(cx: &CommandContext<'_>) -> Vec<Command> {
 
 /// In the order in which menus have them.
 pub(super) const COMMANDS: &[CommandInfo] = &[
-    of("file.close", "Close the file in front", |_| window(WindowCommand::CloseFile(None)))
+    of("file.close", "Close file", |_| window(WindowCommand::CloseFile(None)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::W)])
         .only(a_file_in_front),
     of("files.find", "Find a file", |_| {
@@ -158,35 +156,35 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::File, "Open")])
         .only(a_file)
         .not_in_palette(),
-    of("files.open_outside", "Open the file in another program", |cx| {
+    of("files.open_outside", "Open file in another program", |cx| {
         cx.files.paths.iter().cloned().map(Command::OpenOutside).collect()
     })
     .menus(&[(Menu::File, "Open in another program")])
     .only(a_file),
-    of("files.restore", "Restore what is in the bin", |cx| ask(FilesCommand::Restore(cx.files.paths.clone())))
+    of("files.restore", "Restore from the bin", |cx| ask(FilesCommand::Restore(cx.files.paths.clone())))
         .menus(&[(Menu::GoneFile, "Restore"), (Menu::Bin, "Restore everything")])
         .only(can_be_restored)
         .undone(Undone::ByUndo),
-    of("files.show_in_room", "Show in the room what comes from the file", show_in_room)
+    of("files.show_in_room", "Show the file's agent or element in the room", show_in_room)
         .menus(&[(Menu::AgentFile, "Show in the room"), (Menu::ElementFile, "Show in the room")])
         .only(is_in_room)
         .not_in_palette(),
-    of("files.put_into_room", "Put the agent of the file into the room", put_into_room)
-        .menus(&[(Menu::AgentFile, "Put into the room")])
+    of("files.put_into_room", "Add the file's agent to the room", put_into_room)
+        .menus(&[(Menu::AgentFile, "Add to the room")])
         .only(can_come_in)
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.put_as_rulebook", "Put the file into the room as a rulebook", put_as_rulebook)
-        .menus(&[(Menu::ElementFile, "Put into the room as a rulebook")])
+    of("files.put_as_rulebook", "Add the file to the room as a rulebook", put_as_rulebook)
+        .menus(&[(Menu::ElementFile, "Add to the room as a rulebook")])
         .only(can_be_a_rulebook)
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.put_as_task_board", "Put the file into the room as a task board", put_as_task_board)
-        .menus(&[(Menu::ElementFile, "Put into the room as a task board")])
+    of("files.put_as_task_board", "Add the file to the room as a task board", put_as_task_board)
+        .menus(&[(Menu::ElementFile, "Add to the room as a task board")])
         .only(can_be_a_task_board)
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.open_scene", "Open the scene of the file", |cx| match &cx.files.used {
+    of("files.open_scene", "Open the file's scene", |cx| match &cx.files.used {
         FileUse::Scene(stem) => vec![Command::OpenScene(stem.clone())],
         _ => Vec::new(),
     })
@@ -199,42 +197,42 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     })
     .menus(&[(Menu::Files, "New file…"), (Menu::Folder, "New file here…"), (Menu::FilesGround, "New file…")])
     .undone(Undone::ByUndo),
-    of("files.import", "Import files into the folder", import_here)
+    of("files.import", "Import files into folder", import_here)
         .menus(&[(Menu::Folder, "Import files here…"), (Menu::FilesGround, "Import files or a folder…")])
         .undone(Undone::ByUndo)
         .not_in_palette(),
-    of("files.rename", "Rename the file", rename)
+    of("files.rename", "Rename file", rename)
         .keys(KeyContext::Files, &[plain(Key::F2)])
         .menus(&[(Menu::Files, "Rename…"), (Menu::Folder, "Rename folder…")])
         .only(can_be_renamed)
         .undone(Undone::ByUndo),
-    of("files.duplicate", "Duplicate the file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
+    of("files.duplicate", "Duplicate file", |cx| ask(FilesCommand::Duplicate(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[ctrl(Key::D)])
         .menus(&[(Menu::Files, "Duplicate")])
         .only(can_be_duplicated)
         .undone(Undone::ByUndo),
-    of("files.copy_path", "Copy the path of the file", |cx| {
+    of("files.copy_path", "Copy file path", |cx| {
         let files = cx.files;
         let paths = if files.row == FilesRow::File { files.paths.clone() } else { vec![files.path.clone()] };
         ask(FilesCommand::CopyPaths(paths))
     })
     .menus(&[(Menu::Files, "Copy path"), (Menu::Folder, "Copy path"), (Menu::GoneFile, "Copy path")])
     .only(a_row),
-    of("files.delete", "Put the file into the bin", |cx| ask(FilesCommand::Delete(cx.files.paths.clone())))
+    of("files.delete", "Move file to the bin", |cx| ask(FilesCommand::Delete(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[plain(Key::Delete), plain(Key::Backspace)])
-        .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete what is in it…")])
+        .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete contents…")])
         .only(can_be_deleted)
         .undone(Undone::ByUndo),
-    of("files.fold_all", "Fold all folders", |_| ask(FilesCommand::FoldAll(true)))
-        .menus(&[(Menu::FilesGround, "Fold all folders")]),
-    of("files.unfold_all", "Unfold all folders", |_| ask(FilesCommand::FoldAll(false)))
-        .menus(&[(Menu::FilesGround, "Unfold all folders")]),
+    of("files.fold_all", "Collapse all folders", |_| ask(FilesCommand::FoldAll(true)))
+        .menus(&[(Menu::FilesGround, "Collapse all folders")]),
+    of("files.unfold_all", "Expand all folders", |_| ask(FilesCommand::FoldAll(false)))
+        .menus(&[(Menu::FilesGround, "Expand all folders")]),
     of_pane("files.select_all", "Select every file", KeyContext::Files, &[ctrl(Key::A)]),
-    of_pane("files.menu", "Menu of the file", KeyContext::Files, &[shift(Key::F10)]),
-    of_pane("editor.save", "Save what you wrote", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::CannotBe),
+    of_pane("files.menu", "File menu", KeyContext::Files, &[shift(Key::F10)]),
+    of_pane("editor.save", "Save file", KeyContext::Editor, &[ctrl(Key::S)]).undone(Undone::CannotBe),
     of_pane("editor.find", "Find", KeyContext::Editor, &[ctrl(Key::F)]),
     of_pane("editor.replace", "Find and replace", KeyContext::Editor, &[ctrl(Key::H)]),
-    of_pane("finding.previous", "The previous place found", KeyContext::Finding, &[shift(Key::Enter), shift(Key::F3)]),
-    of_pane("finding.next", "The next place found", KeyContext::Finding, &[plain(Key::Enter), plain(Key::F3)]),
-    of_pane("finding.close", "Close finding", KeyContext::Finding, &[plain(Key::Escape)]),
+    of_pane("finding.previous", "Previous match", KeyContext::Finding, &[shift(Key::Enter), shift(Key::F3)]),
+    of_pane("finding.next", "Next match", KeyContext::Finding, &[plain(Key::Enter), plain(Key::F3)]),
+    of_pane("finding.close", "Close search", KeyContext::Finding, &[plain(Key::Escape)]),
 ];

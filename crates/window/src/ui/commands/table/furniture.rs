@@ -11,7 +11,7 @@ use crate::workspace::DecorChange;
 
 /// Whether a piece is chosen while the furniture is arranged.
 pub(super) fn furniture_chosen(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    chosen(cx).map(|_| ()).ok_or("Arrange the furniture and choose a piece first")
+    chosen(cx).map(|_| ()).ok_or("Arrange the furniture and select a piece first")
 }
 
 /// Takes the chosen piece out of the room.
@@ -37,11 +37,11 @@ fn furnish(change: DecorChange) -> Command {
 /// In the order in which menus have them.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
-        .about("Add, move, resize, turn and remove furniture in the room")
+        .about("Add, move, resize, rotate and remove furniture")
         .keys(KeyContext::Room, &[plain(Key::L)])
         .menus(&[(Menu::Floor, "Arrange the furniture")])
         .undone(Undone::ByItsOpposite),
-    of("furniture.turn", "Turn the chosen furniture", turn)
+    of("furniture.turn", "Rotate selected furniture", turn)
         .keys(KeyContext::Room, &[plain(Key::M)])
         .only(furniture_chosen)
         .undone(Undone::ByUndo),

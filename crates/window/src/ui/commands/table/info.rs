@@ -32,11 +32,11 @@ impl KeyContext {
     pub fn words(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
-            Self::NotWriting => "unless you write",
+            Self::NotWriting => "except while typing",
             Self::Room => "in the room",
-            Self::Files => "in the list of files",
+            Self::Files => "in Files",
             Self::Editor => "in an open file",
-            Self::Finding => "while you find in a file",
+            Self::Finding => "while searching a file",
             Self::Graph => "over the graph",
         }
     }

@@ -9,11 +9,11 @@ use crate::ui::commands::{Command, RoomAct, WindowCommand};
 /// Whether a question can be answered now: one that has just come up is to be seen first.
 fn answerable(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     asked(cx)?;
-    if cx.ui.questions.is_resting() { Err("The question has just come up") } else { Ok(()) }
+    if cx.ui.questions.is_resting() { Err("The question has only just appeared") } else { Ok(()) }
 }
 
 fn asked(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("Nobody asks you anything") }
+    if cx.ui.questions.front(cx.room).is_some() { Ok(()) } else { Err("No questions are waiting") }
 }
 
 fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
@@ -21,7 +21,7 @@ fn allowable_for_task(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     let question = cx.ui.questions.front(cx.room).map(|(_, question, ..)| question);
     match question.is_some_and(|question| question.approval.may_reach(AllowScope::Task)) {
         true => Ok(()),
-        false => Err("This is asked about each time"),
+        false => Err("This is always asked"),
     }
 }
 
@@ -50,12 +50,12 @@ fn answer(cx: &CommandContext<'_>, allow: bool, scope: AllowScope) -> Vec<Comman
 /// They answer the question in front.
 pub(super) const COMMANDS: &[CommandInfo] = &[
     of("question.allow_for_task", "Allow what an agent asks for its task", |cx| answer(cx, true, AllowScope::Task))
-        .about("And the same kind of thing until the task is over")
+        .about("And similar actions until the task ends")
         .keys(KeyContext::NotWriting, &[shift(Key::A)])
         .only(allowable_for_task)
         .undone(Undone::CannotBe),
     of("question.allow", "Allow what an agent asks", |cx| answer(cx, true, AllowScope::Once))
-        .about("The question in front, this once")
+        .about("The current question, only this once")
         .keys(KeyContext::NotWriting, &[plain(Key::A)])
         .only(allowable)
         .undone(Undone::CannotBe),
@@ -63,8 +63,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::NotWriting, &[plain(Key::R)])
         .only(answerable)
         .undone(Undone::CannotBe),
-    of("question.show", "Go to the question", |_| window(WindowCommand::ShowQuestion))
-        .about("Brings whoever asks into view")
+    of("question.show", "Go to question", |_| window(WindowCommand::ShowQuestion))
+        .about("Shows the agent that asks")
         .only(asked),
     of("question.next", "Next question", |_| window(WindowCommand::StepQuestion { forward: true }))
         .keys(KeyContext::NotWriting, &[plain(Key::Q)])

@@ -32,11 +32,11 @@ fn elements_selected(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn somebody_busy(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("Nobody is busy") }
+    if room_view::busy(cx.room).next().is_some() { Ok(()) } else { Err("No one is busy") }
 }
 
 fn somebody_in_need(cx: &CommandContext<'_>) -> Result<(), &'static str> {
-    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("Nobody needs you") }
+    if room_view::in_need(cx.room).next().is_some() { Ok(()) } else { Err("No one needs you") }
 }
 
 fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
@@ -47,7 +47,7 @@ fn agents<'a>(cx: &CommandContext<'a>) -> impl Iterator<Item = &'a AgentView> {
 fn going_agent(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     match agents(cx).next() {
         None => Err("Select an agent first"),
-        Some(_) if agents(cx).all(|agent| agent.state == State::Paused) => Err("It is paused already"),
+        Some(_) if agents(cx).all(|agent| agent.state == State::Paused) => Err("It is already paused"),
         Some(_) => Ok(()),
     }
 }
@@ -159,7 +159,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     .menus(&[(Menu::Agent, "Resume")])
     .only(paused_agent)
     .undone(Undone::ByItsOpposite),
-    of("agent.undo_work", "Undo the agent's work", |cx| {
+    of("agent.undo_work", "Undo agent's work", |cx| {
         agents(cx).take(1).map(|agent| Command::LookBack { agent: agent.id.clone(), since_ms: None }).collect()
     })
     .menus(&[(Menu::Agent, "Undo its work…")])
@@ -170,8 +170,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .only(agent_selected)
         .holds(|cx| behaves(cx, Behaviour::Stationary))
         .undone(Undone::ByUndo),
-    of("agent.wander", "When idle: wander about", |cx| behave(cx, Behaviour::Wander))
-        .menus(&[(Menu::WhenIdle, "Wander about")])
+    of("agent.wander", "When idle: wander", |cx| behave(cx, Behaviour::Wander))
+        .menus(&[(Menu::WhenIdle, "Wander")])
         .only(agent_selected)
         .holds(|cx| behaves(cx, Behaviour::Wander))
         .undone(Undone::ByUndo),
@@ -183,15 +183,15 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
-    of("room.show_busy", "Show who is busy", |_| window(WindowCommand::ShowBusy))
-        .about("Everybody who works, talks or needs you")
+    of("room.show_busy", "Show busy agents", |_| window(WindowCommand::ShowBusy))
+        .about("Everyone who is working, talking or needs you")
         .keys(KeyContext::NotWriting, &[plain(Key::B)])
-        .menus(&[(Menu::Floor, "Show who is busy")])
+        .menus(&[(Menu::Floor, "Show busy agents")])
         .only(somebody_busy),
-    of("room.next_in_need", "Next who needs me", |_| window(WindowCommand::NextInNeed))
-        .about("Selects the next agent that waits for you or is stuck")
+    of("room.next_in_need", "Next agent that needs you", |_| window(WindowCommand::NextInNeed))
+        .about("Selects the next agent that is waiting for you or stuck")
         .keys(KeyContext::NotWriting, &[plain(Key::N)])
-        .menus(&[(Menu::Floor, "Next who needs me")])
+        .menus(&[(Menu::Floor, "Next agent that needs you")])
         .only(somebody_in_need),
     of("room.show_everything", "Show everything", |_| {
         vec![WindowCommand::Select(Vec::new()).into(), WindowCommand::Frame.into()]
@@ -224,13 +224,13 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("edit.undo", "Undo", |_| vec![Command::Undo])
         .keys(KeyContext::NotWriting, &[ctrl(Key::Z)])
         .undone(Undone::ByItsOpposite),
-    of("room.menu", "Menu of what is selected", |_| window(WindowCommand::OpenMenu))
+    of("room.menu", "Selection menu", |_| window(WindowCommand::OpenMenu))
         .keys(KeyContext::Room, &[shift(Key::F10)])
         .not_in_palette(),
-    of("room.previous", "The thing before in the room", |_| window(WindowCommand::SelectNext { forward: false }))
+    of("room.previous", "Previous item in the room", |_| window(WindowCommand::SelectNext { forward: false }))
         .keys(KeyContext::Room, &[shift(Key::Tab)])
         .not_in_palette(),
-    of("room.next", "The next thing in the room", |_| window(WindowCommand::SelectNext { forward: true }))
+    of("room.next", "Next item in the room", |_| window(WindowCommand::SelectNext { forward: true }))
         .keys(KeyContext::Room, &[plain(Key::Tab)])
         .not_in_palette(),
     of("room.nudge_left", "Move elements to the left", |cx| nudge(cx, Vec2::NEG_X))

@@ -14,13 +14,13 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .about("What everyone has queued, knows and costs")
         .keys(KeyContext::NotWriting, &[plain(Key::F3), plain(Key::Backtick)]),
     of("view.story", "Story strip", |_| window(WindowCommand::ToggleStory))
-        .about("What mattered lately, and what it led to")
+        .about("Recent key events and what they led to")
         .menus(&[(Menu::Panes, "Story strip")])
         .holds(|cx| Some(!cx.ui.view.is_story_folded)),
     of("window.palette", "Command palette", |_| window(WindowCommand::TogglePalette))
         .keys(KeyContext::Everywhere, &[ctrl(Key::K)])
         .not_in_palette(),
-    of("window.keys", "These keys", |_| window(WindowCommand::ToggleKeys))
+    of("window.keys", "Keyboard shortcuts", |_| window(WindowCommand::ToggleKeys))
         .keys(KeyContext::NotWriting, &[plain(Key::Questionmark), plain(Key::F1)]),
     of("pane.conversations", "Conversations", |_| window(WindowCommand::ToggleTab(Tab::Talks)))
         .keys(KeyContext::NotWriting, &[plain(Key::T)])
@@ -31,7 +31,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("pane.log", "Event log", |_| window(WindowCommand::ToggleTab(Tab::Log)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::J)])
         .menus(&[(Menu::Panes, "Event log")]),
-    of("pane.graph", "Graph of who started whom", |_| vec![Command::Show(Tab::Graph)])
+    of("pane.graph", "Graph of which agent started which", |_| vec![Command::Show(Tab::Graph)])
         .keys(KeyContext::Everywhere, &[ctrl_shift(Key::G)])
         .menus(&[(Menu::Panes, "Graph")]),
     of("pane.room", "The room", |_| vec![Command::Show(Tab::Room)])
@@ -43,8 +43,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("pane.show_files", "Show files", |_| vec![Command::Show(Tab::Files)]),
     of("pane.show_conversations", "Show conversations", |_| vec![Command::Show(Tab::Talks)]),
     of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::Log)]),
-    of("pane.reset", "Put all panes back where they were at first", |_| window(WindowCommand::ResetPanes))
-        .menus(&[(Menu::Panes, "Put all panes back")])
+    of("pane.reset", "Reset pane layout", |_| window(WindowCommand::ResetPanes))
+        .menus(&[(Menu::Panes, "Reset panes")])
         .undone(Undone::CannotBe),
     of("window.settings", "Settings", |_| window(WindowCommand::ToggleSettings))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Comma)]),
@@ -54,7 +54,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("view.smaller_text", "Smaller text", |_| window(WindowCommand::StepTextSize(-1)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Minus)])
         .undone(Undone::ByItsOpposite),
-    of("view.usual_text", "Usual text size", |_| window(WindowCommand::ResetTextSize))
+    of("view.usual_text", "Default text size", |_| window(WindowCommand::ResetTextSize))
         .keys(KeyContext::Everywhere, &[ctrl(Key::Num0)]),
     of("window.close", "Close the workshop", |_| vec![Command::Quit])
         .about("Everything is saved")
@@ -89,9 +89,9 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
         vec![Command::Act(act, None)]
     })
-    .about("Whether agents may talk to each other. Off ends all conversations; tasks go on")
+    .about("Whether agents may talk to each other. Off ends all conversations; tasks continue")
     .undone(Undone::ByItsOpposite),
-    of_pane("graph.fit", "Show all of the graph", KeyContext::Graph, &[plain(Key::F)]),
+    of_pane("graph.fit", "Fit graph to view", KeyContext::Graph, &[plain(Key::F)]),
     of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(Purpose::OpenWorkspace)))
         .menus(&[(Menu::OpenWorkspace, "Choose a folder…")]),
     of("workspace.import_files", "Import files", |_| window(WindowCommand::Browse(Purpose::ImportFiles(None))))

@@ -19,7 +19,7 @@ fn there_is_one(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 
 fn can_run(cx: &CommandContext<'_>) -> Result<(), &'static str> {
     match chosen(cx) {
-        Some(file) if !file.problems.is_empty() => Err("It cannot run: something is wrong in its file; see Check"),
+        Some(file) if !file.problems.is_empty() => Err("It cannot run: its file has an error; see Check"),
         Some(_) => Ok(()),
         None => there_is_one(cx),
     }
@@ -41,7 +41,7 @@ fn check(cx: &CommandContext<'_>) -> Vec<Command> {
         (None, _, [file]) => return window(WindowCommand::Tell(format!("{} can run.", file.name), true)),
         (None, _, all) => {
             let count = words::count(all.len(), "workflow", "workflows");
-            return window(WindowCommand::Tell(format!("Nothing is wrong with the {count}."), true));
+            return window(WindowCommand::Tell(format!("No problems in the {count}."), true));
         }
         (Some(first), 0, _) => first.clone(),
         (Some(first), more, _) => format!("{first} (and {} more)", words::count(more, "problem", "problems")),
@@ -65,7 +65,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("workflows.new", "New workflow", |_| {
         vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewEmptyWorkflow).into()]
     })
-    .about("An empty one, whose steps are drawn in the graph")
+    .about("An empty workflow; draw its steps in the graph")
     .menus(&[(Menu::NewWorkflow, "Empty")])
     .undone(Undone::ByUndo),
     of("workflows.new_chain", "New workflow: chain", |_| new("chain"))
@@ -73,15 +73,15 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .menus(&[(Menu::NewWorkflow, "Chain")])
         .undone(Undone::ByUndo),
     of("workflows.new_fan_out", "New workflow: fan-out", |_| new("fan-out"))
-        .about("Parts of the work at once, and one who brings them together")
+        .about("Agents work on parts in parallel; one combines them")
         .menus(&[(Menu::NewWorkflow, "Fan-out")])
         .undone(Undone::ByUndo),
     of("workflows.new_debate", "New workflow: debate", |_| new("debate"))
-        .about("Two agents argue, and a third one judges")
+        .about("Two agents argue and a third judges")
         .menus(&[(Menu::NewWorkflow, "Debate")])
         .undone(Undone::ByUndo),
     of("workflows.new_review_loop", "New workflow: review loop", |_| new("review-loop"))
-        .about("An author and a reviewer, until it is approved")
+        .about("An author and a reviewer work until it is approved")
         .menus(&[(Menu::NewWorkflow, "Review loop")])
         .undone(Undone::ByUndo),
 ];

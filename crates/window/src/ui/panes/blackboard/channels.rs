@@ -44,7 +44,7 @@ impl BlackboardPane {
             }
             let draft = self.drafts.entry(channel.name.clone()).or_default();
             let field =
-                widgets::field(ui, draft, &format!("Say in {}", channel.name), "Say something to those who listen");
+                widgets::field(ui, draft, &format!("Say in {}", channel.name), "Send a message to all listeners");
             if widgets::entered(ui, &field) && !draft.trim().is_empty() {
                 let message = std::mem::take(draft);
                 acts.push((TogetherCommand::Publish { channel: channel.name.clone(), message }, None));
@@ -68,16 +68,16 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
                 commands.push(WindowCommand::Select(vec![Thing::Element(board.id.clone())]).into());
             }
         }
-        let new = ui.button("Put on a new board");
-        widgets::name(&new, format!("Put {channel} on a new board"));
+        let new = ui.button("Show on a new board");
+        widgets::name(&new, format!("Show {channel} on a new board"));
         if new.clicked() {
             commands.push(create::board_of_channel(room, channel, cx.ui.view.camera.middle));
         }
         if boards(false).next().is_none() {
             return;
         }
-        let called = format!("Put {channel} on a board");
-        menu::menu_button(ui, "Put on a board", &called, MENU[1], theme, |ui| {
+        let called = format!("Show {channel} on a board");
+        menu::menu_button(ui, "Show on a board", &called, MENU[1], theme, |ui| {
             for board in boards(false) {
                 if menu::listed(ui, &*board.label).clicked() {
                     commands.push(create::show_channel(room, &board.id, Some(channel)));
@@ -90,15 +90,15 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
 /// Who listens to a channel, each with a way to let it listen no more.
 fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &mut Acts) {
     if channel.listeners.is_empty() {
-        ui.label(widgets::small("Nobody listens.", cx.theme));
+        ui.label(widgets::small("No listeners.", cx.theme));
         return;
     }
     ui.horizontal_wrapped(|ui| {
         for (agent, waits) in &channel.listeners {
             let called = cx.room.called(agent);
             let waits = if *waits > 0 { format!(" ({waits} wait)") } else { String::new() };
-            let ends = ui.button(format!("{called}{waits} ×")).on_hover_text("Let it listen no more");
-            widgets::name(&ends, format!("Let {called} listen to {} no more", channel.name));
+            let ends = ui.button(format!("{called}{waits} ×")).on_hover_text("Stop listening");
+            widgets::name(&ends, format!("Stop {called} listening to {}", channel.name));
             if ends.clicked() {
                 let (channel, agent): (String, Id) = (channel.name.clone(), agent.clone());
                 let back = TogetherCommand::Listen { channel: channel.clone(), agent: agent.clone(), listens: true };

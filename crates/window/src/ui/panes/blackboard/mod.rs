@@ -103,8 +103,8 @@ impl Pane for BlackboardPane {
                 self.board(ui, cx, board, &mut acts);
             }
             if !together.kept.is_empty() {
-                widgets::section(ui, "Left by earlier runs", cx.theme);
-                let about = "Agents of later runs read this. It stands in memory/knowledge/blackboard.yaml.";
+                widgets::section(ui, "From earlier runs", cx.theme);
+                let about = "Agents in later runs read this. It is kept in memory/knowledge/blackboard.yaml.";
                 ui.label(widgets::small(about, cx.theme));
                 let rows: Vec<Row> = together.kept.iter().map(|kept| Row::of_kept(kept, cx)).collect();
                 self.rows(ui, cx.theme, Place::Kept, &rows, &mut acts);
@@ -141,11 +141,11 @@ impl BlackboardPane {
 
     fn board(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, board: &BoardView, acts: &mut Acts) {
         let theme = cx.theme;
-        let whose = board.agent.as_ref().map_or("A run that is over", |agent| cx.room.called(agent));
+        let whose = board.agent.as_ref().map_or("A past run", |agent| cx.room.called(agent));
         let title = if board.task.is_empty() { whose.to_owned() } else { format!("{whose}: {}", board.task) };
         widgets::section(ui, &title, theme);
         if board.is_over {
-            ui.label(widgets::small("This run is over, and its blackboard can no longer be changed.", theme));
+            ui.label(widgets::small("This run has ended; its blackboard can no longer be changed.", theme));
         }
         let place = Place::Run(board.run);
         let rows: Vec<Row> = board.entries.iter().map(|entry| Row::of_entry(board, entry, cx)).collect();
@@ -166,7 +166,7 @@ impl BlackboardPane {
             ui.add_space(SPACE[0]);
         }
         if found.is_empty() && !rows.is_empty() {
-            ui.label(widgets::small("No entry has this in its name or value.", theme));
+            ui.label(widgets::small("No results.", theme));
         }
         let left = found.len().saturating_sub(most);
         if left > 0 {

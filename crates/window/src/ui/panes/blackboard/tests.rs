@@ -80,7 +80,7 @@ fn every_change_comes_with_what_undoes_it() {
     window.run();
     click(&mut window, "Remove plan");
     click(&mut window, "Keep plan for later runs");
-    click(&mut window, "Let Bram listen to findings no more");
+    click(&mut window, "Stop Bram listening to findings");
     click(&mut window, "Remove lesson");
     let listen = |listens| TogetherCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
     let kept =
@@ -151,8 +151,8 @@ fn a_channel_is_put_on_a_new_board_or_on_one_that_is_there() {
         crate::view::model::ContentView::Text(String::new()),
     ));
     window.run();
-    click(&mut window, "Put findings on a new board");
-    click(&mut window, "Put findings on a board");
+    click(&mut window, "Show findings on a new board");
+    click(&mut window, "Show findings on a board");
     click(&mut window, "wall");
     let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), assigned] =
         &window.state().commands[..]

@@ -243,7 +243,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                 ui.horizontal(|ui| {
                     let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
                     let said = chosen.map_or_else(
-                        || "Click a piece to add it, drag it to its place. Alt puts it exactly.".to_owned(),
+                        || "Click a piece to add it, then drag it. Hold Alt to place it exactly.".to_owned(),
                         |decor| format!("{}, {} by {}", capitalised(&decor.kind), decor.size.x, decor.size.y),
                     );
                     ui.label(egui::RichText::new(said).size(TYPE[0]).color(theme.text_soft));

@@ -95,7 +95,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     }
     let from_shelf = state.dock.is_shown(&Tab::Shelf);
     let how = if from_shelf {
-        "Take somebody from the shelf, or use the menu of the floor."
+        "Drag an agent from the shelf, or right-click the floor."
     } else {
         "Right-click the floor to add an agent."
     };
@@ -112,7 +112,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
         let place = Rect::from_center_size(pos2(card.center().x, y), vec2(card.width() - 2.0 * SPACE[1], 34.0));
         ui.put(place, Label::new(text).selectable(false).wrap());
     };
-    line(ui, card.top() + 22.0, RichText::new("Drag somebody here").size(TYPE[2]).strong().color(theme.text));
+    line(ui, card.top() + 22.0, RichText::new("Drag an agent here").size(TYPE[2]).strong().color(theme.text));
     line(ui, card.bottom() - 24.0, RichText::new(how).size(TYPE[0]).color(theme.text_soft));
 }
 
@@ -126,7 +126,7 @@ pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &U
     painter.rect_filled(rect, CornerRadius::ZERO, theme.accent.gamma_multiply(0.08));
     painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(LINE[2], theme.accent), StrokeKind::Inside);
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
-    let more = "Agent files become agents; a scene is opened".to_owned();
+    let more = "Agent files become agents; scene files are opened".to_owned();
     let about = painter.layout_no_wrap(more, FontId::proportional(TYPE[0]), theme.text_soft);
     let size = vec2(galley.size().x.max(about.size().x), galley.size().y + about.size().y + 4.0);
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));

@@ -44,7 +44,7 @@ pub(super) enum Hand {
 
 /// Says that somebody left who was held.
 fn left(who: &str) -> Command {
-    WindowCommand::Tell(format!("{who} left the room while you held it."), false).into()
+    WindowCommand::Tell(format!("{who} left the room while you were dragging it."), false).into()
 }
 
 /// Takes hold of what is under the pointer; `place` is where that is in the room.

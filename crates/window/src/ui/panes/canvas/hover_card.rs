@@ -133,7 +133,7 @@ fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
     }
     let unread = unread(room, &agent.id);
     if unread > 0 {
-        lines.push(("Inbox", words::count(unread, "unread letter", "unread letters")));
+        lines.push(("Inbox", words::count(unread, "unread mail", "unread mail")));
     }
     Facts { title: agent.name.to_string(), lines }
 }
@@ -154,7 +154,7 @@ fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) 
         lines.push(("Version", known.version.to_string()));
         lines.extend(reading_now(room, element).map(|readers| ("Reading it now", readers)));
         let newest = named(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
-        lines.push(("Up to date", newest.unwrap_or_else(|| "Nobody yet".to_owned())));
+        lines.push(("Up to date", newest.unwrap_or_else(|| "No one yet".to_owned())));
         let older = named(known, |knows| match knows {
             Knows::Older { version, .. } => Some(format!(" (version {version})")),
             _ => None,
@@ -266,7 +266,7 @@ mod tests {
             ("", "Idle"),
             ("Why", "Nothing calls"),
             ("Next", "Read House rules (high), and 1 more"),
-            ("Inbox", "1 unread letter"),
+            ("Inbox", "1 unread mail"),
         ];
         assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
         room.agents[1].state = State::Conversing;
@@ -297,7 +297,7 @@ mod tests {
         room.known.insert("ideas".into(), Arc::new(nobody));
         room.agents[1].walks = true;
         let facts = of_element(&room, room.element("ideas").expect("it is here"), None);
-        assert_eq!(facts.lines[2], ("Up to date", "Nobody yet".to_owned()), "and who is on its way does not read");
+        assert_eq!(facts.lines[2], ("Up to date", "No one yet".to_owned()), "and who is on its way does not read");
     }
 
     proptest! {

@@ -459,7 +459,7 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
     let response = ui.interact(map, ui.id().with("minimap"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The small map"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Minimap"));
     let painter = ui.painter_at(map);
     paint::minimap(&painter, map, cx.room, view.camera, *cx.theme);
     if let Some(pointer) = response.interact_pointer_pos() {

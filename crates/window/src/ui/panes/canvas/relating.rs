@@ -119,7 +119,7 @@ pub(super) fn naming_ui(
     let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
     let Some(middle) = paint::tie_middle(room, camera, from, to) else {
-        let told = "One of the two has left the room, so they are not related.".to_owned();
+        let told = "No relationship was added: one of the two has left the room.".to_owned();
         commands.push(WindowCommand::Tell(told, false).into());
         return None;
     };

@@ -382,7 +382,7 @@ fn who_leaves_while_held_leaves_the_hand_free_and_it_is_told() {
     assert!(!window.is_holding());
     window.release(to + vec2(30.0, 0.0));
     assert_eq!(window.commands(), []);
-    assert_eq!(window.state().notices.outcomes()[0].text, "Ada left the room while you held it.");
+    assert_eq!(window.state().notices.outcomes()[0].text, "Ada left the room while you were dragging it.");
     let element = window.element("news");
     window.press(element);
     window.move_to(to);

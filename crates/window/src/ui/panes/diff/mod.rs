@@ -38,7 +38,7 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
     let id = Id::new("difference").with(name);
     let mut kept = Kept::recall(ui, id, old, new);
     if kept.made.is_same() {
-        ui.label(widgets::soft("Both are the same.", theme));
+        ui.label(widgets::soft("No differences.", theme));
         return;
     }
     let text = format!("{} added, {} removed", kept.made.added, kept.made.gone);
@@ -400,7 +400,7 @@ fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
     if cell.is_bare && is_last_piece {
         let note = Rect::from_min_max(pos2(end + 4.0, rect.top() + 2.0), pos2(end + 9.0, rect.bottom() - 3.0));
         painter.line_segment([note.left_top(), note.left_bottom()], (1.5, theme.warn));
-        response.on_hover_text("The text ends here, without a line's end");
+        response.on_hover_text("No newline at end of file");
     }
 }
 

@@ -53,11 +53,11 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
         Standing::Clean | Standing::Written => {}
     }
     if let Seen::Unreadable(why) = &tab.seen {
-        banner(ui, &format!("The file itself cannot be shown any more: {why}. What you wrote is kept."), theme, |ui| {
+        banner(ui, &format!("The file can no longer be shown: {why}. Your changes are kept."), theme, |ui| {
             if ui.button("Open in another program").clicked() {
                 decision = Some(Decision::OpenOutside);
             }
-            if widgets::danger(ui, "Give up what I wrote", theme).clicked() {
+            if widgets::danger(ui, "Discard my changes", theme).clicked() {
                 decision = Some(Decision::TakeTheirs);
             }
         });
@@ -66,8 +66,8 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
         at_work_ui(ui, tab, name, theme, &mut decision);
     }
     if let Some(why) = &tab.failed {
-        banner(ui, &format!("Not done: {why}"), theme, |ui| {
-            if ui.button("Put aside").clicked() {
+        banner(ui, &format!("Failed: {why}"), theme, |ui| {
+            if ui.button("Dismiss").clicked() {
                 decision = Some(Decision::PutAside);
             }
         });
@@ -85,30 +85,27 @@ fn banner(ui: &mut Ui, what: &str, theme: &Theme, acts: impl FnOnce(&mut Ui)) {
 }
 
 fn overtaken_ui(ui: &mut Ui, compares: bool, theme: &Theme, decision: &mut Option<Decision>) {
-    banner(ui, "This file was changed by somebody else while you wrote.", theme, |ui| {
+    banner(ui, "Someone else changed this file while you were editing.", theme, |ui| {
         let mut button = |text: &str, hint: &str, wish: Decision, is_first: bool| {
             let button = if is_first { widgets::primary(ui, true, text, theme) } else { ui.button(text) };
             if button.on_hover_text(hint).clicked() {
                 *decision = Some(wish);
             }
         };
-        button("Merge", "Joins both; asks where both changed the same lines", Decision::Merge, true);
-        button("Keep mine", "Saving then writes over what somebody else wrote", Decision::KeepMine, false);
-        button("Take theirs", "Gives up what you wrote", Decision::TakeTheirs, false);
+        button("Merge", "Merges both; asks where both changed the same lines", Decision::Merge, true);
+        button("Keep mine", "Saving then overwrites the other changes", Decision::KeepMine, false);
+        button("Use theirs", "Discards your changes", Decision::TakeTheirs, false);
         let compare = if compares { "Stop comparing" } else { "Compare" };
-        button(compare, "Shows what somebody else left beside what you wrote", Decision::Compare, false);
+        button(compare, "Shows the other version beside yours", Decision::Compare, false);
     });
 }
 
 fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
-    banner(ui, "This file was deleted by somebody else while you wrote.", theme, |ui| {
-        if widgets::primary(ui, true, "Save again", theme)
-            .on_hover_text("Brings the file back with your text")
-            .clicked()
-        {
+    banner(ui, "Someone else deleted this file while you were editing.", theme, |ui| {
+        if widgets::primary(ui, true, "Save again", theme).on_hover_text("Restores the file with your text").clicked() {
             *decision = Some(Decision::Save);
         }
-        if widgets::danger(ui, "Close", theme).on_hover_text("Gives up what you wrote").clicked() {
+        if widgets::danger(ui, "Close", theme).on_hover_text("Discards your changes").clicked() {
             *decision = Some(Decision::TakeTheirs);
         }
     });
@@ -117,20 +114,19 @@ fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
 fn at_work_ui(ui: &mut Ui, tab: &Tab, name: &str, theme: &Theme, decision: &mut Option<Decision>) {
     let waits = tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
     let what = if waits {
-        format!("{name} is at work. What you wrote is a draft and is applied when the work is over.")
+        format!("{name} is working. Your changes are a draft and are applied when the work ends.")
     } else {
         format!(
-            "This agent is at work: {name}. What you write is kept as a draft; Apply changes it at once, otherwise it \
-             is applied when the work is over."
+            "{name} is working. Your changes are kept as a draft and applied when the work ends; Apply changes \
+             the agent now."
         )
     };
     let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == Standing::Written;
     banner(ui, &what, theme, |ui| {
-        if widgets::primary(ui, can_apply, "Apply", theme).on_hover_text("Changes the agent now, in its work").clicked()
-        {
+        if widgets::primary(ui, can_apply, "Apply", theme).on_hover_text("Changes the agent while it works").clicked() {
             *decision = Some(Decision::Apply);
         }
-        if waits && ui.button("Do not apply").on_hover_text("The draft stays, and is not saved by itself").clicked() {
+        if waits && ui.button("Do not apply").on_hover_text("Keeps the draft without saving it").clicked() {
             *decision = Some(Decision::DoNotApply);
         }
     });

@@ -100,8 +100,7 @@ impl Check {
         }
         self.done_for = Some(wanted);
         let is_large = text.len() > MOST_BYTES;
-        self.not_done =
-            is_large.then(|| "Too large to be checked while it is written; it is once it is saved".to_owned());
+        self.not_done = is_large.then(|| "Too large to check while typing; it is checked when saved".to_owned());
         let mut problems = if is_large { Vec::new() } else { problems(reader, path, text, beside) };
         problems.sort_by_key(|problem| problem.line.unwrap_or(0));
         let mut lines = BTreeMap::new();
@@ -130,16 +129,15 @@ fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<
             .err()
             .into_iter()
             .map(|error| {
-                let remedy = "mend that line; until then nothing of the file counts";
-                Problem::error(path, format!("not usable as YAML: {}", error.what), remedy).at_line(error.line)
+                let remedy = "fix that line; until then the whole file is ignored";
+                Problem::error(path, format!("not valid YAML: {}", error.what), remedy).at_line(error.line)
             })
             .collect(),
         Reader::Json => serde_json::from_str::<serde::de::IgnoredAny>(text)
             .err()
             .into_iter()
             .map(|error| {
-                Problem::error(path, format!("not usable as JSON: {error}"), "mend that line")
-                    .at_line(Some(error.line()))
+                Problem::error(path, format!("not valid JSON: {error}"), "fix that line").at_line(Some(error.line()))
             })
             .collect(),
     }

@@ -15,7 +15,7 @@ use crate::ui::widgets;
 use crate::view::theme::Theme;
 
 /// What code is told that is tried.
-const TRIED: &str = "this is a try: nothing outside is reached";
+const TRIED: &str = "this is a test: nothing outside is reached";
 /// How soon a try that runs is looked at again.
 const LOOK_SECS: f32 = 0.05;
 
@@ -123,7 +123,7 @@ fn tool_ui(
 
 fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &mut String, theme: &Theme) {
     let kind = parameter.kind.name();
-    let need = if parameter.is_required { "" } else { ", may be left out" };
+    let need = if parameter.is_required { "" } else { ", optional" };
     ui.label(RichText::new(&parameter.name).monospace());
     ui.label(widgets::small(format!("{kind}{need}"), theme));
     widgets::field(ui, given, &format!("Value of {}", parameter.name), &parameter.description);

@@ -182,12 +182,12 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
         .size_limit(MOST_PATTERN_BYTES)
         .build();
     built.map(Some).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "The expression is too large; make it shorter".to_owned(),
+        regex::Error::CompiledTooBig(_) => "The expression is too large; shorten it".to_owned(),
         // The last line says what is wrong; those before it draw the expression.
         error => {
             let told = error.to_string();
             let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("Not usable as an expression: {what}")
+            format!("Invalid expression: {what}")
         }
     })
 }

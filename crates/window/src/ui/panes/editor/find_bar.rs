@@ -58,13 +58,13 @@ pub fn find_bar_ui(
     let mut wish = None;
     widgets::in_card(ui, theme, |ui| {
         ui.horizontal_wrapped(|ui| {
-            let field = one_line(ui, &mut find.wanted.needle, "Find", "What to look for", (path, "find"));
+            let field = one_line(ui, &mut find.wanted.needle, "Find", "Find", (path, "find"));
             if std::mem::take(&mut find.asks_focus) {
                 field.request_focus();
             }
             wish = wish.or(enter(ui, &field));
-            toggle(ui, &mut find.wanted.with_case, "Aa", "Capitals matter");
-            toggle(ui, &mut find.wanted.whole_word, "Word", "Whole words only");
+            toggle(ui, &mut find.wanted.with_case, "Aa", "Match case");
+            toggle(ui, &mut find.wanted.whole_word, "Word", "Match whole word");
             toggle(ui, &mut find.wanted.is_expression, ".*", "Regular expression");
             let button = |ui: &mut Ui, icon, label, id| {
                 keys_tip(widgets::icon_button(ui, icon, label, false, theme), id).clicked()
@@ -76,11 +76,11 @@ pub fn find_bar_ui(
                 wish = Some(Wish::Next);
             }
             ui.label(widgets::small(find.count(), theme));
-            let shown = if find.replaces { "Hide replacing" } else { "Replace…" };
+            let shown = if find.replaces { "Hide replace" } else { "Replace…" };
             if ui.button(shown).clicked() {
                 find.replaces = !find.replaces;
             }
-            if button(ui, Icon::Cross, "Close finding", "finding.close") {
+            if button(ui, Icon::Cross, "Close search", "finding.close") {
                 wish = Some(Wish::Close);
             }
         });

@@ -65,7 +65,7 @@ impl Inks {
     /// Why the text stays plain, where it does although its language is known.
     pub fn why_plain(&self, text: &str) -> Option<String> {
         let most = self.language?.most_bytes();
-        (text.len() > most).then(|| format!("Without colours: larger than {} kB", most / 1024))
+        (text.len() > most).then(|| format!("No highlighting: larger than {} kB", most / 1024))
     }
 
     /// Takes over a text: lines that stay keep their colours.

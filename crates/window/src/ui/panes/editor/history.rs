@@ -55,18 +55,18 @@ pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, settin
     let theme = setting.theme;
     let versions = match texts.versions(setting.path) {
         None => {
-            ui.label(widgets::soft("The versions are being read", theme));
+            ui.label(widgets::soft("Loading versions…", theme));
             return None;
         }
         Some(Err(why)) => {
             let why = why.clone();
-            widgets::empty(ui, Icon::Note, "The versions cannot be read", &why, theme);
+            widgets::empty(ui, Icon::Note, "Versions could not be loaded", &why, theme);
             return None;
         }
         Some(Ok(versions)) => versions.clone(),
     };
     if versions.is_empty() {
-        widgets::empty(ui, Icon::Note, "No versions yet", "Each time the file is saved, a version is kept.", theme);
+        widgets::empty(ui, Icon::Note, "No versions yet", "A version is kept each time the file is saved.", theme);
         return None;
     }
     if view.from.is_none_or(|from| !versions.iter().any(|version| version.number == from)) {
@@ -106,7 +106,7 @@ fn row_ui(
     theme: &Theme,
 ) {
     let number = version.map(|version| version.number);
-    let name = number.map_or("what is shown now".to_owned(), |number| format!("version {number}"));
+    let name = number.map_or("current text".to_owned(), |number| format!("version {number}"));
     let size = vec2(ui.available_width(), ROW_POINTS);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_size(size);
@@ -126,8 +126,8 @@ fn row_ui(
             view.to = number;
         }
         let Some(version) = version else {
-            let unsaved = if setting.is_unsaved { ", with what is not saved" } else { "" };
-            ui.label(RichText::new(format!("What is shown now{unsaved}")).size(TYPE[1]));
+            let unsaved = if setting.is_unsaved { ", with unsaved changes" } else { "" };
+            ui.label(RichText::new(format!("Current text{unsaved}")).size(TYPE[1]));
             return;
         };
         ui.label(RichText::new(format!("Version {}", version.number)).size(TYPE[1]));
@@ -151,13 +151,12 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
     if let Some(asked) = view.asks {
         widgets::in_card(ui, theme, |ui| {
             ui.horizontal_wrapped(|ui| {
-                let question =
-                    format!("Version {asked} takes the place of what you wrote and did not save. Bring it back?");
+                let question = format!("Version {asked} replaces your unsaved changes. Restore it?");
                 ui.label(RichText::new(question).color(theme.warn));
-                if widgets::danger(ui, "Bring back, give up what I wrote", theme).clicked() {
+                if widgets::danger(ui, "Discard and restore", theme).clicked() {
                     restored = view.asks.take();
                 }
-                if ui.button("Keep what I wrote").clicked() {
+                if ui.button("Keep my changes").clicked() {
                     view.asks = None;
                 }
             });
@@ -166,7 +165,7 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
     }
     ui.horizontal_wrapped(|ui| {
         let restore = ui.button(format!("Restore version {from}"));
-        let restore = restore.on_hover_text("Writes that version again, as a new one: nothing is lost by it");
+        let restore = restore.on_hover_text("Saves that version again as a new one; nothing is lost");
         if restore.clicked() {
             if setting.is_unsaved {
                 view.asks = Some(from);
@@ -195,9 +194,9 @@ fn compare_ui(ui: &mut Ui, view: &HistoryView, texts: &FileTexts, setting: &Hist
     let Some(from) = view.from else { return };
     let text_of = |version: u64| -> Result<std::sync::Arc<str>, String> {
         match texts.version(setting.path, version) {
-            None => Err(format!("Version {version} is being read")),
-            Some(Read::Err(why)) => Err(format!("Version {version} cannot be read: {why}")),
-            Some(Ok(None)) => Err(format!("The text of version {version} is not kept")),
+            None => Err(format!("Loading version {version}…")),
+            Some(Read::Err(why)) => Err(format!("Version {version} could not be loaded: {why}")),
+            Some(Ok(None)) => Err(format!("The text of version {version} was not kept")),
             Some(Ok(Some(text))) => Ok(text.clone()),
         }
     };

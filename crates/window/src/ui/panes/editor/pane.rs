@@ -42,7 +42,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         return;
     }
     if matches!(file.tab.seen, Seen::Nothing) && file.tab.begun.is_none() {
-        ui.label(widgets::soft("The file is being read", theme));
+        ui.label(widgets::soft("Loading file…", theme));
         return;
     }
     let profile = file.profile(path);
@@ -53,7 +53,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
         } else if saves && file.tab.standing() == Standing::Overtaken {
-            file.tab.failed = Some("decide first what becomes of what somebody else wrote".to_owned());
+            file.tab.failed = Some("resolve the other changes first".to_owned());
         }
     }
     if bar_ui(ui, path, file, theme) {
@@ -72,7 +72,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         Mode::Compare => {
             history::look_ui(ui, &mut file.history.look, theme);
             let theirs = file.tab.file().map_or("", |text| &text.text);
-            let name = format!("what somebody else left in {path}");
+            let name = format!("other version of {path}");
             diff_ui(ui, &name, theirs, &file.tab.as_file(), file.history.look, theme);
         }
         Mode::History => past_ui(ui, path, file, cx, commands),
@@ -177,8 +177,8 @@ fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
 
 fn save_hint(file: &OpenFile) -> &'static str {
     match file.tab.standing() {
-        Standing::Overtaken => "Decide first what becomes of what somebody else wrote",
-        _ if file.tab.is_saving() => "It is being saved",
+        Standing::Overtaken => "Resolve the other changes first",
+        _ if file.tab.is_saving() => "Saving…",
         Standing::Clean => "Nothing to save",
         Standing::Written | Standing::Deleted => "Saves the file",
     }
@@ -187,12 +187,12 @@ fn save_hint(file: &OpenFile) -> &'static str {
 fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32) {
     let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
     match file.tab.standing() {
-        _ if file.tab.is_saving() => ("being saved", theme.warn),
-        Standing::Clean if matches!(file.tab.seen, Seen::Absent) => ("no such file yet", theme.text_soft),
+        _ if file.tab.is_saving() => ("saving", theme.warn),
+        Standing::Clean if matches!(file.tab.seen, Seen::Absent) => ("new file", theme.text_soft),
         Standing::Clean => ("saved", theme.good),
         Standing::Written if waits => ("draft, applied after work", theme.warn),
-        Standing::Written => ("not saved", theme.warn),
-        Standing::Overtaken | Standing::Deleted => ("changed by somebody else", theme.bad),
+        Standing::Written => ("unsaved", theme.warn),
+        Standing::Overtaken | Standing::Deleted => ("changed by someone else", theme.bad),
     }
 }
 
@@ -230,9 +230,7 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
     if let Some(rect) = text {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
         let hint = match file.tab.seen {
-            Seen::Absent => {
-                "There is no such file. What you write here is saved as a new one; earlier versions are in its history."
-            }
+            Seen::Absent => "This file does not exist. Saving creates it; earlier versions are in its history.",
             _ => "This file is empty. Write something.",
         };
         let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, hint, theme };
@@ -313,7 +311,7 @@ fn status_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
             ui.label(widgets::small(why, theme));
         }
         parts_ui(ui, file, theme);
-        let hint = widgets::small("Tab indents; Escape leaves the text", theme);
+        let hint = widgets::small("Tab indents; Escape leaves the editor", theme);
         if file.field.has_focus && ui.available_width() > 240.0 {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(hint));
         }
@@ -330,15 +328,15 @@ fn parts_ui(ui: &mut Ui, file: &mut OpenFile, theme: &Theme) {
     }
     let mut to = None;
     ui.add_enabled_ui(number > 0, |ui| {
-        if widgets::icon_button(ui, Icon::Up, "The part before", false, theme).clicked() {
+        if widgets::icon_button(ui, Icon::Up, "Previous part", false, theme).clicked() {
             to = Some(number - 1);
         }
     });
     let told = format!("Part {} of {count}", number + 1);
-    let why = "A long text is edited part by part, so that typing stays swift; finding looks through all of it";
+    let why = "Long files are edited in parts to keep typing fast; search covers the whole file";
     ui.label(widgets::small(told, theme)).on_hover_text(why);
     ui.add_enabled_ui(number + 1 < count, |ui| {
-        if widgets::icon_button(ui, Icon::Down, "The part after", false, theme).clicked() {
+        if widgets::icon_button(ui, Icon::Down, "Next part", false, theme).clicked() {
             to = Some(number + 1);
         }
     });

@@ -40,10 +40,10 @@ pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme
     let (shown, is_whole) = part(of);
     if !is_whole || !is_all {
         let size = shown.len().div_ceil(1024);
-        ui.label(widgets::small(format!("Only a part is previewed: {size} kB from where the open part begins"), theme));
+        ui.label(widgets::small(format!("Preview shows {size} kB from the start of the open part"), theme));
     }
     if shown.trim().is_empty() {
-        ui.label(widgets::soft("Nothing to read yet", theme));
+        ui.label(widgets::soft("Nothing to preview yet", theme));
         return;
     }
     ScrollArea::vertical().id_salt(("preview", path)).auto_shrink(false).show(ui, |ui| {

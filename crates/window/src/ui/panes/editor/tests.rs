@@ -146,7 +146,7 @@ fn what_was_written_stays_when_the_file_becomes_something_else() {
     assert_eq!(shown(&window, "notes.md"), "ab");
     click(&mut window, "Open in another program");
     assert_eq!(window.state().commands, [Command::OpenOutside("notes.md".into())]);
-    click(&mut window, "Give up what I wrote");
+    click(&mut window, "Discard my changes");
     assert!(is_shown(&window, "cannot be shown as text"));
     assert_eq!(window.state().panes.editors.drafts_mark(), mark);
 }
@@ -160,7 +160,7 @@ fn comparing_ends_with_the_decision() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.run_steps(3);
     assert!(operations(&window).is_empty());
-    assert!(is_shown(&window, "decide first"));
+    assert!(is_shown(&window, "resolve the other changes"));
     click(&mut window, "Compare");
     assert!(window.query_by_label("Text of notes.md").is_none());
     click(&mut window, "Keep mine");
@@ -172,7 +172,7 @@ fn comparing_ends_with_the_decision() {
 #[test]
 fn a_file_that_is_not_there_can_be_written() {
     let mut window = window("new.md", Ok(None));
-    assert!(is_shown(&window, "no such file yet"));
+    assert!(is_shown(&window, "new file"));
     write(&mut window, "new.md", "hello");
     click(&mut window, "Save");
     let wanted = FileOperation::Save { path: "new.md".into(), base: None, content: "hello".into() };
@@ -184,7 +184,7 @@ fn nothing_is_written_into_a_file_that_was_not_read() {
     let state = UiState::default();
     let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, &mut panes.editors));
     window.run_steps(2);
-    assert!(is_shown(&window, "being read"));
+    assert!(is_shown(&window, "Loading file"));
     assert!(window.state().state.texts.is_wanted(&Want::Text("slow.md".into())));
     assert!(window.query_by_label("Text of slow.md").is_none());
 }
@@ -196,7 +196,7 @@ fn somebody_else_s_change_is_merged_or_decided_about() {
     let theirs = text("A\nb\n");
     window.state_mut().state.texts.texts.insert("notes.md".into(), theirs);
     window.run_steps(3);
-    assert!(is_shown(&window, "changed by somebody else while"));
+    assert!(is_shown(&window, "Someone else changed this file"));
     click(&mut window, "Compare");
     click(&mut window, "Stop comparing");
     click(&mut window, "Merge");
@@ -212,7 +212,7 @@ fn conflicts_are_settled_one_by_one() {
     window.state_mut().state.texts.texts.insert("notes.md".into(), text("b"));
     window.run_steps(3);
     click(&mut window, "Merge");
-    assert!(is_shown(&window, "0 of 1 settled"));
+    assert!(is_shown(&window, "0 of 1 resolved"));
     click(&mut window, "Both at place 1");
     assert_eq!(shown(&window, "notes.md"), "a!\nb");
 }
@@ -233,7 +233,7 @@ fn a_working_agent_s_file_is_saved_when_its_work_is_over() {
     let mut window = window(AGENT, text("---\nname: Ada\n---\nHi"));
     window.state_mut().room.work.pieces = vec![piece("ada-1")];
     write(&mut window, AGENT, "!");
-    assert!(is_shown(&window, "This agent is at work: Ada"));
+    assert!(is_shown(&window, "Ada is working"));
     click(&mut window, "Save");
     assert!(operations(&window).is_empty());
     assert!(window.state().panes.editors.drafts()[0].applies_when_idle);
@@ -289,7 +289,7 @@ fn something_is_found_and_replaced() {
     window.get_by_label("Find").type_text("tea");
     window.run_steps(3);
     assert!(is_shown(&window, "3 found"));
-    click(&mut window, "Whole words only");
+    click(&mut window, "Match whole word");
     assert!(is_shown(&window, "2 found"));
     window.get_by_label("Find").focus();
     window.run_steps(2);
@@ -308,7 +308,7 @@ fn something_is_found_and_replaced() {
     window.run_steps(2);
     window.get_by_label("Find").type_text("(");
     window.run_steps(3);
-    assert!(is_shown(&window, "Not usable as an expression"));
+    assert!(is_shown(&window, "Invalid expression"));
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn a_version_is_brought_back_and_asked_about_where_something_would_go() {
     click(&mut window, "History");
     click(&mut window, "Restore version 1");
     assert_eq!(operations(&window).len(), 1);
-    click(&mut window, "Bring back, give up what I wrote");
+    click(&mut window, "Discard and restore");
     assert_eq!(operations(&window).len(), 2);
 }
 

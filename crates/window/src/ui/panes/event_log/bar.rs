@@ -45,13 +45,13 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         }
         count_ui(ui, book, theme, pane);
         if widgets::switch(ui, pane.filter.everything, "Show everything", theme)
-            .on_hover_text("Also states, heartbeats and what somebody sets out to do")
+            .on_hover_text("Also show states, heartbeats and planned actions")
             .clicked()
         {
             pane.filter.everything ^= true;
         }
         if widgets::switch(ui, !pane.list.is_held, "Follow", theme)
-            .on_hover_text("Keeps the newest row in sight")
+            .on_hover_text("Keeps the newest row in view")
             .clicked()
         {
             pane.list.is_held = !pane.list.is_held;
@@ -218,17 +218,17 @@ fn runs_ui(
 ) {
     let runs = match runs {
         None => {
-            ui.label(widgets::small("Reading which runs there are…", theme));
+            ui.label(widgets::small("Loading runs…", theme));
             return;
         }
         Some(Err(why)) => {
-            ui.label(RichText::new(format!("The runs cannot be read: {why}")).color(theme.bad));
+            ui.label(RichText::new(format!("Runs could not be loaded: {why}")).color(theme.bad));
             return;
         }
         Some(Ok(runs)) => runs,
     };
     if runs.is_empty() {
-        ui.label(widgets::small("No room of this workspace has run before.", theme));
+        ui.label(widgets::small("No earlier runs in this workspace.", theme));
     }
     ui.spacing_mut().interact_size.y = CHOICE_POINTS;
     ui.spacing_mut().item_spacing.y = 0.0;

@@ -102,8 +102,8 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
         head_ui(ui, theme, pane, card);
         ScrollArea::vertical().id_salt("event card").auto_shrink([false, true]).show(ui, |ui| {
             let Some(shown) = &card.shown else {
-                let how = "It is older than what the window keeps, or happened in a run that is not shown.";
-                widgets::empty(ui, Icon::Search, "This record is not at hand", how, theme);
+                let how = "It is older than the window keeps, or belongs to a run that is not shown.";
+                widgets::empty(ui, Icon::Search, "This record is not available", how, theme);
                 return;
             };
             hidden_ui(ui, theme, pane, card.seq);
@@ -129,7 +129,7 @@ fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
             }
         },
         |ui| {
-            if widgets::icon_button(ui, Icon::Cross, "Close the card", false, theme).clicked() {
+            if widgets::icon_button(ui, Icon::Cross, "Close card", false, theme).clicked() {
                 pane.is_card_closed = true;
             }
         },
@@ -145,8 +145,12 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
     }
     ui.horizontal_wrapped(|ui| {
         let is_folded = pane.filter.is_clear();
-        let why =
-            if is_folded { "This record is folded in the list." } else { "The filters hide this record in the list." };
+        let why = if is_folded {
+            "This record is collapsed in the list."
+        } else {
+            "The filters hide this record in \
+             the list."
+        };
         ui.label(RichText::new(why).color(theme.warn));
         let clear = ui.button("Show it");
         widgets::name(&clear, "Clear the filters and show this record");
@@ -165,7 +169,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
         if let Some(agent) = &row.agent {
             let is_here = room.agent(agent).is_some();
             let show = ui.add_enabled(is_here, egui::Button::new("Show agent"));
-            if show.on_disabled_hover_text("It is not in the room any more").clicked() {
+            if show.on_disabled_hover_text("It is no longer in the room").clicked() {
                 commands.push(WindowCommand::Select(vec![Thing::Agent(agent.clone())]).into());
             }
         }
@@ -180,7 +184,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
             commands.push(WindowCommand::ShowConversation(session.clone()).into());
             commands.push(Command::Show(Tab::Talks));
         }
-        if ui.button("Copy as JSON").on_hover_text("As the exported log has it").clicked() {
+        if ui.button("Copy as JSON").on_hover_text("As in the exported log").clicked() {
             ui.ctx().copy_text(as_json(row));
             commands.push(WindowCommand::Tell(format!("Record {} was copied", row.seq), true).into());
         }
@@ -259,7 +263,7 @@ fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown)
 }
 
 fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Effects) {
-    widgets::section(ui, "What came of it", theme);
+    widgets::section(ui, "Consequences", theme);
     for effect in &effects.links {
         link_ui(ui, theme, pane, effect, "Led to", 0.0);
     }

@@ -65,9 +65,9 @@ pub fn causes(book: &EventBook, row: &EventRow, names: &Names) -> (Vec<Link>, En
 /// Why there is no cause, or none further back, in words.
 pub fn nothing_before(end: End) -> String {
     match end {
-        End::Beginning => "Nothing in the log led to it.".to_owned(),
-        End::Missing(seq) => format!("Record {seq}, which is not at hand."),
-        End::Circle(seq) => format!("Record {seq} once more: this record's causes lead in a circle."),
+        End::Beginning => "No causes in the log.".to_owned(),
+        End::Missing(seq) => format!("Record {seq}, which is not available."),
+        End::Circle(seq) => format!("Record {seq} again: these causes form a loop."),
         End::More(seq) => format!("Record {seq} and what came before it."),
     }
 }

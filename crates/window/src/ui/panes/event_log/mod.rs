@@ -132,8 +132,8 @@ pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane)
     bar::bar_ui(ui, cx, own, &mut commands);
     ui.add_space(SPACE[0]);
     if book.count() == book.first() {
-        let how = "Let time run or give an agent a task: whatever happens is listed here.";
-        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, cx.theme);
+        let how = "Resume the room or give an agent a task. Events appear here.";
+        widgets::empty(ui, Icon::Note, "No events yet", how, cx.theme);
     } else {
         body_ui(ui, cx, own, &mut commands);
     }
@@ -158,13 +158,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
     }
     let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.appearance.dates, pane);
     if !shown && pane.sieve.is_done() {
-        widgets::empty(
-            ui,
-            Icon::Search,
-            "Nothing fits the filter",
-            "Clear the filters, or look for fewer words.",
-            theme,
-        );
+        widgets::empty(ui, Icon::Search, "No results", "Clear the filters or use fewer words.", theme);
     }
 }
 

@@ -178,13 +178,13 @@ fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f
 /// The way back to the newest rows, once the list is no longer there.
 fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
     let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
-        0 => "To the newest".to_owned(),
+        0 => "Jump to newest".to_owned(),
         new => format!("{} new", thousands(new as u64)),
     };
     let size = vec2(120.0, 28.0);
     let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, rect.bottom() - size.y - SPACE[1]), size);
     let button = egui::Button::new(egui::RichText::new(text).color(theme.on_accent)).fill(theme.accent);
-    if ui.put(place, button).on_hover_text("Goes to the newest row and follows it").clicked() {
+    if ui.put(place, button).on_hover_text("Jumps to the newest row and follows it").clicked() {
         pane.list.is_held = false;
         ui.request_repaint();
     }

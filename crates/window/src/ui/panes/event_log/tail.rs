@@ -33,8 +33,8 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     let total = pane.tail.len().min(ROWS_SHOWN);
     let first = pane.tail.len() - total;
     if total == 0 {
-        let how = "Let time run or give an agent a task: whatever happens is listed here.";
-        widgets::empty(ui, Icon::Note, "Nothing has happened yet", how, theme);
+        let how = "Resume the room or give an agent a task. Events appear here.";
+        widgets::empty(ui, Icon::Note, "No events yet", how, theme);
     }
     let card = pane.card.clone().filter(|_| !pane.is_card_closed);
     // Within something that scrolls there is no end of height.

@@ -119,7 +119,7 @@ fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
 #[test]
 fn an_empty_log_says_what_would_fill_it() {
     let window = log(EventBook::default());
-    assert!(window.query_by_label("Nothing has happened yet").is_some());
+    assert!(window.query_by_label("No events yet").is_some());
     assert!(window.query_by_label("0 records").is_some());
 }
 
@@ -165,7 +165,7 @@ fn a_folded_record_that_something_leads_to_is_shown_with_all_others_of_its_like(
     let mut window = log(day());
     pane(&mut window).chosen = Some(Seq(2));
     window.run_steps(3);
-    assert!(window.query_by_label("This record is folded in the list.").is_some());
+    assert!(window.query_by_label("This record is collapsed in the list.").is_some());
     click(&mut window, "Clear the filters and show this record");
     assert_eq!(rows_on_screen(&window), [1, 2, 3, 4]);
 }
@@ -231,7 +231,7 @@ fn what_is_new_is_followed_until_the_person_scrolls_away_and_again_after_the_way
     assert_eq!(rows_on_screen(&window).last(), Some(&503));
     assert!(window.query_by_label("2 new").is_none());
     click(&mut window, "Follow");
-    assert!(window.query_by_label("To the newest").is_none(), "it is there");
+    assert!(window.query_by_label("Jump to newest").is_none(), "it is there");
     push(&mut window, 504);
     push(&mut window, 505);
     assert!(!rows_on_screen(&window).contains(&505), "the switch is off");
@@ -266,7 +266,7 @@ fn a_chosen_row_says_everything_and_leads_to_causes_and_effects() {
     click(&mut window, "Led to record 5: Ada could not change ideas: the board is full");
     assert_eq!(pane(&mut window).chosen, Some(Seq(5)));
     assert!(window.query_by_label("This is a warning").is_some());
-    click(&mut window, "Close the card");
+    click(&mut window, "Close card");
     assert!(window.query_by_label("Record 5").is_none());
 }
 
@@ -311,7 +311,7 @@ fn a_record_that_is_not_at_hand_is_said_so() {
     let mut window = log(story());
     pane(&mut window).chosen = Some(Seq(4_000));
     window.run_steps(3);
-    assert!(window.query_by_label("This record is not at hand").is_some());
+    assert!(window.query_by_label("This record is not available").is_some());
     window.state_mut().recent.book.push_row(Arc::new(row(4_000, said("here"))));
     window.run_steps(3);
     assert!(window.query_by_label("Somebody said: here").is_some());
@@ -339,7 +339,7 @@ fn filters_are_chosen_from_what_occurs_and_cleared() {
     click(&mut window, "Clear filters");
     click(&mut window, "Severity filter");
     click(&mut window, "Errors");
-    assert!(window.query_by_label("Nothing fits the filter").is_some());
+    assert!(window.query_by_label("No results").is_some());
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn words_are_looked_for_as_they_are_typed() {
 fn keys_move_the_choice_and_open_its_card() {
     let mut window = log(many(1_000));
     click_row(&mut window, 1_000);
-    click(&mut window, "Close the card");
+    click(&mut window, "Close card");
     click_row(&mut window, 999);
     let press = |window: &mut Harness<'static, Stage>, key| {
         window.key_press(key);
@@ -393,7 +393,7 @@ fn the_log_is_exported_and_earlier_runs_are_shown() {
     click(&mut window, "Export JSON");
     click(&mut window, "Run");
     assert!(window.state().state.texts.is_wanted(&Want::Runs));
-    assert!(window.query_by_label("Reading which runs there are…").is_some());
+    assert!(window.query_by_label("Loading runs…").is_some());
     let run = RunInfo {
         id: "r-0".into(),
         scene: "morning".into(),
@@ -418,7 +418,7 @@ fn runs_that_cannot_be_read_say_why() {
     let mut window = log(story());
     window.state_mut().state.texts.runs = Some(Err("the history is locked".into()));
     click(&mut window, "Run");
-    assert!(window.query_by_label("The runs cannot be read: the history is locked").is_some());
+    assert!(window.query_by_label("Runs could not be loaded: the history is locked").is_some());
 }
 
 #[test]

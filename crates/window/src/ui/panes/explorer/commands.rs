@@ -95,7 +95,7 @@ impl Explorer {
                         let text = if is_agent { templates::with_id(&read.text, to) } else { read.text.to_string() };
                         commands.extend(self.make(to.clone(), text, cx));
                     }
-                    Some(Ok(None)) => self.tell(format!("{from} is gone, so that nothing could be copied."), false),
+                    Some(Ok(None)) => self.tell(format!("{from} no longer exists, so nothing was copied."), false),
                     Some(Err(why)) => self.tell(format!("{from} could not be copied: {why}"), false),
                 },
                 Pending::Open { order, path } => match cx.recent.order(order) {
@@ -129,7 +129,7 @@ impl Explorer {
     fn refuses(&mut self, path: &str, cx: &ViewerContext<'_>) -> bool {
         let is_unsaved = cx.is_unsaved(path);
         if is_unsaved {
-            self.tell(format!("Save {path} first: what you wrote into it would be left behind."), false);
+            self.tell(format!("Save {path} first, or its unsaved changes would be left behind."), false);
         }
         is_unsaved
     }
@@ -158,7 +158,7 @@ impl Explorer {
     /// in the graph.
     fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let Some(template) = workflow_templates::find(template) else {
-            self.tell(format!("There is no template {template}."), false);
+            self.tell(format!("The template {template} does not exist."), false);
             return Vec::new();
         };
         let path = templates::free_path(&template.path(), |path| self.tree.there(path).is_some());
@@ -189,7 +189,7 @@ impl Explorer {
         for path in paths {
             let Some(file) = self.tree.there(&path) else { continue };
             if file.kind == FileKind::Session {
-                self.tell(format!("{path} is the program's own record and stays."), false);
+                self.tell(format!("{path} is the program's own record and cannot be changed."), false);
                 continue;
             }
             let version = file.version;
@@ -218,7 +218,7 @@ impl Explorer {
             let to = format!("{lead}{}", name_of(&path));
             let is_taken = self.tree.there(&to).is_some() || pairs.iter().any(|(_, other)| *other == to);
             if is_taken {
-                self.tell(format!("{to} is there already. Rename one of the two first."), false);
+                self.tell(format!("{to} already exists. Rename one of the two first."), false);
             } else if !self.refuses(&path, cx) {
                 pairs.push((path, to));
             }

@@ -117,25 +117,27 @@ pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) 
     };
     let path = path.as_str();
     match WorkspacePath::new(path).map(|path| path.reach()) {
-        Ok(Reach::Closed) => return Some("The program keeps that place to itself; choose another.".to_owned()),
-        Ok(Reach::Records) => return Some("sessions/ holds the program's own records; choose another.".to_owned()),
+        Ok(Reach::Closed) => return Some("That folder is reserved for the program. Choose another.".to_owned()),
+        Ok(Reach::Records) => {
+            return Some("sessions/ is reserved for program records. Choose another.".to_owned());
+        }
         _ => {}
     }
     let same = path.to_lowercase();
     let others = tree.files().iter().filter(|file| file.is_there && Some(file.path.as_str()) != instead_of);
     for file in others {
         if file.path == path {
-            return Some("There is such a file already.".to_owned());
+            return Some("A file with this name already exists.".to_owned());
         }
         // Some systems take two spellings of a name for one.
         if file.path.len() == path.len() && file.path.to_lowercase() == same {
-            return Some(format!("There is {} already, which some systems take for the same.", file.path));
+            return Some(format!("{} already exists; some systems treat the two as the same.", file.path));
         }
         if lies_in(&file.path, path) {
-            return Some("There is a folder of this name already.".to_owned());
+            return Some("A folder with this name already exists.".to_owned());
         }
         if lies_in(path, &file.path) {
-            return Some(format!("{} is a file and cannot hold others.", file.path));
+            return Some(format!("{} is a file, not a folder.", file.path));
         }
     }
     None
@@ -177,7 +179,7 @@ fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Opt
     }
     let said = match why_not {
         Some(why) => widgets::small(text::truncate(why, 300), theme).color(theme.bad),
-        None => widgets::small("A path in this workspace; folders that are not there yet are made.", theme),
+        None => widgets::small("A path in this workspace. Missing folders are created.", theme),
     };
     ui.add(egui::Label::new(said).wrap());
     is_entered
@@ -217,7 +219,7 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
     let is_entered = path_ui(ui, &mut new.path, &mut new.has_keyboard, why_not.as_deref(), theme);
     let is_sound = why_not.is_none();
     ui.add_space(SPACE[2]);
-    let (go, cancel) = buttons(ui, "Make file", is_sound, theme);
+    let (go, cancel) = buttons(ui, "Create file", is_sound, theme);
     if is_sound && (go || is_entered) {
         let path = WorkspacePath::new(new.path.trim()).map_or_else(|_| new.path.clone(), |path| path.to_string());
         let text = new.template.text(&path);
@@ -266,7 +268,7 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
     let first = pairs.first().and_then(|(from, to)| why_not_there(tree, to, Some(from)));
     first.or_else(|| {
         let taken = pairs.iter().find(|(_, to)| tree.there(to).is_some());
-        taken.map(|(_, to)| format!("There is {to} already."))
+        taken.map(|(_, to)| format!("{to} already exists."))
     })
 }
 
@@ -274,12 +276,9 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
     let theme = cx.theme;
     let count = words::count(paths.len(), "file", "files");
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
-    ui.label(widgets::soft("They go to the bin at the end of the tree, from where you can have them back.", theme));
+    ui.label(widgets::soft("They move to the bin at the end of the tree, where you can restore them.", theme));
     if unsaved > 0 {
-        let said = format!(
-            "What you wrote into {} and did not save is not in the bin.",
-            words::count(unsaved, "file", "files")
-        );
+        let said = format!("Unsaved changes to {} are not kept in the bin.", words::count(unsaved, "file", "files"));
         ui.label(RichText::new(said).color(theme.warn));
     }
     widgets::in_card(ui, theme, |ui| {
@@ -303,7 +302,7 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
         if delete.clicked() {
             *answer = Some(FilesCommand::DeleteSurely(paths.to_vec()));
         }
-        is_done = ui.button("Keep them").clicked();
+        is_done = ui.button("Cancel").clicked();
     });
     is_done
 }
@@ -336,18 +335,18 @@ mod tests {
             ("artifacts/new.md", None),
             ("artifacts/old.md", None),
             ("neu/ganz/tief/übersicht.md", None),
-            ("artifacts/plan.md", Some("There is such a file already")),
-            ("artifacts/PLAN.md", Some("take for the same")),
-            ("artifacts", Some("a folder of this name")),
-            ("artifacts/plan.md/more.md", Some("is a file and cannot hold others")),
+            ("artifacts/plan.md", Some("A file with this name already exists")),
+            ("artifacts/PLAN.md", Some("treat the two as the same")),
+            ("artifacts", Some("A folder with this name")),
+            ("artifacts/plan.md/more.md", Some("is a file, not a folder")),
             ("", Some("is not a path")),
             ("../out.md", Some("must not use '..'")),
             ("/etc/passwd", Some("is not inside the workspace")),
             ("a/", Some("empty part")),
             ("a\u{202e}b.md", Some("invisible character")),
             ("con.md", Some("a device")),
-            (".workshop/history", Some("keeps that place to itself")),
-            ("sessions/mine.md", Some("own records")),
+            (".workshop/history", Some("is reserved for the program")),
+            ("sessions/mine.md", Some("reserved for program records")),
             (&long, Some("too long")),
         ] {
             let why = why_not_there(&tree, path, None);
@@ -366,7 +365,7 @@ mod tests {
         let pairs = renaming.pairs().expect("these are paths");
         assert_eq!(pairs, [("artifacts/plan.md".to_owned(), "results/2026/plan.md".to_owned())]);
         assert_eq!(why_not_renamed(&tree, &renaming), None);
-        for (to, why) in [("../x", "must not use '..'"), ("agents/ada.md", "is a file and cannot hold others")] {
+        for (to, why) in [("../x", "must not use '..'"), ("agents/ada.md", "is a file, not a folder")] {
             renaming.to = to.to_owned();
             assert!(why_not_renamed(&tree, &renaming).is_some_and(|said| said.contains(why)), "{to}");
         }

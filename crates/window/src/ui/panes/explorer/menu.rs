@@ -21,7 +21,7 @@ use crate::workspace::vfs::FileKind;
 
 /// Buttons above the tree from right to left, and the commands that they do.
 const BUTTONS: [(Icon, &str, &str); 3] = [
-    (Icon::Fold, "Fold all folders", "files.fold_all"),
+    (Icon::Fold, "Collapse all folders", "files.fold_all"),
     (Icon::Import, "Import files or a folder…", "files.import"),
     (Icon::Plus, "New file…", "files.new"),
 ];
@@ -174,7 +174,7 @@ impl Explorer {
             if field.has_focus() && goes_down {
                 self.wants_tree = true;
             }
-            if has_text && widgets::icon_button(ui, Icon::Cross, "Find nothing in particular", false, theme).clicked() {
+            if has_text && widgets::icon_button(ui, Icon::Cross, "Clear search", false, theme).clicked() {
                 self.filter.clear();
             }
         });
@@ -198,13 +198,13 @@ impl Explorer {
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
                 if is_by_letters {
-                    label.on_hover_text("No path holds these words; these hold their letters in this order.");
+                    label.on_hover_text("No exact matches. Showing similar paths.");
                 }
             },
             |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 // From right to left.
-                let more = widgets::icon_button(ui, Icon::More, "What can be done", false, theme);
+                let more = widgets::icon_button(ui, Icon::More, "Actions", false, theme);
                 let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
                 let on = self.active.clone();
                 egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));

@@ -132,9 +132,9 @@ impl Explorer {
         ui.add_space(SPACE[0]);
         match &cx.ui.texts.files {
             None => {
-                ui.label(widgets::soft("Reading the files…", cx.theme));
+                ui.label(widgets::soft("Loading files…", cx.theme));
             }
-            Some(Err(why)) => widgets::empty(ui, Icon::Warning, "The files could not be read", why, cx.theme),
+            Some(Err(why)) => widgets::empty(ui, Icon::Warning, "Files could not be loaded", why, cx.theme),
             Some(Ok(_)) => asks.extend(self.tree_ui(ui, cx)),
         }
         asks.extend(self.hold(ui, cx.theme));

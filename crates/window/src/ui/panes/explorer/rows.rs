@@ -92,13 +92,13 @@ impl Explorer {
 
     fn empty_ui(&self, ui: &mut Ui, theme: &Theme, asks: &mut Vec<FilesCommand>) {
         if self.tree.filter().is_on() {
-            widgets::empty(ui, Icon::Search, "No file is called that", "Fewer letters find more.", theme);
+            widgets::empty(ui, Icon::Search, "No results", "Try a shorter search.", theme);
             return;
         }
-        let how = "Make one, or drag files here from the desktop.";
-        widgets::empty(ui, Icon::Folder, "No files in this workspace yet", how, theme);
+        let how = "Create one, or drag files here.";
+        widgets::empty(ui, Icon::Folder, "No files yet", how, theme);
         ui.vertical_centered(|ui| {
-            if widgets::primary(ui, true, "Make a file", theme).clicked() {
+            if widgets::primary(ui, true, "Create file…", theme).clicked() {
                 asks.push(FilesCommand::New(String::new()));
             }
         });
@@ -150,7 +150,7 @@ impl Explorer {
         let name = match (row.what, spot) {
             (RowWhat::File(file), _) => self.row_name(self.tree.file(file), cx),
             (_, Spot::Folder(folder)) => format!("Folder {folder}"),
-            (_, Spot::Gone(path)) => format!("{path}, gone"),
+            (_, Spot::Gone(path)) => format!("{path}, deleted"),
             _ => "Bin".to_owned(),
         };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name.clone()));
@@ -273,7 +273,7 @@ impl Explorer {
         let lines = || match row.what {
             RowWhat::File(file) => self.tip(self.tree.file(file), cx),
             RowWhat::Gone(file) => {
-                let about = format!("Gone: {}.", aside.unwrap_or_default());
+                let about = format!("Deleted: {}.", aside.unwrap_or_default());
                 vec![self.tree.file(file).path.clone(), about]
             }
             RowWhat::Folder(folder) => {

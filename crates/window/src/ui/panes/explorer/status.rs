@@ -48,12 +48,12 @@ impl Standing {
     /// As a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Idle => "In the room; it was given no task.",
-            Self::Aborted => "Its last work was stopped.",
-            Self::Failed => "Its last work failed.",
-            Self::Waiting => "Its work waits for its turn.",
-            Self::Running => "At work.",
-            Self::AsksYou => "Asks you something before it goes on; see the bar below.",
+            Self::Idle => "In the room; no task.",
+            Self::Aborted => "Its last task was stopped.",
+            Self::Failed => "Its last task failed.",
+            Self::Waiting => "Queued.",
+            Self::Running => "Working.",
+            Self::AsksYou => "Waiting for your answer; see the bar below.",
         }
     }
 

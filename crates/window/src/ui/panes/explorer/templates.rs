@@ -45,15 +45,16 @@ impl Template {
     /// What it is for.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Agent => "Someone who can come into the room. What is below the second line of dashes is its prompt.",
-            Self::Note => "Something that all agents can read and add to.",
-            Self::Board => "A text that a message board or a rulebook can show.",
-            Self::Tasks => "Things to be done, one to a line.",
-            Self::Workflow => {
-                "Steps that agents do one after another. Add them in the graph, or begin with a template."
+            Self::Agent => {
+                "An agent you can add to the room. The text below the second line of dashes is its \
+             prompt."
             }
+            Self::Note => "Text that all agents can read and add to.",
+            Self::Board => "A text that a message board or a rulebook can show.",
+            Self::Tasks => "Tasks, one per line.",
+            Self::Workflow => "Steps that agents do in order. Add them in the graph, or start with a template.",
             Self::Scene => "An empty room.",
-            Self::Empty => "A file with nothing in it.",
+            Self::Empty => "An empty file.",
         }
     }
 
@@ -159,7 +160,7 @@ fn agent(id: &str, name: &str) -> String {
 fn workflow(name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
-        "---\nname: {name}\ndescription: Says in one sentence what it comes to.\ntrigger: manual\nsteps: []\n---\n\nWhat stands here is for people.\n"
+        "---\nname: {name}\ndescription: Says in one sentence what it comes to.\ntrigger: manual\nsteps: []\n---\n\nText below this line is for people.\n"
     )
 }
 

@@ -198,7 +198,7 @@ fn a_file_is_renamed_where_its_new_path_is_sound() {
     press(&mut window, Modifiers::NONE, Key::F2);
     window.get_by_label("Path").type_text("report");
     window.run_steps(3);
-    window.get_by_label("There is such a file already.");
+    window.get_by_label("A file with this name already exists.");
     click(&mut window, "Rename");
     assert!(operations(&window).is_empty());
     window.get_by_label("Path").focus();
@@ -215,7 +215,7 @@ fn a_new_agent_is_made_from_the_kit() {
     let mut window = explorer();
     click(&mut window, "New file…");
     click(&mut window, "Agent");
-    click(&mut window, "Make file");
+    click(&mut window, "Create file");
     let [FileOperation::Save { path, base: None, content }] = &operations(&window)[..] else {
         panic!("{:?}", window.state().commands);
     };
@@ -254,9 +254,9 @@ fn files_are_found_by_typing() {
 #[test]
 fn what_is_gone_can_be_had_back() {
     let mut window = explorer();
-    assert!(window.query_by_label("old.md, gone").is_none(), "the bin is folded at first");
+    assert!(window.query_by_label("old.md, deleted").is_none(), "the bin is folded at first");
     click(&mut window, "Bin");
-    window.get_by_label("old.md, gone").hover();
+    window.get_by_label("old.md, deleted").hover();
     window.run_steps(60);
     assert!(window.query_by_label_contains("Gone: last written").is_some(), "when it went is told");
     click(&mut window, "Restore old.md");
@@ -333,7 +333,7 @@ fn a_menu_of_a_file_has_what_can_be_done_with_it() {
     let mut window = explorer();
     window.get_by_label("agents/bram.md").click_secondary();
     window.run_steps(3);
-    for label in ["Put into the room", "New file here", "Rename…", "Duplicate", "Copy path", "Delete"] {
+    for label in ["Add to the room", "New file here", "Rename…", "Duplicate", "Copy path", "Delete"] {
         assert_eq!(window.query_all_by_label_contains(label).count() > 0, label != "New file here", "{label}");
     }
     click(&mut window, "Open in another program");
@@ -397,7 +397,7 @@ fn what_does_not_apply_to_a_file_stands_in_its_menu_and_cannot_be_chosen() {
     let mut window = explorer();
     window.get_by_label("agents/ada.md, no task").click_secondary();
     window.run_steps(3);
-    assert!(is_off(&window, "Put into the room") && !is_off(&window, "Show in the room"));
+    assert!(is_off(&window, "Add to the room") && !is_off(&window, "Show in the room"));
     let mut window = explorer();
     click(&mut window, "Folder sessions");
     window.get_by_label("sessions/act-1.md").click_secondary();
@@ -436,11 +436,11 @@ fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
     let mut window = with(vec![file("AGENTS.md", 1), file("artifacts/plan.md", 1)]);
     window.get_by_label("artifacts/plan.md").click_secondary();
     window.run_steps(3);
-    assert!(window.query_by_label("Put into the room as a rulebook").is_none());
+    assert!(window.query_by_label("Add to the room as a rulebook").is_none());
     let mut window = with(vec![file("AGENTS.md", 1)]);
     window.get_by_label("AGENTS.md").click_secondary();
     window.run_steps(3);
-    click(&mut window, "Put into the room as a rulebook");
+    click(&mut window, "Add to the room as a rulebook");
     let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), Command::Show(Tab::Room)] =
         &window.state().commands[..]
     else {
@@ -453,18 +453,18 @@ fn instructions_are_put_into_the_room_as_a_rulebook_and_nothing_else_is() {
 fn an_explorer_without_files_says_why() {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
     window.run_steps(2);
-    window.get_by_label("Reading the files…");
+    window.get_by_label("Loading files…");
     window.state_mut().state.texts.files = Some(Err("the folder may not be read".into()));
     window.run_steps(2);
     window.get_by_label("the folder may not be read");
     window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(2);
-    click(&mut window, "Make a file");
+    click(&mut window, "Create file…");
     assert!(own(&window).question.is_some());
     let mut window = explorer();
     window.state_mut().panes.explorer.filter = "zzz".into();
     window.run_steps(3);
-    window.get_by_label("No file is called that");
+    window.get_by_label("No results");
 }
 
 #[test]

@@ -51,7 +51,7 @@ impl Explorer {
             self.standing(&file.path).map(Standing::word),
             wrong,
             self.is_changed(file).then_some("changed"),
-            cx.is_unsaved(&file.path).then_some("not saved"),
+            cx.is_unsaved(&file.path).then_some("unsaved"),
         ];
         for word in words.into_iter().flatten() {
             name.push_str(", ");
@@ -74,7 +74,7 @@ impl Explorer {
         if let Some(profile) = self.watch.profile_of_file(path) {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
             match self.watch.standing(profile) {
-                None => lines.push("Not in the room. Drag it there to let it in.".to_owned()),
+                None => lines.push("Not in the room. Drag it there to add it.".to_owned()),
                 Some(standing @ (Standing::Failed | Standing::Aborted)) => {
                     lines.push(
                         why.map_or(standing.sentence().to_owned(), |why| format!("{} {why}", standing.sentence())),
@@ -85,7 +85,7 @@ impl Explorer {
         }
         lines.extend(self.watch.wrong(path).map(|wrong| wrong.words.clone()));
         if cx.is_unsaved(path) {
-            lines.push("You wrote into it and have not saved that yet.".to_owned());
+            lines.push("Unsaved changes.".to_owned());
         }
         if self.is_changed(file) {
             lines.push("Changed since you last looked at it.".to_owned());

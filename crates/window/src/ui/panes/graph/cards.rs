@@ -146,7 +146,7 @@ impl Cards<'_> {
             let story = match node {
                 Node::Agent(agent) => self.live.agent_story(self.model, agent),
                 Node::File(file) => self.live.file_story(self.model, &self.model.files[file]),
-                Node::More(_) => "Folds and unfolds the files of this agent".to_owned(),
+                Node::More(_) => "Shows or hides this agent's files".to_owned(),
             };
             ui.label(story);
         });

@@ -106,10 +106,10 @@ impl<'a> Live<'a> {
             lines.push(format!("Read {read}, wrote {}", node.writes.len()));
         }
         if node.told > 0 {
-            lines.push(format!("Told whoever started it something {}", times(node.told)));
+            lines.push(format!("Reported to its starter {}", times(node.told)));
         }
         if agent != YOU && self.in_room(&node.id).is_none() {
-            lines.push("Not in the room any more".to_owned());
+            lines.push("No longer in the room".to_owned());
         }
         lines.join("\n")
     }

@@ -122,10 +122,10 @@ impl GraphPane {
     fn show_nothing(&self, ui: &mut Ui, is_caught_up: bool, theme: &Theme) {
         ui.add_space((ui.available_height() * 0.35).max(self.toolbar.covers));
         let (title, how) = if is_caught_up {
-            let how = "Choose who does it in the bar below the room, write what should be done, and press Run.";
-            ("Nobody has worked yet; give somebody a task", how)
+            let how = "Choose an agent in the bar below the room, enter a task and press Run.";
+            ("No work yet", how)
         } else {
-            ("What happened is being read", "The graph appears in a moment.")
+            ("Loading history…", "The graph appears when it is ready.")
         };
         widgets::empty(ui, Icon::Graph, title, how, theme);
     }

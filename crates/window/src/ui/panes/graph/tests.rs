@@ -66,7 +66,7 @@ fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
 #[test]
 fn where_nobody_worked_it_says_what_to_do() {
     let window = window(Tale::new());
-    window.get_by_label("Nobody has worked yet; give somebody a task");
+    window.get_by_label("No work yet");
     window.get_by_label_contains("press Run");
 }
 

@@ -76,10 +76,10 @@ impl Toolbar {
     fn steer(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
         let work = &room.work;
         ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
-            let why = "Ends all work now, and none begins until work is continued";
+            let why = "Stops all work now; nothing starts until work is resumed";
             if widgets::danger(ui, "Stop all", theme)
                 .on_hover_text(why)
-                .on_disabled_hover_text("Nothing goes on")
+                .on_disabled_hover_text("Nothing is running")
                 .clicked()
             {
                 commands.push(act(KernelCommand::KillAll));
@@ -91,7 +91,7 @@ impl Toolbar {
             commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
         }
         let concurrency = work.concurrency.max(1);
-        let why = "How many agents work at the same time; for what begins from now on";
+        let why = "How many agents work at the same time; applies to new work";
         let set = number(ui, ("In parallel", why), concurrency, &mut self.concurrency, theme, |ui, value| {
             ui.spacing_mut().slider_width = 84.0;
             ui.visuals_mut().widgets.inactive.bg_fill = widgets::mix(theme.line, theme.text_soft, 0.25);
@@ -101,7 +101,7 @@ impl Toolbar {
             commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
         }
         let depth = work.depth_at_most;
-        let why = "How deep agents may start agents; for new activations only, what goes on keeps to what it was given";
+        let why = "How deep agents may start agents; applies to new work only";
         let set = number(ui, ("Levels", why), depth, &mut self.depth, theme, |ui, value| {
             ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
         });
@@ -119,7 +119,7 @@ impl Toolbar {
         toggle(Icon::Fold, "Collapse finished agents", &mut self.collapses_finished);
         toggle(Icon::Dashes, "Show who read and wrote what", &mut self.shows_flows);
         toggle(Icon::Clock, "Show earlier runs too", &mut self.shows_everything);
-        keys_tip(widgets::icon_button(ui, Icon::Fit, "Fit everything into view", false, theme), "graph.fit").clicked()
+        keys_tip(widgets::icon_button(ui, Icon::Fit, "Fit to view", false, theme), "graph.fit").clicked()
     }
 }
 

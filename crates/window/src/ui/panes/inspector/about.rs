@@ -62,7 +62,7 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
     if detail.tasks.is_empty() {
         return;
     }
-    widgets::section(ui, "Tasks that wait", theme);
+    widgets::section(ui, "Waiting tasks", theme);
     for task in detail.tasks.iter().take(TASKS_SHOWN) {
         widgets::in_card(ui, theme, |ui| ui.add(Label::new(crate::base::text::truncate(task, 600)).wrap()));
     }
@@ -74,7 +74,7 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
 fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
     widgets::section(ui, "Memory", theme);
     if *memory == Memory::default() {
-        ui.label(widgets::soft("It remembers nothing yet. What it reads and says fills this.", theme));
+        ui.label(widgets::soft("No memories yet. What it reads and says appears here.", theme));
         return;
     }
     let slot = |ui: &mut Ui, title: &str, lines: Vec<String>| {
@@ -96,7 +96,7 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
     }
     slot(ui, "Notes", memory.workspace_notes.clone());
     slot(ui, "Talked to", memory.recent_interactions.clone());
-    let label = |key| room.element_of(key).map_or("an element that is gone", |element| &*element.label);
+    let label = |key| room.element_of(key).map_or("a deleted element", |element| &*element.label);
     let seen = memory.environment_state.iter().map(|(key, seen)| format!("{}: {}", label(*key), seen.summary));
     let seen: Vec<String> = seen.collect();
     slot(ui, "Elements it has read", seen);
@@ -112,7 +112,7 @@ fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetai
     fact(ui, "Name", name.map_or(&*agent.profile, |profile| &profile.name), theme);
     fact(ui, "Id", &agent.id, theme);
     let Some(profile) = &detail.profile else {
-        ui.label(widgets::soft("Its file is not known.", theme));
+        ui.label(widgets::soft("Unknown file.", theme));
         return;
     };
     let ProfileFacts { file, description, model, tools, safety, reads, writes } = &**profile;
@@ -120,7 +120,7 @@ fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetai
         fact(ui, "Role", description, theme);
     }
     fact(ui, "File", file, theme);
-    fact(ui, "Model", if model.is_empty() { "as the settings say" } else { model }, theme);
+    fact(ui, "Model", if model.is_empty() { "from settings" } else { model }, theme);
     fact(ui, "Tools", &if tools.is_empty() { "none".to_owned() } else { tools.join(", ") }, theme);
     fact(ui, "Safety", safety, theme);
     fact(ui, "May read", &globs(reads.as_deref()), theme);
@@ -130,7 +130,7 @@ fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetai
 /// Rights in words.
 fn globs(globs: Option<&[String]>) -> String {
     match globs {
-        None => "everything that is allowed here".to_owned(),
+        None => "everything allowed here".to_owned(),
         Some([]) => "nothing".to_owned(),
         Some(globs) => globs.join(", "),
     }

@@ -143,7 +143,7 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
     let is_paused = agent.state == State::Paused;
     let id = agent.id.clone();
     let (icon, label, act) = if is_paused {
-        (Icon::Play, "Let it go on", AgentCommand::Resume { agent: id })
+        (Icon::Play, "Resume agent", AgentCommand::Resume { agent: id })
     } else {
         (Icon::Pause, "Pause agent", AgentCommand::Pause { agent: id })
     };
@@ -190,7 +190,7 @@ fn foot(
     let field = widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
     let known = own_commands::known(cx, &agent.id);
     if draft.is_empty() && !known.is_empty() {
-        ui.label(widgets::small("It knows commands of its own: begin with /", theme));
+        ui.label(widgets::small("Type / for its own commands", theme));
     }
     if own_commands::suggestions_ui(ui, known, draft) {
         widgets::go_on_writing(ui, &field, draft);
@@ -199,14 +199,14 @@ fn foot(
     let has_work = work.is_some() || !detail.tasks.is_empty();
     ui.horizontal(|ui| {
         let give = widgets::primary(ui, !text.is_empty(), "Give task", theme);
-        let give = give.on_hover_text(if has_work { "It does this after what it has" } else { "It begins at once" });
+        let give = give.on_hover_text(if has_work { "Starts after its current tasks" } else { "Starts now" });
         if give.clicked() {
             commands.push(Command::Act(RoomAct::Task(TaskCommand { agent: agent.id.clone(), text }), None));
             draft.clear();
         }
         if has_work {
             let stop =
-                widgets::danger(ui, "Stop its work", theme).on_hover_text("Ends all that it does and has waiting");
+                widgets::danger(ui, "Stop its work", theme).on_hover_text("Stops its work and everything queued");
             if stop.clicked() {
                 let kill = KernelCommand::KillAgent { agent: agent.id.clone() };
                 commands.push(Command::Act(RoomAct::Work(kill), None));

@@ -50,9 +50,8 @@ pub(super) fn calls_ui(
     }
     pane.drawn = 0;
     let Some(calls) = trail.map(|trail| &trail.calls).filter(|calls| !calls.is_empty()) else {
-        let how =
-            "Each question to a model stands here as soon as it is answered: who was asked, and with which words.";
-        widgets::empty(ui, Icon::Question, "No model was asked for it yet", how, theme);
+        let how = "Calls to models appear here once answered, with the model and the prompt.";
+        widgets::empty(ui, Icon::Question, "No model calls yet", how, theme);
         return;
     };
     ui.label(widgets::small(words::count(calls.len(), "call, the newest first", "calls, the newest first"), theme));
@@ -96,12 +95,12 @@ fn one(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
     }
     match cx.ui.texts.prompt(call) {
         None => {
-            ui.label(widgets::soft("Reading the prompt…", theme));
+            ui.label(widgets::soft("Loading prompt…", theme));
         }
-        Some(Err(why)) => widgets::empty(ui, Icon::Note, "The prompt cannot be read", why, theme),
+        Some(Err(why)) => widgets::empty(ui, Icon::Note, "Prompt could not be loaded", why, theme),
         Some(Ok(None)) => {
             let why = "Prompts are kept for a while only; the log still says what the call cost.";
-            widgets::empty(ui, Icon::Note, "This prompt is not kept any more", why, theme);
+            widgets::empty(ui, Icon::Note, "This prompt is no longer kept", why, theme);
         }
         Some(Ok(Some(prompt))) => {
             let prompt = prompt.clone();

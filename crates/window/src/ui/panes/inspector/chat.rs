@@ -76,8 +76,8 @@ pub(super) fn live_chat(
             piece(ui, agent, work, theme);
         }
         if chat.lines.is_empty() && chat.live.is_none() && !agent.thinking {
-            let how = "Give it a task below, or let it read something: what it and its model say stands here.";
-            widgets::empty(ui, Icon::Chat, "Nothing was said yet", how, theme);
+            let how = "Give it a task below. What it and its model say appears here.";
+            widgets::empty(ui, Icon::Chat, "No messages yet", how, theme);
         }
         lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
         now_ui(ui, agent, detail, chat, theme, commands);
@@ -208,7 +208,7 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
         };
         part(ui, "Asked for", &tool.arguments);
         match &tool.outcome {
-            ToolOutcome::Answered { text, .. } => part(ui, "What came of it", text),
+            ToolOutcome::Answered { text, .. } => part(ui, "Result", text),
             ToolOutcome::Asked(why) => part(ui, "It asks because", why),
             ToolOutcome::Waiting | ToolOutcome::Running | ToolOutcome::Unanswered => {}
         }

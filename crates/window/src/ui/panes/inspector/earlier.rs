@@ -112,11 +112,11 @@ pub(super) fn session_ui(
     let theme = cx.theme;
     let text = match cx.ui.texts.session(activation) {
         None => {
-            ui.label(widgets::soft("Reading its session…", theme));
+            ui.label(widgets::soft("Loading session…", theme));
             return;
         }
-        Some(Err(why)) => return trouble(ui, "The session cannot be read", why, theme),
-        Some(Ok(None)) => return trouble(ui, "There is no session", "Its file is gone, or was never written.", theme),
+        Some(Err(why)) => return trouble(ui, "Session could not be loaded", why, theme),
+        Some(Ok(None)) => return trouble(ui, "No session", "Its file was deleted or never written.", theme),
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
@@ -130,7 +130,7 @@ pub(super) fn session_ui(
     };
     let session = match &*read {
         Err(why) => {
-            trouble(ui, "The session cannot be read", why, theme);
+            trouble(ui, "Session could not be loaded", why, theme);
             open_file(ui, path, commands);
             return;
         }
@@ -148,7 +148,7 @@ pub(super) fn session_ui(
             open_file(ui, path, commands);
         });
         if session.lines.is_empty() {
-            ui.label(widgets::soft("Nothing was said in it.", theme));
+            ui.label(widgets::soft("No messages.", theme));
         }
         lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, commands);
     });

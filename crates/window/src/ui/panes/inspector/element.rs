@@ -73,9 +73,7 @@ pub(super) fn element_card(
 /// What it holds, in a few words.
 pub fn holds(content: &ContentView) -> String {
     match content {
-        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => {
-            "Nothing is written on it yet".to_owned()
-        }
+        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => "Empty".to_owned(),
         ContentView::Text(text) | ContentView::Other(text) => {
             let chars = words::count(text.chars().count(), "character", "characters");
             format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
@@ -190,11 +188,11 @@ fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands:
     });
     match (shown.is_some(), together.channels.is_empty()) {
         (true, _) => {
-            let about = "What is said in this channel replaces what is written here.";
+            let about = "Messages in this channel replace this text.";
             ui.label(widgets::small(about, cx.theme));
         }
         (false, true) => {
-            let about = "There is no channel yet. Agents make one by speaking in it.";
+            let about = "No channels yet. Agents create one by publishing to it.";
             ui.label(widgets::small(about, cx.theme));
         }
         (false, false) => {}

@@ -68,7 +68,7 @@ pub(super) fn file_card(
             && has_list
             && versions.as_ref().is_some_and(|read| read.as_ref().is_ok_and(|all| all.is_empty()))
         {
-            ui.label(widgets::soft("There is no file of this name any more, and no version of it.", theme));
+            ui.label(widgets::soft("This file no longer exists, and no version was kept.", theme));
         }
         let listed = match &versions {
             Some(Ok(versions)) => versions.clone(),
@@ -81,8 +81,8 @@ pub(super) fn file_card(
             None => drop(ui.label(widgets::soft("Looking…", theme))),
             Some(Err(why)) => drop(ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap())),
             Some(Ok(all)) if all.is_empty() => {
-                let how = "Whenever somebody in the room writes it, what it says then is kept here.";
-                widgets::empty(ui, Icon::Clock, "No version is kept", how, theme);
+                let how = "A version is kept here each time it is written in the room.";
+                widgets::empty(ui, Icon::Clock, "No versions", how, theme);
             }
             Some(Ok(all)) => {
                 list(ui, cx, all, &mut pane.file);
@@ -97,8 +97,8 @@ pub(super) fn file_card(
 fn hear(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {
-        Ok(()) => ("It is restored, as a new version.".to_owned(), true),
-        Err(why) => (format!("It could not be restored: {why}"), false),
+        Ok(()) => ("Restored as a new version.".to_owned(), true),
+        Err(why) => (format!("Restore failed: {why}"), false),
     });
     pane.order = None;
 }
@@ -152,7 +152,7 @@ fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, trail: &super::trail::Trail, pat
         .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), cx.when(row.time_ms))))
         .collect();
     if said.is_empty() {
-        fact(ui, "Read by", "nobody, as far as the log says", theme);
+        fact(ui, "Read by", "unknown (not in the log)", theme);
         return;
     }
     said.sort_by(|one, other| other.cmp(one));
@@ -215,7 +215,7 @@ fn compared(
         ui.add(Label::new(RichText::new(told).color(if *is_good { theme.good } else { theme.bad })).wrap());
     }
     let Some((mut older, mut newer)) = pane.compared else {
-        ui.label(widgets::small("Click a version to see what it changed, and to have it back.", theme));
+        ui.label(widgets::small("Click a version to see its changes or restore it.", theme));
         return;
     };
     ui.horizontal_wrapped(|ui| {
@@ -236,8 +236,8 @@ fn compared(
         let can_restore = pane.order.is_none() && !(is_newest && is_there);
         let restore = ui.add_enabled(can_restore, egui::Button::new(format!("Restore version {newer}")));
         let restore = restore
-            .on_hover_text("Writes it again as the newest version; nothing is lost")
-            .on_disabled_hover_text(if pane.order.is_some() { "It is being restored" } else { "This is what it says" });
+            .on_hover_text("Saves it again as the newest version; nothing is lost")
+            .on_disabled_hover_text(if pane.order.is_some() { "Restoring…" } else { "Current text" });
         if restore.clicked() {
             let operation = FileOperation::Restore { path: pane.path.clone(), version: newer };
             let command = cx.ui.file_command(operation);
@@ -256,7 +256,7 @@ fn compared(
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
         }
         _ => {
-            ui.label(widgets::soft("Reading the versions…", theme));
+            ui.label(widgets::soft("Loading versions…", theme));
         }
     }
 }
@@ -288,7 +288,7 @@ fn version_text(path: &str, number: u64, cx: &ViewerContext<'_>) -> Result<Optio
     match cx.ui.texts.version(path, number) {
         None => Ok(None),
         Some(Err(why)) => Err(text::truncate(why, 600)),
-        Some(Ok(None)) => Err(format!("What version {number} said is not kept any more.")),
+        Some(Ok(None)) => Err(format!("The text of version {number} is no longer kept.")),
         Some(Ok(Some(text))) => Ok(Some(text.clone())),
     }
 }

@@ -32,9 +32,9 @@ pub(super) fn knows_ui(
     let known = cx.ui.known_memories();
     let (own, shared) = known.counts_of(&agent.id);
     fact(ui, "Its own", &words::count(own, "memory", "memories"), cx.theme);
-    fact(ui, "Shared", &format!("{}, which everybody knows", words::count(shared, "memory", "memories")), cx.theme);
+    fact(ui, "Shared", &format!("{}, known to everyone", words::count(shared, "memory", "memories")), cx.theme);
     let all = ui.button("Open Knowledge");
-    all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open the pane of what agents know"));
+    all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open the Knowledge pane"));
     if all.clicked() {
         commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
     }
@@ -49,7 +49,7 @@ fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>)
     ui.label(widgets::heading("Last reminded of", cx.theme));
     let recalled = row.and_then(|row| Some((row, row.read::<Knowledge>()?)));
     let Some((row, Knowledge::Recalled { about, memories })) = recalled else {
-        ui.label(widgets::small("Nothing yet. Memories come up when something like them is asked.", cx.theme));
+        ui.label(widgets::small("Nothing yet. Memories are recalled when something similar comes up.", cx.theme));
         return;
     };
     let by =
@@ -70,7 +70,7 @@ fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>)
 fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownMemories) {
     ui.label(widgets::heading("Its own memories", cx.theme));
     if !known.is_whole {
-        ui.label(widgets::small("Reading what agents know …", cx.theme));
+        ui.label(widgets::small("Loading memories…", cx.theme));
         return;
     }
     let mut count = 0;
@@ -82,7 +82,7 @@ fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownM
         });
     }
     if count == 0 {
-        let words = "None yet. It learns when a piece of work or a conversation is over.";
+        let words = "None yet. It learns when a task or conversation ends.";
         ui.label(widgets::small(words, cx.theme));
     }
     let left = known.of_agent(&agent.id).count().saturating_sub(SHOWN);

@@ -77,7 +77,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
             // The same twice, side by side, says nothing more.
             None if cx.ui.dock.is_seen(&Tab::Log) => {
-                let how = "Choose somebody or something in the room, or a file, to see it here.";
+                let how = "Select an agent, an element or a file to see it here.";
                 widgets::empty(ui, Icon::Agent, "Nothing is selected", how, theme);
             }
             None => commands.extend(event_tail_ui(ui, cx, log)),

@@ -10,7 +10,7 @@ use crate::view::theme::Theme;
 pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
     let done = plan.iter().filter(|step| step.status == "completed").count();
     let at = plan.iter().find(|step| step.status == "in_progress");
-    let at = at.map(|step| format!(", at it: {}", step.text)).unwrap_or_default();
+    let at = at.map(|step| format!(", in progress: {}", step.text)).unwrap_or_default();
     (!plan.is_empty()).then(|| format!("Plan: {done} of {} done{at}", plan.len()))
 }
 
@@ -18,7 +18,7 @@ pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
 fn row(step: &PlanStep) -> String {
     let how = match step.status.as_str() {
         "completed" => "done",
-        "in_progress" => "at it",
+        "in_progress" => "in progress",
         _ => "to do",
     };
     format!("{how}: {}", step.text)

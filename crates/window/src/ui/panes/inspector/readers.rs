@@ -64,7 +64,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
                 let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
                 for task in open().take(ENTRIES) {
                     let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
-                    let by = if names.is_empty() { "Nobody has it".to_owned() } else { names.join(", ") };
+                    let by = if names.is_empty() { "No one has it".to_owned() } else { names.join(", ") };
                     entry(ui, &by, &short(&task.title.text));
                 }
                 more(ui, open().count());
@@ -100,7 +100,7 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
         return;
     };
     if known.readers.is_empty() {
-        ui.label(widgets::soft("Nobody here may read it.", theme));
+        ui.label(widgets::soft("No agent here may read it.", theme));
         return;
     }
     ui.label(summary(known));

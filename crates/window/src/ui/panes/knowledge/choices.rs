@@ -28,7 +28,7 @@ impl KnowledgePane {
             self.whose(ui, cx);
             self.kind(ui, cx);
             self.tag(ui, cx);
-            menu::drop_down(ui, "Since when", self.wanted.since.words(), CHOICE_POINTS, cx.theme, |ui| {
+            menu::drop_down(ui, "Time range", self.wanted.since.words(), CHOICE_POINTS, cx.theme, |ui| {
                 for since in Since::ALL {
                     ui.selectable_value(&mut self.wanted.since, since, since.words());
                 }

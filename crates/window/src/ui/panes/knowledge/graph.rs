@@ -107,13 +107,13 @@ impl KnowledgePane {
     pub(super) fn graph_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let drawn = self.drawn(cx);
         if drawn.ids.is_empty() {
-            let how = "Agents relate what they learn to what is known: what speaks for it, what contradicts it.";
+            let how = "Agents link what they learn to what is known: what supports it, what contradicts it.";
             widgets::empty(ui, Icon::Graph, "No relations among these memories", how, cx.theme);
             return;
         }
         if drawn.left_out > 0 {
             let left = words::count(drawn.left_out, "memory", "memories");
-            ui.label(widgets::small(format!("{left} without a relation to these: see the list"), cx.theme));
+            ui.label(widgets::small(format!("{left} without a relation: see the list"), cx.theme));
         }
         self.lay_out(commands);
         self.chosen_ui(ui, cx, commands);
@@ -157,7 +157,7 @@ impl KnowledgePane {
     fn chosen_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let chosen = self.graph.chosen.as_ref().and_then(|id| self.known.find(id)).cloned();
         let Some(row) = chosen else { return };
-        Panel::bottom("the chosen memory").frame(Frame::NONE).resizable(false).show_separator_line(false).show(
+        Panel::bottom("the selected memory").frame(Frame::NONE).resizable(false).show_separator_line(false).show(
             ui,
             |ui| {
                 widgets::dress(ui.style_mut(), cx.theme);

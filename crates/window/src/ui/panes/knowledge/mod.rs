@@ -95,13 +95,13 @@ impl Pane for KnowledgePane {
         widgets::dress(ui.style_mut(), cx.theme);
         self.known = cx.ui.known_memories();
         if !self.known.is_whole {
-            ui.label(widgets::small("Reading what agents know …", cx.theme));
+            ui.label(widgets::small("Loading memories…", cx.theme));
             return Vec::new();
         }
         if self.known.memories.is_empty() && self.known.problems.is_empty() {
-            let how = "Agents learn from their work and conversations, and add with knowledge_contribute. Write a line \
-                       into memory/knowledge/shared.md, and everybody knows it.";
-            widgets::empty(ui, Icon::Note, "Nothing is remembered yet", how, cx.theme);
+            let how = "Agents learn from work and conversations, or add memories with knowledge_contribute. A \
+             line in memory/knowledge/shared.md is known to everyone.";
+            widgets::empty(ui, Icon::Note, "No memories yet", how, cx.theme);
             return self.who.end(cx).into_iter().collect();
         }
         self.choices(ui, cx);
@@ -193,7 +193,7 @@ impl KnowledgePane {
         }
         let left = self.known.problems.len().saturating_sub(PROBLEMS_TOLD);
         if left > 0 {
-            ui.label(widgets::small(format!("and {left} more lines that cannot be read"), cx.theme));
+            ui.label(widgets::small(format!("and {left} more unreadable lines"), cx.theme));
         }
     }
 
@@ -205,14 +205,14 @@ impl KnowledgePane {
         commands: &mut Vec<Command>,
     ) {
         if let Some(why) = &self.failure {
-            ui.label(widgets::small(format!("It could not be searched: {why}"), cx.theme));
+            ui.label(widgets::small(format!("Search failed: {why}"), cx.theme));
         }
         for (row, found) in rows {
             widgets::in_card(ui, cx.theme, |ui| self.row(ui, cx, row, found.as_ref(), commands));
             ui.add_space(SPACE[0]);
         }
         if rows.is_empty() {
-            let words = if self.is_searching { "Searching …" } else { "Nothing like this is remembered." };
+            let words = if self.is_searching { "Searching …" } else { "No results." };
             ui.label(widgets::small(words, cx.theme));
         }
         let left = count.saturating_sub(rows.len());

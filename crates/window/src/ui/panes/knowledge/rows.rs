@@ -44,7 +44,7 @@ impl KnowledgePane {
     /// The field in which a memory is edited, with what ends that.
     fn edit(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let Some(editing) = &mut self.editing else { return };
-        widgets::area(ui, &mut editing.text, "Text of the memory", "What is to be remembered", ROWS);
+        widgets::area(ui, &mut editing.text, "Text of the memory", "What to remember", ROWS);
         let text = editing.text.trim().to_owned();
         ui.horizontal(|ui| {
             if widgets::primary(ui, !text.is_empty(), "Save", cx.theme).clicked() {
@@ -117,7 +117,7 @@ pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let whose = match &row.owner {
         Owner::Agent(agent) => format!("only {}", cx.room.called(agent)),
         Owner::Shared if &*memory.agent == "user" => "everybody".to_owned(),
-        Owner::Shared => format!("everybody, from {}", cx.room.called(&memory.agent)),
+        Owner::Shared => format!("everyone, from {}", cx.room.called(&memory.agent)),
     };
     let day = memory.dated().map(|secs| stamp(secs).replace('T', " "));
     let pinned = memory.pinned.then(|| "pinned".to_owned());

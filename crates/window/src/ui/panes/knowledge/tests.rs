@@ -75,7 +75,7 @@ fn every_memory_is_shown_with_whose_it_is_and_what_contradicts_it() {
     for text in [
         "Port 8080 is taken.",
         "Procedure · only Ada · 2026-11-20 10:00:00",
-        "Fact · everybody, from Ada",
+        "Fact · everyone, from Ada",
         "Contradicts: Port 8080 is free.",
         "Contradicts: Port 8080 is taken.",
     ] {
@@ -108,7 +108,7 @@ fn what_is_forgotten_shared_and_pinned_is_an_edit_of_files_that_can_be_undone() 
 fn where_nothing_is_remembered_it_says_how_that_comes() {
     let mut window = stage(&[]);
     window.run();
-    assert!(window.query_by_label("Nothing is remembered yet").is_some());
+    assert!(window.query_by_label("No memories yet").is_some());
 }
 
 #[test]

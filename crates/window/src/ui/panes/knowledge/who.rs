@@ -108,7 +108,7 @@ impl KnowledgePane {
 /// Everyone who knows it, with how, and from whom.
 fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Vec<Command>) {
     if known.knowers.is_empty() {
-        let words = "Everybody may know it. Nobody has been reminded of it in what the log has.";
+        let words = "Everyone may know it. The log shows no one recalling it.";
         ui.label(widgets::small(words, cx.theme));
     }
     for (agent, how) in known.knowers.iter().take(LISTED) {

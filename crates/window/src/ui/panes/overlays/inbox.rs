@@ -36,8 +36,8 @@ pub(super) fn inbox_ui(
     let owner = element.owner.as_deref().map_or("nobody", |owner| room.called(owner)).to_owned();
     ui.horizontal(|ui| {
         let choices = [
-            (format!("In {}", items.len()), "Mail that came in".to_owned()),
-            (format!("Sent {}", outbox.len()), "Mail that went out".to_owned()),
+            (format!("In {}", items.len()), "Received mail".to_owned()),
+            (format!("Sent {}", outbox.len()), "Sent mail".to_owned()),
         ];
         if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(sent_box)), theme) {
             sent_box = chosen == 1;
@@ -50,9 +50,9 @@ pub(super) fn inbox_ui(
     let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
     if mails.is_empty() {
         let (title, how) = if sent_box {
-            ("Nothing was sent yet", "Copies of what its owner sends lie here.")
+            ("Nothing sent yet", "Copies of sent mail appear here.")
         } else {
-            ("No mail yet", "Write a letter beside this; agents write to each other as well.")
+            ("No mail yet", "Write a message here. Agents also write to each other.")
         };
         widgets::empty(&mut list, Icon::Note, title, how, theme);
     } else {
@@ -179,10 +179,7 @@ fn one(
         if sent {
             return;
         }
-        ui.label(widgets::small(
-            if mail.read { "Its owner has read it" } else { "Its owner has not read it yet" },
-            theme,
-        ));
+        ui.label(widgets::small(if mail.read { "Read by its owner" } else { "Not read by its owner yet" }, theme));
         ui.horizontal(|ui| {
             let choices = STATUSES.map(|(_, word)| (word.to_owned(), format!("Status {}", word.to_lowercase())));
             let chosen = STATUSES.iter().position(|(status, _)| *status == mail.status);
@@ -190,7 +187,7 @@ fn one(
                 let set = |status| edit(&element.id, MailAct::SetMailStatus { id: mail.id.clone(), status }.into());
                 commands.push(Command::Act(set(STATUSES[index].0), Some(set(mail.status))));
             }
-            if widgets::danger(ui, "Throw away", theme).clicked() {
+            if widgets::danger(ui, "Discard", theme).clicked() {
                 let act = edit(&element.id, MailAct::RemoveMail { id: mail.id.clone() }.into());
                 let put = ListAct::Put { list: ItemList::Items, item: mail_keys(mail), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
@@ -209,8 +206,8 @@ fn letter(
     commands: &mut Vec<Command>,
 ) {
     let Some(owner) = element.owner.clone() else {
-        ui.label(widgets::soft("This box belongs to nobody, so nobody reads what lies in it.", theme));
-        ui.label(widgets::small("Choose whose it is in the inspector.", theme));
+        ui.label(widgets::soft("This inbox has no owner, so no one reads it.", theme));
+        ui.label(widgets::small("Choose an owner in the inspector.", theme));
         return;
     };
     widgets::section(ui, &format!("Write to {}", room.called(&owner)), theme);
@@ -219,7 +216,7 @@ fn letter(
     widgets::field(ui, subject, "Subject", "Subject");
     let subject = subject.trim().to_owned();
     let written = own.drafts.entry(text_name.clone()).or_default();
-    widgets::area(ui, written, "Letter", "Your letter", 5);
+    widgets::area(ui, written, "Letter", "Your message", 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
     if ui.horizontal(|ui| widgets::primary(ui, full, "Send", theme)).inner.clicked() {

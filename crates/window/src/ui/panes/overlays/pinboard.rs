@@ -72,8 +72,8 @@ pub(super) fn pinboard_ui(
     let [mut list, mut detail] = two_parts(ui);
     let indices = listed(pins, own.drafts.get(&search_name).map_or("", String::as_str), order == 1);
     if indices.is_empty() {
-        let how = "Write one beside this; agents pin things up as well.";
-        let title = if pins.is_empty() { "No pins yet" } else { "No pin says that" };
+        let how = "Add one here. Agents also add pins.";
+        let title = if pins.is_empty() { "No pins yet" } else { "No results" };
         widgets::empty(&mut list, Icon::Note, title, how, theme);
     } else if let Some(chosen) = notes_ui(&mut list, room, pins, &indices, open, theme) {
         own.drafts.insert(open_name, chosen.to_string());
@@ -83,7 +83,7 @@ pub(super) fn pinboard_ui(
             let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
             one(ui, room, element, (pin, at), theme, own, commands);
         } else if !pins.is_empty() {
-            ui.label(widgets::soft("Choose a pin to read it whole, vote and comment.", theme));
+            ui.label(widgets::soft("Select a pin to read it, vote and comment.", theme));
         }
         ui.add_space(SPACE[1]);
         add(ui, element, theme, own, commands);
@@ -164,7 +164,7 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
 
 fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, commands: &mut Vec<Command>) {
     let draft = own.drafts.entry(format!("new pin on {}", element.id)).or_default();
-    widgets::area(ui, draft, "New pin", "Pin something up", 2);
+    widgets::area(ui, draft, "New pin", "Write a pin", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, "Add pin", theme)).inner.clicked() {
         let act = edit(&element.id, PinAct::AddPin { id: None, text: draft.trim().to_owned() }.into());
@@ -218,7 +218,7 @@ fn one(
                 }
                 ui.label((if up { pin.up.len() } else { pin.down.len() }).to_string());
             }
-            if widgets::danger(ui, "Take down", theme).clicked() {
+            if widgets::danger(ui, "Remove pin", theme).clicked() {
                 let act = edit(&element.id, PinAct::RemovePin { id: pin.id.clone() }.into());
                 let put = ListAct::Put { list: ItemList::Pins, item: pin_keys(pin), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
@@ -233,7 +233,7 @@ fn one(
         });
     }
     let draft = own.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
-    widgets::area(ui, draft, "Comment", "Say something about it", 2);
+    widgets::area(ui, draft, "Comment", "Write a comment", 2);
     let ready = !draft.trim().is_empty();
     if ui.horizontal(|ui| widgets::primary(ui, ready, "Add comment", theme)).inner.clicked() {
         let act = PinAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() }.into();

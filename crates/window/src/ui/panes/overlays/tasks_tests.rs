@@ -144,7 +144,7 @@ fn somebody_is_picked_and_agents_take_their_tasks_themselves() {
     assert_eq!(acts(&mut window), [], "nobody puts an agent's task into its hands");
     assert!(
         window.state().asked.iter().any(
-            |asked| matches!(asked, Command::Window(WindowCommand::Tell(why, false)) if why.contains("by itself"))
+            |asked| matches!(asked, Command::Window(WindowCommand::Tell(why, false)) if why.contains("automatically"))
         ),
         "it is said why"
     );

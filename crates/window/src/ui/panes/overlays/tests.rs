@@ -74,11 +74,11 @@ fn a_draft_outlives_its_overlay() {
 
 #[test]
 fn who_writes_while_another_writes_is_told_and_chooses() {
-    for (choice, draft, saves) in [("Keep mine", Some("All is well!"), true), ("Take the other", None, false)] {
+    for (choice, draft, saves) in [("Keep mine", Some("All is well!"), true), ("Use theirs", None, false)] {
         let mut window = opened("news");
         write(&mut window, "Text", "!");
         set_content(&mut window, 1, ContentView::Text("Fire".into()));
-        assert!(window.query_by_label("Somebody changed this text while you wrote").is_some());
+        assert!(window.query_by_label("Someone else changed this text while you were editing").is_some());
         click(&mut window, "Save");
         assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
         click(&mut window, choice);
@@ -105,7 +105,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     write(&mut window, "Text", "!");
     set_content(&mut window, 1, ContentView::Text("All is lost".into()));
     click(&mut window, "Merge");
-    assert!(window.query_by_label("Both changed the same lines: 0 of 1 settled.").is_some());
+    assert!(window.query_by_label("Both changed the same lines: 0 of 1 resolved.").is_some());
     click(&mut window, "Save");
     assert!(window.state().commands.is_empty(), "nobody's text is overwritten unasked");
     click(&mut window, "Both at place 1");
@@ -117,7 +117,7 @@ fn a_draft_is_merged_with_what_another_wrote_and_asks_where_both_changed_the_sam
     click(&mut window, "Merge");
     set_content(&mut window, 1, ContentView::Text("Fire".into()));
     assert!(window.query_by_label("Both at place 1").is_none());
-    assert!(window.query_by_label("Somebody changed this text while you wrote").is_some());
+    assert!(window.query_by_label("Someone else changed this text while you were editing").is_some());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_pin_is_put_up_read_voted_on_commented_and_taken_down() {
     click(&mut window, "Vote up");
     write(&mut window, "Comment", "Green");
     click(&mut window, "Add comment");
-    click(&mut window, "Take down");
+    click(&mut window, "Remove pin");
     let ideas = "ideas".into();
     let commands = &window.state().commands;
     assert_eq!(
@@ -189,7 +189,7 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
     click(&mut window, "Mail m1: Tea");
     assert!(window.query_by_label("At four?").is_some());
     click(&mut window, "Status pending");
-    click(&mut window, "Throw away");
+    click(&mut window, "Discard");
     write(&mut window, "Subject", "Cake");
     write(&mut window, "Letter", "There is some.");
     click(&mut window, "Send");
@@ -218,7 +218,7 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
 #[test]
 fn a_box_of_nobody_says_so_and_an_element_that_left_closes_its_overlay() {
     let mut window = opened("post");
-    assert!(window.query_by_label("This box belongs to nobody, so nobody reads what lies in it.").is_some());
+    assert!(window.query_by_label("This inbox has no owner, so no one reads it.").is_some());
     window.state_mut().room.elements.clear();
     window.run_steps(2);
     assert_eq!(window.state().state.front.element(), None);

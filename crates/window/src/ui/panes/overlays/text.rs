@@ -136,21 +136,21 @@ fn clash_ui(
 ) -> Option<Merging> {
     let mut merging = None;
     widgets::in_card(ui, theme, |ui| {
-        ui.label(RichText::new("Somebody changed this text while you wrote").color(theme.warn));
-        ui.collapsing("What stands there now", |ui| {
+        ui.label(RichText::new("Someone else changed this text while you were editing").color(theme.warn));
+        ui.collapsing("Current text", |ui| {
             ScrollArea::vertical().max_height(120.0).show(ui, |ui| ui.label(truncate(written, PREVIEW_CHARS)));
         });
         ui.horizontal(|ui| {
             let merge = widgets::primary(ui, true, "Merge", theme);
-            if merge.on_hover_text("Joins both; asks where both changed the same lines").clicked() {
+            if merge.on_hover_text("Merges both; asks where both changed the same lines").clicked() {
                 let base = own.draft_bases.get(name).map_or("", String::as_str);
                 let merge = TextMerge::new(base, &mine, written);
                 merging = Some(Merging { mine, theirs: written.to_owned(), merge });
             }
-            if ui.button("Keep mine").on_hover_text("Saving then replaces the other text").clicked() {
+            if ui.button("Keep mine").on_hover_text("Saving then overwrites the other text").clicked() {
                 own.draft_bases.insert(name.to_owned(), written.to_owned());
             }
-            if ui.button("Take the other").on_hover_text("Gives up what you wrote").clicked() {
+            if ui.button("Use theirs").on_hover_text("Discards your changes").clicked() {
                 own.drafts.remove(name);
                 own.draft_bases.remove(name);
             }
@@ -168,7 +168,7 @@ fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
             let edit = TextEdit::multiline(draft)
                 .font(FontId::monospace(TYPE[1]))
                 .margin(egui::Margin::same(10))
-                .hint_text("Write Markdown here. Agents read it as it stands.")
+                .hint_text("Write Markdown here. Agents read it as written.")
                 .desired_width(f32::INFINITY)
                 .min_size(egui::vec2(0.0, height - 4.0));
             let response = ui.add(edit);
@@ -184,10 +184,10 @@ fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &mut V
         |ui| {
             widgets::in_card(ui, theme, |ui| {
                 if draft.trim().is_empty() {
-                    ui.label(widgets::soft("Nothing is written here yet", theme));
+                    ui.label(widgets::soft("Nothing here yet", theme));
                 } else if draft.chars().count() > PREVIEW_CHARS {
                     markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, commands);
-                    ui.label(widgets::small("The preview ends here; the text goes on.", theme));
+                    ui.label(widgets::small("The preview ends here; the text continues.", theme));
                 } else {
                     markdown(ui, draft, theme, commands);
                 }

@@ -152,7 +152,7 @@ fn entries_ui(
     commands: &mut Vec<Command>,
 ) {
     if own.story.tales().len() == 0 {
-        ui.label(widgets::small("What matters is told here as it happens.", cx.theme));
+        ui.label(widgets::small("Key events appear here as they happen.", cx.theme));
         return;
     }
     let StoryPane { story, told: before, faces } = own;
@@ -269,7 +269,7 @@ fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
         for step in [-4.0, 0.0, 4.0] {
             ui.painter().circle_filled(rect.center() + vec2(step, 0.0), 1.4, theme.text);
         }
-        response.on_hover_text("Some steps between are left out");
+        response.on_hover_text("Some steps are not shown");
     }
 }
 

@@ -220,7 +220,7 @@ fn the_strip_is_folded_and_unfolded() {
 #[test]
 fn a_room_where_nothing_happened_says_what_will_be_told() {
     let window = strip(Vec::new());
-    assert!(window.query_by_label("What matters is told here as it happens.").is_some());
+    assert!(window.query_by_label("Key events appear here as they happen.").is_some());
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn the_floor_s_menu_adds_pastes_and_shows() {
 #[test]
 fn the_small_map_moves_the_view_and_nothing_under_it() {
     let mut window = Window::new();
-    let map = window.0.get_by_label("The small map").rect();
+    let map = window.0.get_by_label("Minimap").rect();
     let before = window.state().view.camera;
     window.drag(map.center(), map.left_top() + vec2(8.0, 8.0));
     let after = window.state().view.camera;

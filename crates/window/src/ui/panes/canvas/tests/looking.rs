@@ -36,17 +36,17 @@ fn a_card_appears_where_the_pointer_rests_and_goes_with_it() {
 #[test]
 fn who_is_busy_is_framed_and_who_needs_the_person_comes_one_after_another() {
     let mut window = Window::new();
-    assert!(!window.shows("Show who is busy") && !window.shows("Next who needs me"), "nobody is");
+    assert!(!window.shows("Show busy agents") && !window.shows("Next agent that needs you"), "nobody is");
     window.room().agents[0].position = Vec2::new(-4_000.0, 0.0);
     window.room().agents[0].state = State::Waiting;
     window.room().agents[1].state = State::Error;
     window.0.run_steps(2);
-    window.0.get_by_label("Show who is busy").click();
+    window.0.get_by_label("Show busy agents").click();
     window.0.run_steps(4);
     let far = window.agent("ada-1");
     assert!(window.state().view.camera.viewport.contains(far), "both are in view");
     for expected in ["ada-1", "bram-1", "ada-1"] {
-        window.0.get_by_label("Next who needs me").click();
+        window.0.get_by_label("Next agent that needs you").click();
         window.0.run_steps(4);
         assert_eq!(window.selected(), [Id::from(expected)]);
     }
@@ -85,11 +85,11 @@ fn people_who_stand_in_each_other_are_clicked_one_by_one() {
 #[test]
 fn an_empty_floor_says_what_to_do_until_somebody_is_there() {
     let mut window = Window::new();
-    assert!(!window.shows("Drag somebody here"));
+    assert!(!window.shows("Drag an agent here"));
     window.room().agents.clear();
     window.0.run_steps(2);
-    assert!(window.shows("Drag somebody here"));
+    assert!(window.shows("Drag an agent here"));
     window.state().transfer.dragging = Some(ShelfItem::Profile("ada".into()));
     window.0.run_steps(1);
-    assert!(!window.shows("Drag somebody here"), "not while somebody is on the way");
+    assert!(!window.shows("Drag an agent here"), "not while somebody is on the way");
 }

@@ -20,7 +20,7 @@ pub struct Details {
 /// The keys of its file, each with what it is called and what may stand there.
 const KEYS: [(&str, &str, &str); 3] = [
     ("name", "Name", "The name of its file"),
-    ("description", "What it is for", "In one sentence"),
+    ("description", "Purpose", "In one sentence"),
     ("trigger", "Begins", "manual, auto, every 10m, or on change of boards/*.md"),
 ];
 

@@ -103,9 +103,9 @@ impl WorkflowLayer {
             layer.menu(ui, cx, &mut done.commands);
             let (title, how) = match layer {
                 Layer::Workflow(Some(path)) if !cx.room.files.contains(path) => {
-                    ("This workflow is not there", "It is being read, or its file is gone.")
+                    ("Workflow not found", "It is still loading, or its file was deleted.")
                 }
-                _ => ("There are no workflows yet", "Begin with an empty one, or choose a template in the list above."),
+                _ => ("There are no workflows yet", "Start with an empty one, or choose a template above."),
             };
             widgets::empty(ui, Icon::Graph, title, how, cx.theme);
             if all.files.is_empty() {
@@ -241,13 +241,13 @@ impl WorkflowLayer {
         if let Some(run) = run.filter(is_open)
             && ui
                 .button("Resume workflow")
-                .on_hover_text("Goes on with what is left; what is done stays done")
+                .on_hover_text("Continues with the remaining steps; finished steps are not repeated")
                 .clicked()
         {
             done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
         }
         self.add_menu(ui, cx, file, done);
-        if ui.button("Details").on_hover_text("Its name, what it is for and when it begins").clicked() {
+        if ui.button("Details").on_hover_text("Name, purpose and trigger").clicked() {
             self.shows_details = !self.shows_details || self.chosen.is_some();
             self.chosen = None;
         }
@@ -259,7 +259,7 @@ impl WorkflowLayer {
         {
             done.commands.push(Command::OpenFile(result.clone(), None));
         }
-        let fit = widgets::icon_button(ui, Icon::Fit, "Fit everything into view", false, cx.theme);
+        let fit = widgets::icon_button(ui, Icon::Fit, "Fit to view", false, cx.theme);
         if keys_tip(fit, "graph.fit").clicked() {
             self.view.is_free = false;
         }

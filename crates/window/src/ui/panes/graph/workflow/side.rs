@@ -42,8 +42,8 @@ const RARE_KEYS: [RareKey; 5] = [
         is_agents: false,
     },
     RareKey { key: "retry", label: "Retries after a failure", hint: "None", is_agents: true },
-    RareKey { key: "max_turns", label: "Turns at most", hint: "As many as the agent may", is_agents: true },
-    RareKey { key: "model", label: "Model", hint: "The agent's own", is_agents: true },
+    RareKey { key: "max_turns", label: "Max turns", hint: "Agent's limit", is_agents: true },
+    RareKey { key: "model", label: "Model", hint: "Agent's default", is_agents: true },
 ];
 
 /// The step that is looked at, and what is being written about it.
@@ -107,7 +107,7 @@ impl Side {
         }
         widgets::section(ui, "Comes after", theme);
         if file.steps.len() > STEPS_SHOWN {
-            widgets::field(ui, &mut self.find, "Find a step", "A part of its name");
+            widgets::field(ui, &mut self.find, "Find a step", "Part of its name");
         }
         let find = self.find.trim();
         let others = || file.steps.iter().enumerate().filter(|(_, other)| other.id != step.id);
@@ -139,12 +139,11 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
     if !is_workflow || !draft.prompt.is_empty() {
         let label = if matches!(draft.doer, StepDoer::Person(_)) { "Question" } else { "Prompt" };
         let called = ui.label(widgets::small(label, theme)).id;
-        widgets::area(ui, &mut draft.prompt, label, "What is to be done; {topic} is asked for", ROWS)
-            .labelled_by(called);
+        widgets::area(ui, &mut draft.prompt, label, "What to do; {topic} is asked for", ROWS).labelled_by(called);
     }
     // An approval gives yes or no and a comment, and nothing else.
     if draft.doer != StepDoer::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
-        labelled(ui, theme, &mut draft.outputs, "Outputs", "What it must give, with commas between the names");
+        labelled(ui, theme, &mut draft.outputs, "Outputs", "Required results, separated by commas");
     }
     let when = draft.keys.entry("when".to_owned()).or_default();
     labelled(ui, theme, when, "Only when", "A condition, such as {review.approved}");
@@ -231,7 +230,7 @@ fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: 
             }
             let others = draft.with.iter_mut().filter(|(name, _)| asked.iter().all(|(known, ..)| known != *name));
             for (name, text) in others {
-                labelled(ui, theme, text, name, "That workflow does not ask for it");
+                labelled(ui, theme, text, name, "That workflow does not ask for this");
             }
         }
     }

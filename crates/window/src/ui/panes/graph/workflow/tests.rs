@@ -350,9 +350,9 @@ fn the_workflow_itself_is_named_beside_the_drawing() {
     window.run();
     window.get_by_label("Details").click();
     window.run();
-    window.get_by_label("What it is for").focus();
+    window.get_by_label("Purpose").focus();
     window.run();
-    window.get_by_label("What it is for").type_text("Tea for all");
+    window.get_by_label("Purpose").type_text("Tea for all");
     window.run();
     window.get_by_label("Save details").click();
     window.run();

@@ -121,13 +121,13 @@ fn with_work(window: &mut Harness<'static, Stage>) {
 fn the_session_of_earlier_work_is_asked_for_and_shown() {
     let mut window = inspect(&[ada()]);
     detail(&mut window, |detail| detail.chat = Some(ChatView::default()));
-    assert!(is_shown(&window, "Nothing was said yet"));
+    assert!(is_shown(&window, "No messages yet"));
     with_work(&mut window);
     click(&mut window, "Earlier work");
     click(&mut window, "act-1 Write the plan");
     let act: Id = "act-1".into();
     assert!(window.state().state.texts.is_wanted(&Want::Session(act.clone())));
-    assert!(is_shown(&window, "Reading its session…"));
+    assert!(is_shown(&window, "Loading session…"));
     let give = |window: &mut Harness<'static, Stage>, read| {
         window.state_mut().state.texts.sessions.insert(act.clone(), read);
         window.run_steps(3);
@@ -135,9 +135,9 @@ fn the_session_of_earlier_work_is_asked_for_and_shown() {
     give(&mut window, Err("the disk is gone".to_owned()));
     assert!(is_shown(&window, "the disk is gone"));
     give(&mut window, Ok(None));
-    assert!(is_shown(&window, "There is no session"));
+    assert!(is_shown(&window, "No session"));
     give(&mut window, Ok(Some("no: [session".into())));
-    assert!(is_shown(&window, "The session cannot be read"));
+    assert!(is_shown(&window, "Session could not be loaded"));
     let yaml = "activation: act-1\nagent: ada-1\ntask: Write the plan\nstarted_by: user\nstatus: completed\nturns: 3\n\
                 messages:\n- by: room\n  text: Write the plan\n- by: agent\n  text: It is written.\n";
     give(&mut window, Ok(Some(yaml.into())));
@@ -146,7 +146,7 @@ fn the_session_of_earlier_work_is_asked_for_and_shown() {
     let path = "sessions/ada-1.act-1.session.yaml".to_owned();
     assert_eq!(window.state().commands, [Command::OpenFile(path, None)]);
     click(&mut window, "Back to now");
-    assert!(is_shown(&window, "Nothing was said yet"));
+    assert!(is_shown(&window, "No messages yet"));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn the_prompt_of_a_call_says_where_its_words_came_from_or_that_it_is_gone() {
         window.run_steps(3);
     };
     give(&mut window, Ok(None));
-    assert!(is_shown(&window, "This prompt is not kept any more"));
+    assert!(is_shown(&window, "This prompt is no longer kept"));
     give(&mut window, Err("the log is locked".to_owned()));
     assert!(is_shown(&window, "the log is locked"));
     let part = PromptPart::new(PromptOrigin::of("notes"), "tea at four!");
@@ -188,7 +188,7 @@ fn what_an_agent_may_do_is_said_in_words() {
     click(&mut window, "Open its file");
     assert_eq!(window.state().commands, [Command::OpenFile("agents/team/ada.md".into(), None)]);
     click(&mut window, "About of the agent");
-    for shown in ["vfs_read, vfs_write", "everything that is allowed here", "nothing", "as the settings say"] {
+    for shown in ["vfs_read, vfs_write", "everything allowed here", "nothing", "from settings"] {
         assert!(is_shown(&window, shown), "{shown}");
     }
 }
@@ -220,7 +220,7 @@ fn who_has_read_which_version_of_an_element_is_said_for_each() {
     }
     window.state_mut().room.known.insert("post".into(), KnownBy::default().into());
     window.run_steps(3);
-    assert!(is_shown(&window, "Nobody here may read it."));
+    assert!(is_shown(&window, "No agent here may read it."));
 }
 
 #[test]

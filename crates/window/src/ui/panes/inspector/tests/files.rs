@@ -50,7 +50,7 @@ fn restored(window: &Harness<'static, Stage>) -> Vec<FileOperation> {
 #[test]
 fn a_file_says_what_it_is_and_opens_in_a_tab() {
     let mut window = inspect_file(true);
-    for shown in ["plan.md", "artifact", "1,204 bytes", "Ada, 14 Nov 2023, 22:13", "nobody, as far as the log says"] {
+    for shown in ["plan.md", "artifact", "1,204 bytes", "Ada, 14 Nov 2023, 22:13", "unknown (not in the log)"] {
         assert!(is_shown(&window, shown), "{shown}");
     }
     click(&mut window, "Open in a tab");
@@ -87,12 +87,12 @@ fn a_version_is_had_back_once_and_it_is_told_how_that_went() {
     let key = window.state().panes.inspector.file.order.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Err("the disk is full".to_owned()))]);
     window.run_steps(3);
-    assert!(is_shown(&window, "It could not be restored: the disk is full"));
+    assert!(is_shown(&window, "Restore failed: the disk is full"));
     click(&mut window, "Restore version 2");
     let key = window.state().panes.inspector.file.order.clone().unwrap();
     window.state_mut().recent.take_in_orders([(key, Ok(()))]);
     window.run_steps(3);
-    assert!(is_shown(&window, "It is restored, as a new version."));
+    assert!(is_shown(&window, "Restored as a new version."));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_cannot_be_read_is_said_in_words() {
     let library = &mut window.state_mut().state.texts;
     library.version_texts.insert((PATH.into(), 2), Ok(None));
     window.run_steps(3);
-    assert!(is_shown(&window, "What version 2 said is not kept any more."));
+    assert!(is_shown(&window, "The text of version 2 is no longer kept."));
     let library = &mut window.state_mut().state.texts;
     library.version_texts.insert((PATH.into(), 2), Err("it is not text".to_owned()));
     library.files = Some(Err("the folder is closed".to_owned()));
@@ -125,7 +125,7 @@ fn what_cannot_be_read_is_said_in_words() {
     window.state_mut().state.texts.versions.insert(PATH.into(), Ok(Arc::default()));
     window.state_mut().state.texts.files = Some(Ok(Arc::default()));
     window.run_steps(3);
-    assert!(is_shown(&window, "There is no file of this name any more, and no version of it."));
+    assert!(is_shown(&window, "This file no longer exists, and no version was kept."));
 }
 
 #[test]

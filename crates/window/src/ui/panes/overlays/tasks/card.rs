@@ -140,7 +140,7 @@ fn told(board: &Board<'_>, task: &Task) -> Vec<String> {
         told.push(format!("Waits for: {}", waits.join(", ")));
     }
     if waits_for_person(task) && !column.is_over() {
-        told.push("Waits for your permission to begin".to_owned());
+        told.push("Needs your approval to start".to_owned());
     }
     let result = says(task, "conclusion").or_else(|| says(task, "why"));
     told.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
@@ -176,7 +176,7 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
     let hint = match (task.has_errors, is_question(task)) {
         (true, _) => "This task has an error and cannot be changed here",
         (_, true) => "A question is answered on its card",
-        _ if is_on => "Open again",
+        _ if is_on => "Reopen",
         _ => "Complete",
     };
     let response = response.on_hover_text(hint);

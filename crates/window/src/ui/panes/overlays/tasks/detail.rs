@@ -64,15 +64,14 @@ fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, do
     let task = &board.tasks.file.tasks[index];
     let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        if widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked() {
+        if widgets::icon_button(ui, Icon::Cross, "Close task", false, board.theme).clicked() {
             done.clicked = Some(index);
         }
         let name = format!("title of {} on {}", task.id, board.element.id);
         let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| task.title.text.clone());
         let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
         let field = ui.allocate_ui(size, |ui| {
-            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "What is to be done"))
-                .inner
+            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "Task title")).inner
         });
         if let Some(title) = written(ui, &field.inner, (name, draft, &task.title.text), own)
             && !title.trim().is_empty()
@@ -269,7 +268,7 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
         ui.spacing_mut().item_spacing.y = SPACE[0];
         let title = RichText::new(&task.title.text).size(TYPE[1]).strong();
         let (_, is_closed) = widgets::beside_buttons(ui, title, |ui| {
-            widgets::icon_button(ui, Icon::Cross, "Close the task", false, board.theme).clicked()
+            widgets::icon_button(ui, Icon::Cross, "Close task", false, board.theme).clicked()
         });
         if is_closed {
             done.clicked = Some(index);

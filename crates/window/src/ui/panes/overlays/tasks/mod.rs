@@ -99,9 +99,9 @@ pub(super) fn taskboard_ui(
         // The chosen task has their place.
     } else if tasks.file.tasks.is_empty() {
         let how = if is_record {
-            "What agents ask you stands here, as it does in the file."
+            "Questions from agents appear here and in the file."
         } else {
-            "Write one below; name an agent with @ and it begins. Agents add tasks as well."
+            "Add one below; name an agent with @ to start it. Agents also add tasks."
         };
         widgets::empty(&mut list, Icon::Tick, "No tasks yet", how, theme);
     } else if view == 0 {

@@ -23,7 +23,7 @@ pub(super) fn tree_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
     let tasks = &board.tasks.file.tasks;
     let listed: Vec<usize> = (0..tasks.len()).filter(|index| fits(&tasks[*index], board.wanted)).collect();
     if listed.is_empty() {
-        ui.label(widgets::soft("No task says that", board.theme));
+        ui.label(widgets::soft("No results", board.theme));
         return;
     }
     ui.spacing_mut().item_spacing.y = 2.0;
