@@ -43,7 +43,7 @@
 //! | `crates/mdx` | `source`, `document`, `skills`, `heartbeat`, `engine`, `modules` |
 //! | `crates/knowledge` | `knowledge` |
 //! | `crates/files` | `store`, `workspace` |
-//! | `crates/room` | `agent`, `element`, `places`, `simulation` |
+//! | `crates/room` | `agent`, `element`, `navigation`, `simulation` |
 //! | `crates/minds` | `memory`, `mind`, `gateway`, `offline` |
 //! | `crates/work` | `gate`, `tools`, `kernel`, `orchestration`, `desk`, `learning` |
 //! | `crates/window` | `view`, `ui` |
@@ -68,7 +68,7 @@ pub use workshop_foundation::{base, log, safe_fs, schedule};
 pub use workshop_knowledge::knowledge;
 pub use workshop_mdx::{document, engine, heartbeat, modules, skills, source};
 pub use workshop_minds::{gateway, memory, mind, offline};
-pub use workshop_room::{agent, element, places, simulation};
+pub use workshop_room::{agent, element, navigation, simulation};
 #[cfg(feature = "window")]
 pub use workshop_window::{ui, view};
 pub use workshop_work::{desk, gate, kernel, learning, orchestration, tools};

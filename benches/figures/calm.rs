@@ -9,7 +9,7 @@ use agent_workshop::element::{ElementEdit, MailAct, PinAct, TextAct};
 use agent_workshop::log::EventLog;
 use agent_workshop::log::events::ModelCall;
 use agent_workshop::mind::ModelRequest;
-use agent_workshop::schedule::{Door, SimClock, TICKS_PER_SEC};
+use agent_workshop::schedule::{InputQueue, SimClock, TICKS_PER_SEC};
 use agent_workshop::simulation::Reacted;
 use agent_workshop::workspace::{RoomStart, starter};
 use bevy::app::App;
@@ -163,7 +163,7 @@ fn person_acts(room: &mut App, number: usize) {
         }
     };
     let edit = ElementEdit { element: element.into(), act, by: Author::user(), cause: None };
-    room.world_mut().resource_mut::<Door<ElementEdit>>().push(edit);
+    room.world_mut().resource_mut::<InputQueue<ElementEdit>>().push(edit);
 }
 
 /// Counts what happens.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agent_workshop::gateway::confine::watch_with;
+use agent_workshop::gateway::sandbox::watch_with;
 use agent_workshop::schedule::Speed;
 
 use self::bare::Bare;

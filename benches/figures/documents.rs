@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::document::{self, AgentDocument, check_arguments};
-use agent_workshop::engine::{EngineLimits, HostAnswer, ModuleOrder, ProgramCache, ToolCall, ToolCode};
+use agent_workshop::engine::{EngineLimits, HostAnswer, ModuleCommand, ProgramCache, ToolCall, ToolCode};
 use agent_workshop::modules::{ModuleFolder, ModuleOptions, ModuleSet, ModuleState};
 use agent_workshop::schedule;
 use agent_workshop::tools::Tools;
@@ -168,7 +168,7 @@ fn module_memory() -> Figure {
     }
     let names: Vec<String> = set.states().map(|(file, _)| file.to_owned()).collect();
     for name in &names {
-        let order = ModuleOrder::Tool { name: "one".to_owned(), arguments: serde_json::Map::new() };
+        let order = ModuleCommand::Tool { name: "one".to_owned(), arguments: serde_json::Map::new() };
         set.order(name, order).expect("it takes orders");
     }
     let each = (resident_mib("self") - before) / MODULES as f64;

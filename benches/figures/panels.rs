@@ -7,10 +7,10 @@ use std::sync::Arc;
 use agent_workshop::base::{AgentKey, Id, RunTag, Seq};
 use agent_workshop::log::events::{Activation, FileChange, Spawn, ToolCall, Touch, Warning};
 use agent_workshop::log::{EventDraft, EventRecord};
-use agent_workshop::orchestration::workflow::edit::StepDoer;
+use agent_workshop::orchestration::workflow::edit::StepAssignee;
 use agent_workshop::orchestration::workflow::{RunKey, RunStatus, StepStatus};
 use agent_workshop::simulation::State;
-use agent_workshop::ui::commands::files_meant::FilesMeant;
+use agent_workshop::ui::commands::file_targets::FileTargets;
 use agent_workshop::ui::commands::table::CommandTable;
 use agent_workshop::ui::panes::conversations;
 use agent_workshop::ui::panes::editor;
@@ -28,7 +28,7 @@ use agent_workshop::ui::{Command, UiState, ViewerContext};
 use agent_workshop::view::art::Art;
 use agent_workshop::view::model::{AgentDetail, AgentView, ProfileView, RoomModel};
 use agent_workshop::view::pick::Thing;
-use agent_workshop::view::recent::Recent;
+use agent_workshop::view::recent_events::Recent;
 use agent_workshop::view::theme::LIGHT;
 use agent_workshop::view::workflows::{RunView, StepView, WorkflowView, WorkflowsView};
 use agent_workshop::workspace::vfs::FileInfo;
@@ -130,7 +130,7 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
                         art: &art,
                         ui: ui_state,
                         unsaved: &unsaved,
-                        files: &FilesMeant::default(),
+                        files: &FileTargets::default(),
                         table: CommandTable::standard(),
                     };
                     drop(draw(ui, &cx, &mut panes));
@@ -213,7 +213,7 @@ pub fn large_file() -> Vec<Figure> {
                         art,
                         ui: state,
                         unsaved: &unsaved,
-                        files: &FilesMeant::default(),
+                        files: &FileTargets::default(),
                         table: CommandTable::standard(),
                     };
                     drop(editor::editor_ui(ui, "notes/long.md", &cx, editors));
@@ -338,7 +338,7 @@ fn workflow() -> Arc<WorkflowsView> {
     let step = |at: usize| StepView {
         id: id(at),
         who: "agent-7".into(),
-        doer: StepDoer::Agent("agent-7".into()),
+        doer: StepAssignee::Agent("agent-7".into()),
         before: at.checked_sub(10).into_iter().collect(),
         ..StepView::default()
     };

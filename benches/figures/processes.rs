@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_workshop::app::drive::Step;
+use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::Seq;
 use agent_workshop::log::events::State;

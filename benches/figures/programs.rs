@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use agent_workshop::gateway::confine::{Confinement, Level, Limits, Rights, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, Limits, Rights, watch_with};
 
 use super::measure::{Figure, timed};
 

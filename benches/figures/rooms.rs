@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent_workshop::app;
 use agent_workshop::base::Seq;
-use agent_workshop::schedule::{self, Door};
+use agent_workshop::schedule::{self, InputQueue};
 use agent_workshop::simulation::ConversationCommand;
 use agent_workshop::workspace::{RoomStart, starter};
 use agent_workshop::{agent, element, gateway, simulation, store, workspace};
@@ -87,7 +87,7 @@ pub fn crowd_with_minds(agents: usize) -> App {
 pub fn crowd_answered_by(agents: usize, provider: &str) -> App {
     let start = RoomStart { provider: Some(provider.to_owned()), ..crowd(agents) };
     let mut app = app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins");
-    app.world_mut().resource_mut::<Door<ConversationCommand>>().push(ConversationCommand::Switch { on: false });
+    app.world_mut().resource_mut::<InputQueue<ConversationCommand>>().push(ConversationCommand::Switch { on: false });
     app
 }
 

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::Environment;
-use agent_workshop::gateway::confine::watch_with;
 use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings};
 use agent_workshop::gateway::peers::allow_peer;
+use agent_workshop::gateway::sandbox::watch_with;
 use serde_json::{Map, Value, json};
 
 use super::measure::{Figure, timed};

@@ -7,8 +7,8 @@ use agent_workshop::agent::{Agent, Roster};
 use agent_workshop::base::{Author, ElementKey};
 use agent_workshop::element::{Element, ElementEdit, Elements, TextAct};
 use agent_workshop::gateway::RequestQueue;
-use agent_workshop::schedule::{self, Door};
-use agent_workshop::simulation::space::{Entry, Grid};
+use agent_workshop::schedule::{self, InputQueue};
+use agent_workshop::simulation::spatial_grid::{Entry, Grid};
 use agent_workshop::simulation::{self, Activity, AgentState, Queue, State, Walk};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::SingleThreadedExecutor;
@@ -143,7 +143,7 @@ pub fn rulebook_edit() -> Vec<Figure> {
     let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
     let act = TextAct::SetText { text: "Keep to the right.".into() }.into();
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
-    world.resource_mut::<Door<ElementEdit>>().push(edit);
+    world.resource_mut::<InputQueue<ElementEdit>>().push(edit);
     let began = Instant::now();
     let ticks = (1..=10)
         .find(|_| {
@@ -177,7 +177,7 @@ pub fn rules_read_by_all() -> Vec<Figure> {
     let rules = world.resource::<Elements>().key("e0").expect("the crowd has rules");
     let act = TextAct::SetText { text: "Keep to the right.".into() }.into();
     let edit = ElementEdit { element: "e0".into(), act, by: Author::user(), cause: None };
-    world.resource_mut::<Door<ElementEdit>>().push(edit);
+    world.resource_mut::<InputQueue<ElementEdit>>().push(edit);
     rooms::run(world, 2);
     let entity = world.resource::<Elements>().entity(rules).expect("it is there");
     let version = world.get::<Element>(entity).expect("it is one").version;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use agent_workshop::base::{Id, Seq};
 use agent_workshop::orchestration::channels::NewMessage;
-use agent_workshop::orchestration::{ChannelSettings, Channels, words};
+use agent_workshop::orchestration::{ChannelSettings, Channels, result_text};
 
 use super::measure::{Figure, Times, digits};
 
@@ -33,7 +33,7 @@ pub fn channel() -> Vec<Figure> {
                 for agent in channels.waiting() {
                     let told = channels.deliver(&agent, &settings);
                     heard += told.iter().map(|told| told.messages.len()).sum::<usize>();
-                    black_box(words::news(&told));
+                    black_box(result_text::news(&told));
                 }
             }
         }

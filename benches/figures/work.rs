@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::Profiles;
-use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::clock_driver::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::log::{Event, EventKind, EventRecord};
-use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::schedule::{InputQueue, SimClock, Speed};
 use agent_workshop::simulation::TaskCommand;
 
 use super::measure::{Figure, Times, digits};
@@ -50,7 +50,7 @@ impl Studio {
 
     pub(super) fn task(&mut self, agent: &str, text: String) {
         let task = TaskCommand { agent: agent.into(), text };
-        self.room.app.world_mut().resource_mut::<Door<TaskCommand>>().push(task);
+        self.room.app.world_mut().resource_mut::<InputQueue<TaskCommand>>().push(task);
     }
 
     pub(super) fn tick(&mut self) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::log::EventKind;
 use agent_workshop::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 
 use super::measure::{Figure, Times, digits, timed as timed_once};
 use super::work::{Studio, file};
@@ -50,7 +50,7 @@ const SCRIPT: &str = "latency: 0\ndefault: [ { text: Done. } ]\n";
 
 fn start(studio: &mut Studio) {
     let command = WorkflowCommand::Start { workflow: "many".into(), variables: Default::default() };
-    studio.room.app.world_mut().resource_mut::<Door<WorkflowCommand>>().push(command);
+    studio.room.app.world_mut().resource_mut::<InputQueue<WorkflowCommand>>().push(command);
 }
 
 /// The wall time of a room that does this until it is over, and how many pieces of work were finished.

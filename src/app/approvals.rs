@@ -6,16 +6,16 @@ use std::path::Path;
 
 use bevy::ecs::prelude::*;
 
-use super::naming::name_of;
+use super::display_names::name_of;
 use super::opening::{OpenError, state_folder};
 use super::recovery::look_at_each;
 use crate::base::AnsweredIn;
 use crate::kernel::{Approval, Kernel, KernelCommand, preview};
 use crate::orchestration::workflow::{PersonAnswer, PersonQuestion, WorkflowCommand, WorkflowRuns, WorkflowSettings};
-use crate::schedule::Door;
+use crate::schedule::InputQueue;
 use crate::tools::Preview;
 use crate::workspace::vfs::WorkspacePath;
-use crate::workspace::{Answer, AnswerBox, answers};
+use crate::workspace::{Answer, AnswerFolder, answer_files};
 
 /// Of a larger file nothing is shown beside what is to be written.
 const BYTES_SHOWN_AT_MOST: u64 = 1024 * 1024;
@@ -59,7 +59,7 @@ pub struct OpenQuestions {
 
 /// Every question of a workspace that is open, scene by scene. Nothing is changed, and the rooms may be running.
 pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
-    let answers = answers::kept(&state_folder(workspace));
+    let answers = answer_files::kept(&state_folder(workspace));
     let mut open = OpenQuestions::default();
     look_at_each(workspace, |scene, world| {
         let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
@@ -107,18 +107,18 @@ fn text_now(workspace: &Path, path: &str) -> Option<String> {
 
 /// Whether an answer waits to be taken in.
 pub fn has_answers(world: &World) -> bool {
-    world.get_resource::<AnswerBox>().is_some_and(AnswerBox::has_news)
+    world.get_resource::<AnswerFolder>().is_some_and(AnswerFolder::has_news)
 }
 
 /// Moves answers from their files to the door. One to a question that nobody asks any more was decided elsewhere.
 pub(super) fn collect_answers(
-    answers: Option<ResMut<AnswerBox>>,
+    answers: Option<ResMut<AnswerFolder>>,
     kernel: Res<Kernel>,
-    mut door: ResMut<Door<KernelCommand>>,
-    (runs, mut workflows): (Res<WorkflowRuns>, ResMut<Door<WorkflowCommand>>),
+    mut door: ResMut<InputQueue<KernelCommand>>,
+    (runs, mut workflows): (Res<WorkflowRuns>, ResMut<InputQueue<WorkflowCommand>>),
 ) {
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
-    for answer in answers.take() {
+    for answer in answer_files.take() {
         if let Some(approval) = kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
             let command = match answer.allow && approval.of_server.is_some() {
                 true => approval.fill(approval.form_of(answer.fields), answer.because),

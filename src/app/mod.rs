@@ -1,18 +1,18 @@
 //! Assembles the floors into a world, opens workspaces in it, and drives its clock.
 
 pub mod approvals;
-pub mod beside;
-pub mod drive;
+pub mod clock_driver;
+pub mod display_names;
 pub mod importing;
-pub mod naming;
 pub mod opening;
 mod recovery;
 pub mod replay;
 pub mod room;
+pub mod running_elsewhere;
 pub mod servers;
 pub mod status;
 pub mod task_files;
-mod unfinished;
+mod unfinished_work;
 #[cfg(feature = "window")]
 pub mod window;
 pub mod workflows;
@@ -25,7 +25,7 @@ use crate::base::{Id, Seq};
 use crate::gateway::ScriptedProvider;
 use crate::log::{AddedEvents, EventDraft, EventLog, events};
 use crate::offline::OfflineProvider;
-use crate::schedule::door::CollectInputs;
+use crate::schedule::inputs::CollectInputs;
 use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{
@@ -64,7 +64,7 @@ pub fn headless() -> App {
     // The last of Record before the store hands the events on.
     app.add_systems(
         Tick,
-        (drive::tap_events, drive::tap_reactions)
+        (clock_driver::tap_events, clock_driver::tap_reactions)
             .chain()
             .in_set(InPhase(WorkshopSystems::Record, Floor::Orchestration)),
     );

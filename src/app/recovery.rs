@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::opening::{OpenError, state_folder};
 use crate::base::{Problem, Seq};
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC, saved};
-use crate::store::{Reader, ReopenFrom, Reopening, SetAside, StoreError};
+use crate::store::{QuarantinedDatabase, Reader, ReopenFrom, Reopening, StoreError};
 use crate::workspace::{KnownFiles, RoomStart};
 
 /// Where problems with it are said to be.
@@ -46,7 +46,7 @@ impl std::fmt::Display for Unusable {
 /// was set aside because it is damaged, or that one itself.
 pub(super) fn recover(
     state_folder: &Path,
-    aside: Option<&SetAside>,
+    aside: Option<&QuarantinedDatabase>,
     scene: &str,
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {

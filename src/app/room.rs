@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bevy::app::{App, SubApp};
 use bevy::ecs::prelude::*;
 
-use super::drive::Driver;
+use super::clock_driver::Driver;
 use super::opening::{OpenError, state_folder};
 use super::recovery;
-use super::unfinished::{Before, drop_unknown};
+use super::unfinished_work::{Before, drop_unknown};
 use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk::session_files::is_news;
-use crate::gateway::{self, ConfinementFound, Surroundings};
+use crate::gateway::{self, ConfinementFound, GatewayEnvironment};
 use crate::kernel::{self, Kernel};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
@@ -21,8 +21,8 @@ use crate::log::events::RunEnd;
 use crate::log::{EventDraft, EventLog, EventRecord};
 use crate::memory::{MemoriesCounted, MemoryCounts};
 use crate::orchestration;
-use crate::schedule::{Door, RoomOpened, RoomSeed, SimClock};
-use crate::store::{self, RunStart, SetAside, Store, StoreError};
+use crate::schedule::{InputQueue, RoomOpened, RoomSeed, SimClock};
+use crate::store::{self, QuarantinedDatabase, RunStart, Store, StoreError};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::{SCENE_OF_AGENT, is_agent_at_top, read_folder};
 use crate::workspace::starter::STARTER_SCENE;
@@ -30,7 +30,7 @@ use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
     FileBridge, FileHistory, FileLimits, FileService, FileServiceOptions, RecordChanged, finish_interrupted, hand_over,
 };
-use crate::workspace::{self, AnswerBox, FileChanged, RoomStart};
+use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
 
 /// How long closing waits for the log before orders about files are sent; what is not sent is sent when the room goes
 /// on.
@@ -119,7 +119,7 @@ impl Room {
 
     fn try_open(
         options: &OpenOptions,
-        aside: Option<&SetAside>,
+        aside: Option<&QuarantinedDatabase>,
         control: &JobControl,
     ) -> Result<(Self, Vec<Problem>), OpenError> {
         let (mut on_disk, mut problems) = read_folder(&options.folder);
@@ -178,17 +178,17 @@ impl Room {
         store.flush()?;
         let history = FileHistory::open(&options.folder, store.dir())?;
         world.insert_resource(store);
-        let mut surroundings = world.resource_mut::<Surroundings>();
+        let mut surroundings = world.resource_mut::<GatewayEnvironment>();
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         push_edits_while_closed(world, &files, &on_disk, &history);
-        world.resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
-        world.resource_mut::<Door<ConfinementFound>>().push(ConfinementFound::on_this_computer());
+        world.resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
+        world.resource_mut::<InputQueue<ConfinementFound>>().push(ConfinementFound::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
         let edited = records_edited_while_closed(&options.folder).into_iter();
         for edited in edited.filter(|edited| is_news(world.resource::<Kernel>(), edited)).collect::<Vec<_>>() {
-            world.resource_mut::<Door<RecordChanged>>().push(edited);
+            world.resource_mut::<InputQueue<RecordChanged>>().push(edited);
         }
-        let (answers, look) = options.watch.then(|| AnswerBox::open(&state_folder(&options.folder), &scene)).unzip();
+        let (answers, look) = options.watch.then(|| AnswerFolder::open(&state_folder(&options.folder), &scene)).unzip();
         // It at once finds what changed since the folder was read.
         let mut files = FileService::open(FileServiceOptions {
             root: options.folder.clone(),
@@ -239,7 +239,7 @@ impl Room {
         world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: reason.to_owned() }));
         last_events(world.resource::<EventLog>().unwritten());
         store::record_now(world);
-        super::drive::note_hash(world);
+        super::clock_driver::note_hash(world);
         // After the hash, for a replay of this run has no disk.
         if is_saved {
             workspace::forget_saved(world);
@@ -247,9 +247,9 @@ impl Room {
         if world.resource::<Kernel>().is_idle() {
             gateway::end_run(world);
         }
-        super::drive::save_snapshot(world, &scene);
+        super::clock_driver::save_snapshot(world, &scene);
         let unsaved = files.close();
-        let answers = world.remove_resource::<AnswerBox>();
+        let answers = world.remove_resource::<AnswerFolder>();
         let Some(mut store) = world.remove_resource::<Store>() else { return Ok(unsaved) };
         let ended = store.end_run(reason).and_then(|()| store.flush());
         // What could not be written is counted here, in words that say what that means.
@@ -282,7 +282,7 @@ fn learned(
         }
     };
     if *world.resource::<MemoryCounts>() != counted {
-        world.resource_mut::<Door<MemoriesCounted>>().push(MemoriesCounted(counted.clone()));
+        world.resource_mut::<InputQueue<MemoriesCounted>>().push(MemoriesCounted(counted.clone()));
     }
     let (workspace, state_folder) = (folder.to_owned(), state_folder(folder));
     let options = KnowledgeServiceOptions { workspace, state_folder, files: files.handle()?, counted };
@@ -343,7 +343,7 @@ fn push_edits_while_closed(
     on_disk: &BTreeMap<String, String>,
     history: &FileHistory,
 ) {
-    let mut door = world.resource_mut::<Door<FileChanged>>();
+    let mut door = world.resource_mut::<InputQueue<FileChanged>>();
     for (path, text) in on_disk {
         if known.get(path) != Some(text) {
             let by = history.writer(path, text).unwrap_or_else(|error| {

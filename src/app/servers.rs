@@ -8,9 +8,9 @@ use bevy::app::App;
 use super::begin;
 use crate::base::{Problem, Seq};
 use crate::gateway::acp::AcpSettings;
-use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::mcp::{McpSettings, McpTerms};
-use crate::gateway::{Environment, GatewaySettings, McpServers, PriceSettings, Surroundings, Trial};
+use crate::gateway::{Environment, GatewayEnvironment, GatewaySettings, McpServers, PriceSettings, ProviderTrial};
 use crate::learning::{EmbedderChoice, KnowledgeSettings};
 use crate::schedule;
 use crate::workspace::layout::read_folder;
@@ -19,7 +19,7 @@ use crate::workspace::{Problems, RoomStart};
 /// What a workspace says of MCP servers.
 pub struct ServersOfFolder {
     /// All that are written down, the workspace's own first.
-    pub servers: Vec<WrittenServer>,
+    pub servers: Vec<ConfiguredServer>,
     /// How they are used.
     pub terms: McpTerms,
     /// What is wrong with what is written down of them.
@@ -53,11 +53,11 @@ pub fn embedder_of(folder: &Path) -> EmbedderChoice {
 }
 
 /// Something tiny to ask a model, by the workspace's settings; it is not booked anywhere.
-pub fn trial_in(folder: &Path, model: &str) -> Result<Trial, Problem> {
+pub fn trial_in(folder: &Path, model: &str) -> Result<ProviderTrial, Problem> {
     let mut app = opened(folder)?;
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    app.insert_resource(Surroundings(Environment::of_process().in_workspace(&folder)));
-    Trial::of(app.world(), model)
+    app.insert_resource(GatewayEnvironment(Environment::of_process().in_workspace(&folder)));
+    ProviderTrial::of(app.world(), model)
 }
 
 fn opened(folder: &Path) -> Result<App, Problem> {

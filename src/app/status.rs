@@ -6,7 +6,7 @@ use std::path::Path;
 use bevy::ecs::world::World;
 use serde::Serialize;
 
-use super::naming::name_of;
+use super::display_names::name_of;
 use super::opening::OpenError;
 use super::recovery::look_at_each;
 use crate::base::{ActivationKey, Id, calendar};
@@ -73,7 +73,7 @@ pub struct HandOverStatus {
 
 /// What agents of a workspace do together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Together {
+pub struct Collaboration {
     /// The channels, by scene and name.
     pub channels: Vec<ChannelStatus>,
     /// What was handed over and is not over, scene by scene, the oldest first.
@@ -97,8 +97,8 @@ pub struct AllowedUntil {
 
 /// Everything of a workspace that is not over, and what its agents do together. Nothing is changed, and the rooms may
 /// be running.
-pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Together), OpenError> {
-    let (mut tasks, mut together) = (Vec::new(), Together::default());
+pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Collaboration), OpenError> {
+    let (mut tasks, mut together) = (Vec::new(), Collaboration::default());
     look_at_each(workspace, |scene, world| {
         tasks.extend(tasks_of(scene, world));
         let channels = world.resource::<Channels>();

@@ -9,9 +9,9 @@ use thiserror::Error;
 use crate::base::globs::{self, GlobError};
 use crate::workspace::task_files;
 use crate::workspace::task_files::lint::{ENDING, Known};
-use crate::workspace::task_files::query::carry_out::Changes;
 use crate::workspace::task_files::query::evaluate::Source;
-use crate::workspace::vfs::{AtRestError, FilesAtRest, PathRefusal, Reach, WorkspacePath};
+use crate::workspace::task_files::query::execute::Changes;
+use crate::workspace::vfs::{DirectFileError, DirectFiles, PathRefusal, Reach, WorkspacePath};
 
 /// No task file is larger, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
@@ -52,7 +52,7 @@ pub enum TaskFilesError {
     Exists(String),
     /// The disk says no.
     #[error(transparent)]
-    Disk(#[from] AtRestError),
+    Disk(#[from] DirectFileError),
     /// Somebody else writes it all the time.
     #[error("'{0}' was changed by others while it was being written; nothing was changed in it, try again")]
     Crossed(String),
@@ -60,14 +60,14 @@ pub enum TaskFilesError {
 
 /// The task files of a workspace.
 pub struct TaskFiles {
-    files: FilesAtRest,
+    files: DirectFiles,
     folder: PathBuf,
 }
 
 impl TaskFiles {
     /// Opens a workspace.
     pub fn open(workspace: &Path) -> std::io::Result<Self> {
-        Ok(Self { files: FilesAtRest::open(workspace)?, folder: workspace.to_owned() })
+        Ok(Self { files: DirectFiles::open(workspace)?, folder: workspace.to_owned() })
     }
 
     /// What a file or a glob names.
@@ -149,7 +149,7 @@ impl TaskFiles {
     }
 
     /// Puts a text over what was read. Commands take turns, so that none sees what another is about to take back.
-    fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, AtRestError> {
+    fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
         // Where a folder cannot be locked, what was read is compared all the same.
         let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
         self.files.write(path, text, over)

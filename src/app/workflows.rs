@@ -10,7 +10,7 @@ use crate::base::{Id, Problem};
 use crate::orchestration::workflow::RunKey;
 use crate::orchestration::workflow::check::{There, check};
 use crate::orchestration::workflow::format::{self, WorkflowFile};
-use crate::orchestration::workflow::record::{self, RECORDS, RunRecord};
+use crate::orchestration::workflow::run_record::{self, RECORDS, RunRecord};
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::read_folder;
 use crate::workspace::scene_file;
@@ -79,7 +79,7 @@ pub fn runs(workspace: &Path) -> Vec<RunHead> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
         .filter_map(|entry| {
             let path = entry.path();
-            let key = record::run_of_path(&path.to_string_lossy())?;
+            let key = run_record::run_of_path(&path.to_string_lossy())?;
             let head = text_of(&path, HEAD_BYTES)?;
             let value = |key: &str| {
                 let line = head.lines().take_while(|line| !line.starts_with("steps:"));
@@ -98,7 +98,7 @@ pub fn runs(workspace: &Path) -> Vec<RunHead> {
 /// The file of a run, and its text. The error says why it cannot be used.
 pub fn run(head: &RunHead) -> Result<(RunRecord, String), String> {
     let text = text_of(&head.path, RECORD_BYTES_AT_MOST).ok_or("it cannot be read")?;
-    record::from_yaml(&text).map(|record| (record, text))
+    run_record::from_yaml(&text).map(|record| (record, text))
 }
 
 fn text_of(path: &Path, most: u64) -> Option<String> {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::place::{self, Absent, InWorkspace};
+use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
 use crate::gateway::acp::{AcpSettings, AvailableAgent, KnownAgent, agent_of, available_agents};
 use crate::gateway::peers::{allow_peer, consent_of, forbid_peer};
-use crate::gateway::{Environment, server_words};
+use crate::gateway::{Environment, server_status_text};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -61,7 +61,7 @@ struct Here {
 
 impl Here {
     fn of(place: &InWorkspace) -> Result<Self, Complaint> {
-        let folder = place::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+        let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
         let folder = folder.canonicalize().unwrap_or(folder);
         let environment = Environment::of_process().in_workspace(&folder);
         let settings =
@@ -75,7 +75,7 @@ impl Here {
     }
 
     fn to_json(&self, agent: &McpServer) -> Value {
-        let allowed = server_words::consent_word(consent_of(&self.environment, agent));
+        let allowed = server_status_text::consent_word(consent_of(&self.environment, agent));
         json!({ "model": agent.name, "what": agent.shown(), "allowed": allowed })
     }
 }
@@ -101,7 +101,7 @@ fn list(place: &InWorkspace) -> Outcome {
         if !place.json {
             let more = match known.filter(|_| !is_installed) {
                 Some(known) => format!("not installed; {}", known.install),
-                None => server_words::consent(consent).to_owned(),
+                None => server_status_text::consent(consent).to_owned(),
             };
             output::result(&format!("{}  {}\n    {more}", agent.name, agent.shown()))?;
         }

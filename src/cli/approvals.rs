@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::answers::{Said, not_taken_in};
-use super::asking::{fields, scopes, shown, told};
-use super::place::{self, Absent};
+use super::answer_result::{Said, not_taken_in};
+use super::approval_prompts::{approval_details, approval_summary, fields, scopes};
 use super::waiting_steps;
 use super::workflow::parse_pair;
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_questions};
 use crate::app::opening::state_folder;
 use crate::app::room::local_secs;
 use crate::base::text::truncate;
 use crate::base::{AllowScope, TimeLimit};
-use crate::workspace::answers::{self, Answer, AnswerError};
+use crate::workspace::answer_files::{self, Answer, AnswerError};
 
 /// A word to an agent is no longer, in characters.
 const WORD_CHARS: usize = 2_000;
@@ -129,7 +129,7 @@ fn word(because: Option<&str>) -> Option<String> {
 
 /// The workspace, and what is asked in it.
 fn look(named: Option<&Path>) -> Result<(PathBuf, OpenQuestions), Complaint> {
-    let folder = place::workspace(named, Absent::Refuse)?;
+    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
     let open = open_questions(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
     Ok((folder, open))
 }
@@ -160,7 +160,7 @@ fn show(chosen: &Chosen) -> Outcome {
             let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
             lines.extend(scopes(&one.name, &one.approval));
             lines.extend(fields(&one.approval));
-            lines.push(shown(&one.approval, &one.preview));
+            lines.push(approval_details(&one.approval, &one.preview));
             output::result(&lines.join("\n"))?;
         }
     }
@@ -231,7 +231,7 @@ fn said_now(scope: AllowScope, id: &str) -> Result<AllowScope, Complaint> {
 }
 
 fn keep(folder: &Path, given: &Answer) -> Result<(), Complaint> {
-    answers::keep(&state_folder(folder), given).map_err(|error| match error {
+    answer_files::keep(&state_folder(folder), given).map_err(|error| match error {
         AnswerError::Answered(_) => Complaint::usage(error).hint("only the first answer counts"),
         error => Complaint::failed(error),
     })
@@ -272,7 +272,7 @@ fn choose<'a>(open: &'a OpenQuestions, word: &str) -> Result<Question<'a>, Compl
 }
 
 fn line(one: &OpenApproval) -> String {
-    format!("{}{}", told(&one.name, &one.approval), not_taken_in(one.answer.as_ref()))
+    format!("{}{}", approval_summary(&one.name, &one.approval), not_taken_in(one.answer.as_ref()))
 }
 
 fn to_json(one: &OpenApproval) -> Value {

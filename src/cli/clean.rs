@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
 use crate::workspace::cleaning::Cleaning;
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn clean(arguments: &Arguments) -> Outcome {
-    let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     let state = state_folder(&folder);
     let plan = Cleaning::plan(&folder, &state).map_err(Complaint::failed)?;
     let aside = if plan.is_nothing() || !is_wanted(&plan, arguments.yes)? {

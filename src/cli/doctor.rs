@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use bevy::ecs::prelude::World;
 use serde::Serialize;
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::agent::Profiles;
 use crate::agent::formats::format_of;
@@ -16,9 +16,9 @@ use crate::base::{JobControl, Problem, Seq, Severity, text};
 use crate::engine::ProgramCache;
 use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
-use crate::gateway::confine::{Confinement, Level};
-use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::peers::{Consent, consent_of};
+use crate::gateway::sandbox::{Confinement, Level};
 use crate::gateway::slack::trial::try_slack;
 use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
@@ -108,13 +108,13 @@ pub(super) fn doctor(arguments: &Arguments) -> Outcome {
     let mut findings = vec![Finding::good("program", format!("workshop {}", env!("CARGO_PKG_VERSION")))];
     let (mut settings, mut slack_settings) = (GatewaySettings::default(), SlackSettings::default());
     let named = arguments.workspace.as_deref();
-    let folder = place::meant(named)?;
+    let folder = workspace_argument::meant(named)?;
     if is_workspace(&folder) {
         findings.push(Finding::good("workspace", folder.display().to_string()));
         let problems = examine(&folder, &mut findings, (&mut settings, &mut slack_settings));
         findings.extend(problems.into_iter().map(Finding::of));
     } else if named.is_some() {
-        place::workspace(named, Absent::Refuse)?;
+        workspace_argument::workspace(named, Absent::Refuse)?;
     } else {
         let detail = format!("neither this folder nor {} is a workspace yet", folder.display());
         let remedy = "run `workshop init DIR`; `workshop` and `workshop run` create ./my-workshop";
@@ -266,7 +266,7 @@ fn confinement() -> Finding {
 /// The MCP servers of the workspace, and whether they may be used. None is started.
 fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
     let Ok(all) = servers_of(folder) else { return Vec::new() };
-    let finding = |written: &WrittenServer| {
+    let finding = |written: &ConfiguredServer| {
         let what = format!("MCP server {}", written.server.name);
         let detail = format!("{} ({})", written.server.shown(), written.place);
         let remedy = format!("if you trust it, run: workshop mcp allow {}", written.server.name);

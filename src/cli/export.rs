@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::output::{self, Sink};
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome};
 use crate::app::opening::state_folder;
 use crate::base::JobControl;
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn export(arguments: &Arguments) -> Outcome {
-    let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     let uncancelled = JobControl::default();
     if let Some(file) = &arguments.zip {
         let archived =

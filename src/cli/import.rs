@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::importing::{self, Destination, Imported, Plan};
 use crate::base::JobControl;
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn import(arguments: &Arguments) -> Outcome {
-    let folder = place::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
     if let Some(gone) = arguments.paths.iter().find(|path| path.symlink_metadata().is_err()) {
         return Err(Complaint::usage(format!("{} does not exist", gone.display())));
     }
@@ -54,7 +54,7 @@ pub(super) fn import(arguments: &Arguments) -> Outcome {
         output::note("nothing was imported");
         return Ok(Ending::Done);
     }
-    let imported = importing::carry_out(&folder, &folder, &plan, &JobControl::default());
+    let imported = importing::import_files(&folder, &folder, &plan, &JobControl::default());
     if arguments.json {
         output::json(&told(&plan, Some(&imported)))?;
     } else {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::base::text::nearest;
 use crate::workspace::{starter, workflow_templates};
@@ -44,7 +44,7 @@ fn init_folder(dir: &Path, is_bare: bool) -> Outcome {
 }
 
 fn init_workflow(dir: Option<&Path>, name: &str) -> Outcome {
-    let folder = place::workspace(dir, Absent::Refuse)?;
+    let folder = workspace_argument::workspace(dir, Absent::Refuse)?;
     let Some(template) = workflow_templates::find(name) else {
         let names: Vec<&str> = workflow_templates::all().iter().map(|template| template.name).collect();
         let complaint = Complaint::usage(format!("no starter workflow is named {name:?}"));

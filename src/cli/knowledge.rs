@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::place::{self, Absent, InWorkspace};
+use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
 use crate::app::room::local_secs;
@@ -179,7 +179,7 @@ fn opened(
     named: Option<&PathBuf>,
     embedder: impl FnOnce(&Path) -> EmbedderChoice,
 ) -> Result<KnowledgeFiles, Complaint> {
-    let folder = place::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(named.map(PathBuf::as_path), Absent::Refuse)?;
     let files = KnowledgeFiles::open(&folder, &state_folder(&folder), &embedder(&folder)).map_err(Complaint::failed)?;
     let problems = files.problems();
     for problem in problems.iter().take(PROBLEMS_TOLD) {

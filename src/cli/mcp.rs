@@ -6,15 +6,15 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use super::place::{self, Absent, InWorkspace};
+use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::servers::{ServersOfFolder, servers_of};
 use crate::base::Severity;
 use crate::base::text::nearest;
-use crate::gateway::mcp::written::WrittenServer;
+use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest};
 use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
-use crate::gateway::{Environment, server_words};
+use crate::gateway::{Environment, server_status_text};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -91,15 +91,15 @@ struct Here {
 
 impl Here {
     fn of(place: &InWorkspace) -> Result<Self, Complaint> {
-        let folder = place::workspace(place.workspace.as_deref(), Absent::Refuse)?;
+        let folder = workspace_argument::workspace(place.workspace.as_deref(), Absent::Refuse)?;
         let folder = folder.canonicalize().unwrap_or(folder);
         let environment = Environment::of_process().in_workspace(&folder);
         let all = servers_of(&folder).map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
         Ok(Self { folder, environment, all })
     }
 
-    fn find(&self, name: &str) -> Result<&WrittenServer, Complaint> {
-        let named = |written: &&WrittenServer| written.server.name == name || *written.key == *name;
+    fn find(&self, name: &str) -> Result<&ConfiguredServer, Complaint> {
+        let named = |written: &&ConfiguredServer| written.server.name == name || *written.key == *name;
         self.all.servers.iter().find(named).ok_or_else(|| {
             let complaint = Complaint::usage(format!("there is no MCP server {name:?} in this workspace"));
             let names = || self.all.servers.iter().map(|written| written.server.name.as_str());
@@ -113,16 +113,16 @@ impl Here {
         })
     }
 
-    fn consent(&self, written: &WrittenServer) -> Consent {
+    fn consent(&self, written: &ConfiguredServer) -> Consent {
         consent_of(&self.environment, &written.server)
     }
 
-    fn connect(&self, written: &WrittenServer) -> Result<(McpClient, McpOffer), McpFailure> {
+    fn connect(&self, written: &ConfiguredServer) -> Result<(McpClient, McpOffer), McpFailure> {
         McpClient::connect(written.server.clone(), self.all.terms.clone(), &self.environment)
     }
 
-    fn to_json(&self, written: &WrittenServer) -> Value {
-        let allowed = server_words::consent_word(self.consent(written));
+    fn to_json(&self, written: &ConfiguredServer) -> Value {
+        let allowed = server_status_text::consent_word(self.consent(written));
         json!({
             "name": written.server.name,
             "what": written.server.shown(),
@@ -153,7 +153,7 @@ fn list(place: &InWorkspace) -> Outcome {
         return Ok(Ending::Done);
     }
     for written in &here.all.servers {
-        let (allowed, place) = (server_words::consent(here.consent(written)), server_words::place(written));
+        let (allowed, place) = (server_status_text::consent(here.consent(written)), server_status_text::place(written));
         let (name, what) = (&written.server.name, written.server.shown());
         output::result(&format!("{name}  {what}\n    {allowed}; {place}"))?;
     }
@@ -176,7 +176,7 @@ fn offer(server: &str, place: &InWorkspace) -> Outcome {
     }
     output::result(&offer.server)?;
     for tool in &offer.tools {
-        let hint = match server_words::hints(tool.hints) {
+        let hint = match server_status_text::hints(tool.hints) {
             "" => String::new(),
             hint => format!(" ({hint})"),
         };
@@ -197,7 +197,7 @@ fn offer(server: &str, place: &InWorkspace) -> Outcome {
 
 fn check(checking: &Checking) -> Outcome {
     let here = Here::of(&checking.place)?;
-    let chosen: Vec<&WrittenServer> = match &checking.server {
+    let chosen: Vec<&ConfiguredServer> = match &checking.server {
         Some(name) => vec![here.find(name)?],
         None => here.all.servers.iter().collect(),
     };
@@ -211,7 +211,7 @@ fn check(checking: &Checking) -> Outcome {
         let mut line = here.to_json(written);
         let (words, more) = match &outcome {
             Ok(offer) => {
-                let words = format!("works: {}, {took_ms} ms", server_words::offer(offer));
+                let words = format!("works: {}, {took_ms} ms", server_status_text::offer(offer));
                 (words, json!({ "works": true, "tools": offer.tools.len(), "took_ms": took_ms }))
             }
             Err(failure) => {

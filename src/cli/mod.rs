@@ -1,42 +1,42 @@
 //! The subcommands of `workshop`: what a person types, what is printed, and with which exit code it ends.
 
 mod acp;
-mod acts;
 mod agent;
-mod allow;
-mod answers;
+mod allow_address;
+mod answer_result;
+mod approval_prompts;
 mod approvals;
-mod asking;
-mod beside;
 mod clean;
-mod commands;
+mod command_hints;
 mod daemon;
 mod doctor;
+mod event_feed;
 mod export;
-mod feed;
-mod given;
-mod goal;
 mod import;
 mod init;
 mod knowledge;
 mod mcp;
 mod output;
-mod place;
-mod problems;
+mod passive_step;
+mod problem_reporter;
 mod replay;
 mod report;
-mod resuming;
+mod resume_arguments;
 mod run;
+mod shared_arguments;
 mod shell;
 mod status;
-mod stop;
-mod task;
+mod step_report;
+mod stop_condition;
 mod task_files;
+mod task_goal;
 mod undo;
 mod waiting_steps;
 #[cfg(feature = "window")]
 mod window;
 mod workflow;
+mod workflow_goal;
+mod workspace_argument;
 
 use std::process::ExitCode;
 
@@ -44,8 +44,8 @@ use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
-use crate::gateway::confine::WATCH_WORD;
-use crate::gateway::relay_tools::RELAY_WORD;
+use crate::gateway::mcp_forwarder::RELAY_WORD;
+use crate::gateway::sandbox::WATCH_WORD;
 
 /// How a command ended; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,7 +179,7 @@ enum Command {
     /// Export the event log, or the whole workspace
     Export(export::Arguments),
     /// Allow a workspace to call models at an address from its own settings
-    AllowAddress(allow::Arguments),
+    AllowAddress(allow_address::Arguments),
     /// List, test, call and allow MCP servers
     Mcp(mcp::Arguments),
     /// List your coding agents, and allow a workspace to start them
@@ -224,8 +224,8 @@ const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
-        Some(WATCH_WORD) => return gateway::watch_over::main(words, output::note),
-        Some(RELAY_WORD) => return gateway::relay_tools::main(words, output::note, output::bytes()),
+        Some(WATCH_WORD) => return gateway::supervisor::main(words, output::note),
+        Some(RELAY_WORD) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
         _ => {}
     }
     std::panic::set_hook(Box::new(output::tell_panic));
@@ -253,7 +253,7 @@ pub fn main() -> ExitCode {
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),
-        Some(Command::AllowAddress(arguments)) => allow::allow(&arguments),
+        Some(Command::AllowAddress(arguments)) => allow_address::allow(&arguments),
         Some(Command::Mcp(arguments)) => mcp::mcp(&arguments),
         Some(Command::Acp(arguments)) => acp::acp(&arguments),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),

@@ -15,7 +15,7 @@ use serde::Serialize;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::{Complaint, Outcome};
-use crate::base::printable::{printable, printable_json, printable_line};
+use crate::base::terminal_text::{printable, printable_json, printable_line};
 use crate::log::EventRecord;
 use crate::store::export::write_line;
 

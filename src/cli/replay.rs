@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::feed::Feed;
-use super::place::{self, Absent};
+use super::event_feed::Feed;
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
 use crate::app::replay::{Replayed, replay as play};
@@ -37,7 +37,7 @@ pub(super) fn replay(arguments: &Arguments) -> Outcome {
         [folder, run] => (Some(Path::new(folder)), run),
         _ => return Err(Complaint::usage("expected one workspace and one run")),
     };
-    let folder = place::workspace(named, Absent::Refuse)?;
+    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
     let reader = Reader::open(&state_folder(&folder)).map_err(Complaint::failed)?;
     let mut feed = Feed::for_terminal();
     let began = Instant::now();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::acts::Acts;
+use super::step_report::Acts;
 use super::{Complaint, Ending, output};
 use crate::base::ids::USER;
 use crate::base::text::{one_line, truncate};

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::acts::Acts;
-use super::asking::{Asking, OnAsk};
-use super::beside::{self, Beside, Overview};
-use super::commands::Commands;
-use super::feed::Feed;
+use super::approval_prompts::{Asking, OnAsk};
+use super::command_hints::Commands;
+use super::event_feed::Feed;
 use super::output::{self, Sink};
-use super::place::{self, Absent};
-use super::problems::Reporter;
+use super::passive_step::{self, Beside, Overview};
+use super::problem_reporter::Reporter;
 use super::report::{FilesChanged, Report, Verdict, unfinished_words};
-use super::stop::Stop;
-use super::task::{Task, Unfinished, is_over};
-use super::{Complaint, Ending, Outcome, given, resuming, status};
-use crate::app::drive::{EventTap, Step};
+use super::step_report::Acts;
+use super::stop_condition::Stop;
+use super::task_goal::{Task, Unfinished, is_over};
+use super::workspace_argument::{self, Absent};
+use super::{Complaint, Ending, Outcome, resume_arguments, shared_arguments, status};
+use crate::app::clock_driver::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
@@ -28,8 +28,8 @@ use crate::gateway::{ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::orchestration::workflow::WorkflowRuns;
-use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
-use crate::simulation::SetRest;
+use crate::schedule::{InputQueue, SimClock, Speed, TICKS_PER_SEC};
+use crate::simulation::SetRestMode;
 use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
 
 #[derive(clap::Args)]
@@ -233,10 +233,10 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
             .hint("write the events to a file with: --events FILE"));
     }
     // Before a folder is made for it.
-    arguments.provider.as_deref().map(given::resolve_provider).transpose()?;
+    arguments.provider.as_deref().map(shared_arguments::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
-    let folder = place::workspace(named, Absent::MakeDefault)?;
-    let provider = given::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
+    let folder = workspace_argument::workspace(named, Absent::MakeDefault)?;
+    let provider = shared_arguments::stand_in(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
     let given = match task {
         Some(task) => GivenTask { task: Some(task), scene: arguments.scene.clone() },
         None => given_task(arguments, &folder)?,
@@ -278,7 +278,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     world.resource_mut::<SimClock>().speed = arguments.speed;
     world.insert_resource(EventTap::default());
     if alone {
-        world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
+        world.resource_mut::<InputQueue<SetRestMode>>().push(SetRestMode { on: true });
     }
     let first_tick = world.resource::<SimClock>().tick();
     let stop = arguments.stop(first_tick, given.task.is_some());
@@ -322,7 +322,7 @@ fn beside_owner(
     began: Instant,
     out: &mut Output,
 ) -> Result<Option<Report>, Complaint> {
-    let owner = beside::owner_words(folder);
+    let owner = passive_step::owner_words(folder);
     let over = |verdict: Verdict| Report {
         verdict,
         took: began.elapsed(),
@@ -341,7 +341,7 @@ fn beside_owner(
     if is_first {
         out.reporter.note(format!("note: {owner} has this workspace open and loads the files itself"));
     }
-    match beside::hand_over(folder, interrupted)? {
+    match passive_step::hand_over(folder, interrupted)? {
         Beside::Free => {
             std::thread::sleep(TRY_AGAIN);
             Ok(None)
@@ -368,7 +368,7 @@ struct GivenTask {
 
 fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complaint> {
     if let Some(id) = arguments.resume.as_ref().filter(|id| id.trim().starts_with("wf-")) {
-        let (goal, scene) = resuming::resumed(folder, id, &[])?;
+        let (goal, scene) = resume_arguments::resumed(folder, id, &[])?;
         return Ok(GivenTask { task: Some(Task::workflow(goal)), scene: Some(scene) });
     }
     if let Some(id) = &arguments.resume {
@@ -382,7 +382,7 @@ fn given_task(arguments: &Arguments, folder: &Path) -> Result<GivenTask, Complai
         let complaint = Complaint::usage("no agent given for the task");
         return Err(complaint.hint("use --agent ID, or --only ID to let all other agents rest"));
     };
-    Ok(GivenTask { task: Some(Task::new(agent, given::task_words(given)?)), scene: None })
+    Ok(GivenTask { task: Some(Task::new(agent, shared_arguments::task_words(given)?)), scene: None })
 }
 
 impl Run<'_> {
@@ -432,10 +432,10 @@ impl Run<'_> {
             None => hear_interrupts()?,
         };
         if self.arguments.unpause {
-            self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::Resume);
+            self.room.app.world_mut().resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::Resume);
         }
         if self.arguments.one_turn_each {
-            self.room.app.world_mut().resource_mut::<Door<KernelCommand>>().push(KernelCommand::OneTurnEach);
+            self.room.app.world_mut().resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::OneTurnEach);
         }
         loop {
             if interrupted.load(Ordering::Relaxed) {

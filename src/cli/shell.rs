@@ -78,7 +78,7 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
-    use crate::base::printable::printable;
+    use crate::base::terminal_text::printable;
 
     #[test]
     fn every_command_has_a_page_that_tells_its_options() {

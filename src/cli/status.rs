@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::commands::Commands;
-use super::place::{self, Absent};
+use super::command_hints::Commands;
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
 
 pub(super) fn status(arguments: &Arguments) -> Outcome {
     let named = arguments.workspace.as_deref();
-    let folder = place::workspace(named, Absent::Refuse)?;
+    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
     let (tasks, together) = status::status(&folder).map_err(|error| Complaint::failed(&error).hint(error.remedy()))?;
     let commands = |task: &UnfinishedTask| Commands {
         workspace: named.map(|named| named.display().to_string()),

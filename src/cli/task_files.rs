@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::task_files::{TaskFiles, TaskFilesError};
 use crate::app::workflows;
@@ -15,8 +15,8 @@ use crate::base::Severity;
 use crate::workspace::task_files::issue::Issue;
 use crate::workspace::task_files::lint::lint;
 use crate::workspace::task_files::query::ast::{Insert, Select};
-use crate::workspace::task_files::query::carry_out::{self, Changes, OrderError};
 use crate::workspace::task_files::query::evaluate::{self, Row, Source};
+use crate::workspace::task_files::query::execute::{self, Changes, OrderError};
 use crate::workspace::task_files::query::{self, Query, show};
 use crate::workspace::task_files::spacing::normalise;
 
@@ -115,7 +115,7 @@ pub(super) fn task_files(arguments: &Arguments) -> Outcome {
 }
 
 fn open(named: Option<&Path>) -> Result<(PathBuf, TaskFiles), Complaint> {
-    let folder = place::workspace(named, Absent::Refuse)?;
+    let folder = workspace_argument::workspace(named, Absent::Refuse)?;
     let files = TaskFiles::open(&folder);
     let files = files.map_err(|error| Complaint::failed(format!("{}: {error}", folder.display())))?;
     Ok((folder, files))
@@ -151,13 +151,13 @@ fn ask(asking: &Asking) -> Outcome {
         Query::Update(update) => {
             all_meant(update.filter.is_some(), "UPDATE")?;
             let sources = files.read(&update.files).map_err(complaint)?;
-            let plan = |source: &Source| carry_out::update(std::slice::from_ref(source), update);
+            let plan = |source: &Source| execute::update(std::slice::from_ref(source), update);
             change(&files, &sources, true, plan, format, "changed")
         }
         Query::Delete(delete) => {
             all_meant(delete.filter.is_some(), "DELETE")?;
             let sources = files.read(&delete.from).map_err(complaint)?;
-            let plan = |source: &Source| carry_out::delete(std::slice::from_ref(source), delete, asking.with_children);
+            let plan = |source: &Source| execute::delete(std::slice::from_ref(source), delete, asking.with_children);
             change(&files, &sources, true, plan, format, "deleted")
         }
         Query::Insert(insert) => add(&files, insert, format),
@@ -207,7 +207,7 @@ fn counted(count: usize) -> String {
 
 fn add(files: &TaskFiles, insert: &Insert, format: Format) -> Outcome {
     let (source, is_there) = files.read_or_new(&insert.into).map_err(complaint)?;
-    let plan = |source: &Source| carry_out::insert(source, insert);
+    let plan = |source: &Source| execute::insert(source, insert);
     change(files, &[source], is_there, plan, format, "added")
 }
 

@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::place::{self, Absent, InWorkspace};
+use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::opening::state_folder;
 use crate::base::text::{nearest, truncate};
 use crate::workspace::undo::{
-    AgentPast, FilePlan, NotDone, Outcome as Fate, Pasts, Point, UndoPlan, carry_out, last_undone, take_back,
-    unified_diff,
+    AgentHistories, AgentHistory, FilePlan, Outcome as Fate, RestorePoint, SkippedFile, UndoPlan, apply_plan,
+    last_undone, take_back, unified_diff,
 };
 
 /// Of a task so many characters are shown.
@@ -44,12 +44,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn undo(arguments: &Arguments) -> Outcome {
-    let folder = place::workspace(arguments.place.workspace.as_deref(), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(arguments.place.workspace.as_deref(), Absent::Refuse)?;
     let state = state_folder(&folder);
     if arguments.back {
         return back(&folder, &state, arguments);
     }
-    let pasts = Pasts::read(&folder, &state).map_err(Complaint::failed)?;
+    let pasts = AgentHistories::read(&folder, &state).map_err(Complaint::failed)?;
     let Some(wanted) = &arguments.agent else {
         if arguments.to.is_some() || arguments.since.is_some() {
             return Err(Complaint::usage("no agent given").hint("name one with: workshop undo AGENT"));
@@ -68,7 +68,7 @@ pub(super) fn undo(arguments: &Arguments) -> Outcome {
 }
 
 /// The agent that is meant: by its id, or by a beginning of it that is the beginning of no other.
-fn chosen<'a>(agents: &'a [AgentPast], wanted: &str) -> Result<&'a AgentPast, Complaint> {
+fn chosen<'a>(agents: &'a [AgentHistory], wanted: &str) -> Result<&'a AgentHistory, Complaint> {
     if let Some(exact) = agents.iter().find(|past| past.agent == wanted) {
         return Ok(exact);
     }
@@ -85,7 +85,7 @@ fn chosen<'a>(agents: &'a [AgentPast], wanted: &str) -> Result<&'a AgentPast, Co
     })
 }
 
-fn point_of<'a>(past: &'a AgentPast, wanted: &str) -> Result<&'a Point, Complaint> {
+fn point_of<'a>(past: &'a AgentHistory, wanted: &str) -> Result<&'a RestorePoint, Complaint> {
     let by_id = past.points.iter().find(|point| point.activation.as_deref() == Some(wanted));
     let by_number = || past.points.get(wanted.parse::<usize>().ok()?.checked_sub(1)?);
     by_id.or_else(by_number).ok_or_else(|| {
@@ -94,13 +94,13 @@ fn point_of<'a>(past: &'a AgentPast, wanted: &str) -> Result<&'a Point, Complain
     })
 }
 
-fn list_agents(agents: &[AgentPast], is_json: bool) -> Outcome {
+fn list_agents(agents: &[AgentHistory], is_json: bool) -> Outcome {
     if is_json {
         output::json(&json!({ "agents": agents.iter().map(agent_json).collect::<Vec<_>>() }))?;
     } else if agents.is_empty() {
         output::note("no agent has changed files in this workspace yet");
     } else {
-        let line = |past: &AgentPast| {
+        let line = |past: &AgentHistory| {
             let (count, newest) = (past.points.len(), past.points.first().map_or(0, |point| point.last_ms));
             let pieces = if count == 1 { "piece of work" } else { "pieces of work" };
             format!("{}: {count} {pieces}, the last one at {}", past.agent, time_words(newest))
@@ -111,12 +111,12 @@ fn list_agents(agents: &[AgentPast], is_json: bool) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn list_points(past: &AgentPast, is_json: bool) -> Outcome {
+fn list_points(past: &AgentHistory, is_json: bool) -> Outcome {
     if is_json {
         output::json(&agent_json(past))?;
         return Ok(Ending::Done);
     }
-    let line = |(index, point): (usize, &Point)| {
+    let line = |(index, point): (usize, &RestorePoint)| {
         let task = point.task.as_deref().unwrap_or("outside of any piece of work");
         let task = truncate(task.lines().next().unwrap_or_default(), TASK_CHARS);
         let number = index + 1;
@@ -127,7 +127,7 @@ fn list_points(past: &AgentPast, is_json: bool) -> Outcome {
     Ok(Ending::Done)
 }
 
-fn files_words(point: &Point) -> String {
+fn files_words(point: &RestorePoint) -> String {
     let mut words: Vec<String> = (point.files.iter().take(FILES_NAMED))
         .map(|(path, count)| if *count == 1 { path.clone() } else { format!("{path} ({count} changes)") })
         .collect();
@@ -174,7 +174,7 @@ fn put_back(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments)
         }
         return Ok(if arguments.dry_run { Ending::Done } else { Ending::Waiting });
     }
-    let (undone, not_done) = carry_out(folder, state, plan, None).map_err(Complaint::failed)?;
+    let (undone, not_done) = apply_plan(folder, state, plan, None).map_err(Complaint::failed)?;
     tell(&not_done);
     let count = undone.files.len() - not_done.len();
     if is_json {
@@ -204,7 +204,7 @@ fn back(folder: &Path, state: &Path, arguments: &Arguments) -> Outcome {
     Ok(if not_done.is_empty() { Ending::Done } else { Ending::Failed })
 }
 
-fn tell(not_done: &[NotDone]) {
+fn tell(not_done: &[SkippedFile]) {
     not_done.iter().for_each(|one| output::note(&one.why));
 }
 
@@ -221,8 +221,8 @@ fn shown(file: &FilePlan) -> String {
     format!("rename {} to {}\n{diff}", file.path, file.path_after())
 }
 
-fn agent_json(past: &AgentPast) -> Value {
-    let point = |(index, point): (usize, &Point)| {
+fn agent_json(past: &AgentHistory) -> Value {
+    let point = |(index, point): (usize, &RestorePoint)| {
         json!({
             "point": index + 1,
             "activation": point.activation,
@@ -235,7 +235,7 @@ fn agent_json(past: &AgentPast) -> Value {
     json!({ "agent": past.agent, "points": past.points.iter().enumerate().map(point).collect::<Vec<_>>() })
 }
 
-fn plan_json(plan: &UndoPlan, number: Option<u64>, not_done: &[NotDone]) -> Value {
+fn plan_json(plan: &UndoPlan, number: Option<u64>, not_done: &[SkippedFile]) -> Value {
     let file = |file: &FilePlan| {
         let (fate, why) = match &file.outcome {
             Fate::Put { .. } if file.now.is_none() => ("brought_back", None),
@@ -254,7 +254,7 @@ fn plan_json(plan: &UndoPlan, number: Option<u64>, not_done: &[NotDone]) -> Valu
     })
 }
 
-fn not_done_json(not_done: &[NotDone]) -> Vec<Value> {
+fn not_done_json(not_done: &[SkippedFile]) -> Vec<Value> {
     not_done.iter().map(|one| json!({ "path": one.path, "why": one.why })).collect()
 }
 
@@ -280,15 +280,15 @@ fn parse_time(text: &str) -> Result<SystemTime, String> {
 mod tests {
     use super::*;
 
-    fn past(agent: &str) -> AgentPast {
-        let point = |activation: &str, first_ms| Point {
+    fn past(agent: &str) -> AgentHistory {
+        let point = |activation: &str, first_ms| RestorePoint {
             activation: Some(activation.into()),
             task: None,
             first_ms,
             last_ms: first_ms,
             files: [("a.md".to_owned(), 2)].into(),
         };
-        AgentPast { agent: agent.into(), points: vec![point("act-9", 9), point("act-1", 1)] }
+        AgentHistory { agent: agent.into(), points: vec![point("act-9", 9), point("act-1", 1)] }
     }
 
     #[test]

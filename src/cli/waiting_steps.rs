@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::answers::{Said, not_taken_in};
+use super::answer_result::{Said, not_taken_in};
 use super::report::Verdict;
 use super::{Complaint, Ending, output};
 use crate::app::approvals::{OpenStep, person_answer};
 use crate::base::AllowScope;
 use crate::orchestration::workflow::PersonQuestion;
-use crate::workspace::answers::Answer;
+use crate::workspace::answer_files::Answer;
 
 /// One in one line.
 pub(super) fn line(step: &OpenStep) -> String {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use bevy::math::Vec2;
 use clap::Args;
 
-use super::place::{self, Absent};
+use super::workspace_argument::{self, Absent};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::room::OpenOptions;
-use crate::app::window::copy::WorkspaceCopy;
 use crate::app::window::screenshot::{self, PictureOptions};
+use crate::app::window::workspace_copy::WorkspaceCopy;
 use crate::app::window::{self, OpenRoom, WindowOptions};
 use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
@@ -122,17 +122,17 @@ pub(super) fn open(arguments: &Arguments) -> Outcome {
         return help_keys(arguments.json);
     }
     let named = arguments.workspace.as_deref();
-    let provider = arguments.provider.as_deref().map(super::given::resolve_provider).transpose()?;
+    let provider = arguments.provider.as_deref().map(super::shared_arguments::resolve_provider).transpose()?;
     // What is named is made only for a person who sees what comes up.
     let absent = if arguments.screenshot.is_some() { Absent::MakeDefault } else { Absent::Make };
     if arguments.screenshot.is_none()
         && let Err(complaint) = look_for_a_display()
     {
         // A word that is neither a command nor a folder is the nearer mistake.
-        named.map_or(Ok(PathBuf::new()), |named| place::workspace(Some(named), Absent::Refuse))?;
+        named.map_or(Ok(PathBuf::new()), |named| workspace_argument::workspace(Some(named), Absent::Refuse))?;
         return Err(complaint);
     }
-    let folder = place::workspace(named, absent)?;
+    let folder = workspace_argument::workspace(named, absent)?;
     // The room of a picture lives on for a while: not in the workspace, which a picture leaves as it is.
     let copy = arguments.screenshot.as_ref().map(|_| WorkspaceCopy::of(&folder)).transpose();
     let copy = copy.map_err(Complaint::failed)?;

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::asking::OnAsk;
-use super::goal::WorkflowGoal;
-use super::place::{self, Absent, InWorkspace};
-use super::resuming::{chosen_run, resumed};
+use super::approval_prompts::OnAsk;
+use super::resume_arguments::{chosen_run, resumed};
 use super::run::{self, parse_speed};
-use super::task::Task;
+use super::task_goal::Task;
+use super::workflow_goal::WorkflowGoal;
+use super::workspace_argument::{self, Absent, InWorkspace};
 use super::{Complaint, Ending, Outcome, output};
 use crate::app::workflows::{self, Known, RunHead};
 use crate::base::Severity;
 use crate::base::text::nearest;
 use crate::orchestration::workflow::WorkflowCommand;
-use crate::orchestration::workflow::definition::{Doer, Workflow};
+use crate::orchestration::workflow::definition::{Assignee, Workflow};
 use crate::orchestration::workflow::format::{self, WorkflowFile};
-use crate::orchestration::workflow::record;
+use crate::orchestration::workflow::run_record;
 use crate::orchestration::workflow::starting::missing;
 use crate::schedule::Speed;
 use crate::workspace::layout::is_workspace;
@@ -157,8 +157,8 @@ fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Com
         is_workspace(folder).then(|| folder.to_owned())
     };
     match named.map(Path::to_owned).or_else(around) {
-        Some(folder) => place::workspace(Some(&folder), Absent::Refuse),
-        None => place::workspace(None, Absent::Refuse),
+        Some(folder) => workspace_argument::workspace(Some(&folder), Absent::Refuse),
+        None => workspace_argument::workspace(None, Absent::Refuse),
     }
 }
 
@@ -178,7 +178,7 @@ fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, Complain
 }
 
 fn list(listing: &Listing) -> Outcome {
-    let folder = place::workspace(listing.place.workspace.as_deref(), Absent::Refuse)?;
+    let folder = workspace_argument::workspace(listing.place.workspace.as_deref(), Absent::Refuse)?;
     let known = Known::of(&folder);
     let runs: Vec<RunHead> = workflows::runs(&folder).into_iter().filter(|run| run.status != "done").collect();
     if listing.place.json {
@@ -214,7 +214,7 @@ fn to_json(known: &Known, file: &WorkflowFile) -> Value {
     let steps = workflow.steps.iter().map(|step| {
         let outputs: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
         let agent = match &step.doer {
-            Doer::Agent { agent } => Some(agent),
+            Assignee::Agent { agent } => Some(agent),
             _ => None,
         };
         json!({ "id": step.id, "agent": agent, "depends_on": step.depends_on, "outputs": outputs })
@@ -337,7 +337,7 @@ fn show(showing: &Showing) -> Outcome {
     if showing.place.json {
         output::json(&found.state)?;
     } else {
-        output::result(&record::summary(&found.state))?;
+        output::result(&run_record::summary(&found.state))?;
     }
     Ok(Ending::Done)
 }

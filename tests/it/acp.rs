@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::acp::agent_of;
-use agent_workshop::gateway::confine::watch_with;
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
-use agent_workshop::gateway::{Environment, LiveText, Surroundings};
+use agent_workshop::gateway::sandbox::watch_with;
+use agent_workshop::gateway::{Environment, GatewayEnvironment, LiveText};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
@@ -133,7 +133,7 @@ impl Place {
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [{tools}]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!("{PATIENT}{settings}");
         let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
-        room.world().insert_resource(Surroundings(self.environment()));
+        room.world().insert_resource(GatewayEnvironment(self.environment()));
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
         room
     }
@@ -146,7 +146,7 @@ impl Place {
         let chosen = format!("acp: {{ options: {{ {line:?}: {{ {options} }} }}, ");
         let settings = PATIENT.replace("acp: { ", &chosen);
         let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", &settings).open();
-        room.world().insert_resource(Surroundings(self.environment()));
+        room.world().insert_resource(GatewayEnvironment(self.environment()));
         room.push(TaskCommand { agent: "lead".into(), text: task.into() });
         room
     }
@@ -516,7 +516,7 @@ fn an_agent_that_does_not_stop_is_ended() {
     place.allow(&line);
     let lead = format!("---\nid: lead\nmodel: {:?}\n---\nYou lead.\n", format!("acp:{line}"));
     let mut room = Setup::scene(SCENE).profile("lead", &lead).file("settings.yaml", settings).open();
-    room.world().insert_resource(Surroundings(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(place.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "do:say hi".into() });
     until_it_speaks(&mut room);
     room.push(KernelCommand::KillAll);
@@ -585,7 +585,7 @@ fn a_room_that_is_opened_again_goes_on_in_the_session_of_the_agent() {
     let mut again = room.reopened();
     drop(room);
     assert!(is_gone("keeps", "reopened"), "it ended with the room");
-    again.world().insert_resource(Surroundings(place.environment()));
+    again.world().insert_resource(GatewayEnvironment(place.environment()));
     decide(&mut again, true, AllowScope::Once);
     let text = ended(&mut again);
     assert!(text.contains("resumed s") && !text.contains("REPLAYED"), "{text}");
@@ -599,7 +599,7 @@ fn a_session_that_is_lost_is_said_to_be_lost() {
     asked(&mut room);
     let mut again = room.reopened();
     drop(room);
-    again.world().insert_resource(Surroundings(place.environment()));
+    again.world().insert_resource(GatewayEnvironment(place.environment()));
     let text = ended_allowing(&mut again);
     assert!(text.contains("fresh") && !text.contains("resumed"), "{text}");
     let warned: String = again.events("warning").iter().map(|event| event["data"].to_string()).collect();
@@ -679,7 +679,7 @@ fn an_agent_in_the_room_speaks_and_touches_nothing() {
                  text: \"do:read /etc/passwd\" }\nagents:\n  - { id: lead, profile: lead, position: [10, 0] }\n";
     let lead = format!("---\nid: lead\nmodel: {:?}\n---\nYou lead.\n", format!("acp:{line}"));
     let mut room = Setup::scene(scene).profile("lead", &lead).file("settings.yaml", PATIENT).open();
-    room.world().insert_resource(Surroundings(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(place.environment()));
     let call = room.until(300.0, "model_call", |event| event["data"]["provider"] == "acp");
     assert!(call["data"]["error"].is_null(), "{call}");
     assert!(room.events("tool_call").is_empty());
@@ -696,7 +696,7 @@ fn it_keeps_its_session_and_is_sent_only_what_is_new() {
     let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();
-    room.world().insert_resource(Surroundings(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(place.environment()));
     // A turn without a word is answered with a nudge, in the same session.
     room.push(TaskCommand { agent: "lead".into(), text: "do:tool Look".into() });
     ended_or_failed(&mut room);

@@ -15,7 +15,7 @@ mod words {
     use agent_workshop::ui::commands::WindowCommand;
     use agent_workshop::ui::commands::job::{Job, JobResult};
     use agent_workshop::ui::commands::table::{CommandInfo, KeyContext, Menu};
-    use agent_workshop::ui::panes::port::Pane;
+    use agent_workshop::ui::panes::pane::Pane;
     use agent_workshop::ui::state::dock::Tab;
     use agent_workshop::ui::{Command, ViewerContext};
     use egui::{Key, KeyboardShortcut, Modifiers, Ui};

@@ -12,7 +12,7 @@ use agent_workshop::mind::parts;
 use agent_workshop::mind::{
     Completion, Finish, GatherKey, PartGathered, PartProvider, PendingRequests, PromptParts, Share, Slot, Usage,
 };
-use agent_workshop::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
+use agent_workshop::schedule::{Floor, InPhase, InputJournal, InputQueue, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{TaskCommand, ThinkDone};
 use bevy::ecs::message::Messages;
 use bevy::ecs::prelude::*;
@@ -56,7 +56,7 @@ fn gather(
     pending: Res<PendingRequests>,
     (clock, journal, answers): (Res<SimClock>, Res<InputJournal>, Res<Answers>),
     mut since: Local<BTreeMap<GatherKey, u64>>,
-    mut door: ResMut<Door<PartGathered>>,
+    mut door: ResMut<InputQueue<PartGathered>>,
 ) {
     if journal.is_replaying() {
         return;

@@ -3,13 +3,13 @@
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Id, Seq};
-use agent_workshop::log::narration::Telling;
+use agent_workshop::log::narration::NarrationContext;
 use agent_workshop::log::{EventData, EventDraft, EventKind, EventLog, Word};
 use agent_workshop::mind::{LastPrompt, PromptOrigin};
-use agent_workshop::schedule::door::InputExt;
+use agent_workshop::schedule::inputs::InputExt;
 use agent_workshop::schedule::{Floor, InPhase, Input, InputJournal, Tick, TickMessageExt, WorkshopSystems};
 use agent_workshop::simulation::{
-    AgentState, Interest, Place, Position, Queue, SetRest, State, Urgency, WakeAgent, is_idle,
+    AgentState, Interest, Place, Position, Queue, SetRestMode, State, Urgency, WakeAgent, is_idle,
 };
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
@@ -54,7 +54,7 @@ struct Doorbell {
 impl EventData for Doorbell {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("doorbell"));
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
         format!("{} rang the bell", self.visitor)
     }
 }
@@ -159,7 +159,7 @@ fn who_is_called_goes_there_is_asked_and_does_what_it_answers() {
 fn it_is_called_once_for_one_reason_and_hears_all_that_was_said() {
     let mut room = quiet();
     // Nobody takes anything up while everybody rests.
-    room.push(SetRest { on: true });
+    room.push(SetRestMode { on: true });
     room.tick();
     for says in ["Hello?", "It rains.", "I bring a letter."] {
         ring(&mut room, says);
@@ -168,7 +168,7 @@ fn it_is_called_once_for_one_reason_and_hears_all_that_was_said() {
     let entity = ada(&mut room);
     assert_eq!(room.world().get::<Queue>(entity).expect("she has a queue").0.len(), 1);
     assert_eq!(room.events("action_queued").iter().filter(|one| one["data"]["action"] == "doorbell").count(), 3);
-    room.push(SetRest { on: false });
+    room.push(SetRestMode { on: false });
     room.until(30.0, "message", |_| true);
     let prompt = room.world().get::<LastPrompt>(entity).expect("she was asked").0.clone();
     let at = |words: &str| prompt.moment.find(words).unwrap_or_else(|| panic!("{words}: {}", prompt.moment));

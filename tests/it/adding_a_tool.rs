@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use agent_workshop::gate::{DeclaredTouch, TouchKind};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::mind::ModelRequest;
-use agent_workshop::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
+use agent_workshop::schedule::{Floor, InPhase, InputJournal, InputQueue, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::tools::{
-    Arguments, OrderKey, OrdersUnderWay, Planned, Planning, Tool, ToolNews, ToolOutcome, ToolOutput, ToolRefusal, Tools,
+    Arguments, OrderKey, PendingToolOrders, Planned, Planning, Tool, ToolNews, ToolOutcome, ToolOutput, ToolRefusal,
+    Tools,
 };
 use agent_workshop::workspace::Problems;
 use agent_workshop::{agent::Roster, base::Seq};
@@ -54,11 +55,11 @@ fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
 
 /// Its executor: what it has begun is nobody's to save.
 fn carry_out(
-    orders: Res<OrdersUnderWay>,
+    orders: Res<PendingToolOrders>,
     clock: Res<SimClock>,
     journal: Res<InputJournal>,
     mut begun: Local<BTreeMap<OrderKey, u64>>,
-    mut outcomes: ResMut<Door<ToolOutcome>>,
+    mut outcomes: ResMut<InputQueue<ToolOutcome>>,
 ) {
     if journal.is_replaying() {
         return;
@@ -117,7 +118,7 @@ fn allow(room: &mut Workshop) -> Value {
 fn at_work(room: &mut Workshop, ticks: u64) {
     for _ in 0..300 {
         room.tick();
-        if room.world().resource::<OrdersUnderWay>().of(WEATHER).next().is_some() {
+        if room.world().resource::<PendingToolOrders>().of(WEATHER).next().is_some() {
             (0..ticks).for_each(|_| room.tick());
             return;
         }
@@ -172,7 +173,7 @@ fn a_tool_that_is_added_is_offered_judged_asked_about_shown_and_recorded_like_an
     let answered = results(&room);
     assert_eq!(answered.len(), 1);
     assert_eq!((&answered[0]["ok"], &answered[0]["text"]), (&json!(true), &json!("{\"celsius\":7}")));
-    assert!(room.world().resource::<OrdersUnderWay>().of(WEATHER).next().is_none());
+    assert!(room.world().resource::<PendingToolOrders>().of(WEATHER).next().is_none());
 }
 
 fn a_call_under_way_outlives_the_room_and_is_answered_once() {
@@ -180,10 +181,10 @@ fn a_call_under_way_outlives_the_room_and_is_answered_once() {
         let mut room = room();
         allow(&mut room);
         at_work(&mut room, ticks);
-        let name = room.world().resource::<OrdersUnderWay>().of(WEATHER).next().expect("it is under way").key;
+        let name = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is under way").key;
         let mut again = room.reopened();
         add(&mut again);
-        let kept = again.world().resource::<OrdersUnderWay>().of(WEATHER).map(|order| order.key);
+        let kept = again.world().resource::<PendingToolOrders>().of(WEATHER).map(|order| order.key);
         assert_eq!(kept.collect::<Vec<_>>(), [name], "the same order under the same name");
         again.until(10.0, "complete", |_| true);
         assert_eq!(results(&again).len(), 1, "after {ticks} ticks");
@@ -208,7 +209,7 @@ fn two_runs_that_go_on_from_one_moment_give_no_order_the_same_name() {
         let approval = room.world().resource::<Kernel>().approvals().next().expect("it still asks");
         room.push(approval.decide(true));
         at_work(room, 0);
-        let order = room.world().resource::<OrdersUnderWay>().of(WEATHER).next().expect("it is given").key;
+        let order = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is given").key;
         room.until(10.0, "complete", |_| true);
         room.push(TaskCommand { agent: "lead".into(), text: "And now?".into() });
         let task = room.until(10.0, "activation", |event| event["data"]["task"] == "And now?");
@@ -240,11 +241,11 @@ fn a_call_whose_work_is_over_is_given_up_and_a_late_answer_is_nobodys() {
     let mut room = room();
     allow(&mut room);
     at_work(&mut room, 3);
-    let key = room.world().resource::<OrdersUnderWay>().of(WEATHER).next().expect("it is under way").key;
+    let key = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("it is under way").key;
     room.push(KernelCommand::Kill { activation: key.activation });
     room.until(10.0, "abort", |_| true);
     room.tick();
-    assert!(room.world().resource::<OrdersUnderWay>().get(key).is_none(), "its executor sees that it is gone");
+    assert!(room.world().resource::<PendingToolOrders>().get(key).is_none(), "its executor sees that it is gone");
     let output = ToolOutput { text: "late".into(), ..ToolOutput::default() };
     room.push(ToolOutcome { key, news: ToolNews::Done { output } });
     room.advance(2.0);

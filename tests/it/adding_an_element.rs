@@ -6,7 +6,7 @@ use std::sync::Once;
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Seq};
 use agent_workshop::element::kinds::{kind, kinds, register as add_kind};
-use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, Held, Reader};
+use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, HeldContent, Reader};
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::InputJournal;
 use agent_workshop::workspace::KnownFiles;
@@ -168,7 +168,7 @@ fn draw(room: &mut Workshop, text: &str) {
 fn text(room: &mut Workshop) -> String {
     let elements = room.world().resource::<Elements>();
     let entity = elements.key("board").and_then(|key| elements.entity(key)).expect("it is there");
-    room.world().get::<Held>(entity).expect("it holds something").0.prompt_text(&Reader::of_id("ada-1"))
+    room.world().get::<HeldContent>(entity).expect("it holds something").0.prompt_text(&Reader::of_id("ada-1"))
 }
 
 fn prompt(room: &mut Workshop) -> LastPrompt {

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use agent_workshop::app::drive::{EventTap, Step};
-use agent_workshop::app::naming::RoomNames;
+use agent_workshop::app::clock_driver::{EventTap, Step};
+use agent_workshop::app::display_names::RoomNames;
 use agent_workshop::app::opening::state_folder;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::JobControl;
 use agent_workshop::log::events::word;
-use agent_workshop::log::narration::{Telling, counted};
+use agent_workshop::log::narration::{NarrationContext, counted};
 use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
 use agent_workshop::schedule::{Floor, InPhase, SimClock, Speed, Tick, WorkshopSystems};
 use agent_workshop::store::{Reader, StoreError, export_events};
@@ -49,7 +49,7 @@ struct TeaBreak {
 impl EventData for TeaBreak {
     const KIND: EventKind = EventKind::Other(Word::Borrowed("tea_break"));
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
         format!("{} had tea with {} milk and {biscuits}", telling.who(), word(self.milk))
     }

@@ -194,10 +194,10 @@ fn time_that_ends_while_a_person_is_waited_for_says_so() {
 }
 
 fn a_pause_that_was_saved_ends_a_task_with_its_reason() {
-    use agent_workshop::app::drive::{EventTap, Step};
+    use agent_workshop::app::clock_driver::{EventTap, Step};
     use agent_workshop::app::room::{OpenOptions, Room};
     use agent_workshop::kernel::KernelCommand;
-    use agent_workshop::schedule::{Door, SimClock, Speed};
+    use agent_workshop::schedule::{InputQueue, SimClock, Speed};
 
     let folder = careful_room();
     let (mut room, _) =
@@ -205,7 +205,7 @@ fn a_pause_that_was_saved_ends_a_task_with_its_reason() {
     let world = room.app.world_mut();
     world.insert_resource(EventTap::default());
     world.resource_mut::<SimClock>().speed = Speed::Max;
-    world.resource_mut::<Door<KernelCommand>>().push(KernelCommand::KillAll);
+    world.resource_mut::<InputQueue<KernelCommand>>().push(KernelCommand::KillAll);
     while room.driver.step(room.app.world_mut()) != Step::Ticked {}
     room.close("the window was closed", |_| {}).unwrap();
 

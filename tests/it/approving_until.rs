@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use agent_workshop::gateway::KeepsProgramsIn;
-use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::RoomOpened;
 use agent_workshop::simulation::TaskCommand;
-use agent_workshop::tools::OrdersUnderWay;
+use agent_workshop::tools::PendingToolOrders;
 use agent_workshop::workspace::files::FileContent;
 use agent_workshop::workspace::{FileChanged, KnownFiles, Problems};
 
@@ -256,7 +256,7 @@ fn program_under_way(room: &mut Workshop) {
             "work": { "work": "order", "order": { "words": ["true"], "cwd": "", "timeout_secs": null } },
             "doing": { "verb": "running", "target": "true" } },
     }]);
-    let orders: OrdersUnderWay = serde_json::from_value(order).expect("it is one");
+    let orders: PendingToolOrders = serde_json::from_value(order).expect("it is one");
     room.world().insert_resource(orders);
 }
 

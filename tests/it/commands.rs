@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 
 use crate::cases;
 use crate::program::{Running, json_lines, output, succeed};
@@ -334,7 +334,7 @@ fn under_landlock_a_program_writes_nothing_that_is_guarded() {
     fs::create_dir(room.path().join(".workshop")).unwrap();
     let before = files(room.path());
     let mut watcher = std::process::Command::new(env!("CARGO_BIN_EXE_workshop"));
-    watcher.arg(agent_workshop::gateway::confine::WATCH_WORD).arg("--within").arg(room.path());
+    watcher.arg(agent_workshop::gateway::sandbox::WATCH_WORD).arg("--within").arg(room.path());
     watcher.args(["--", "python3", "artifacts/forging.py"]).current_dir(room.path());
     let ended = watcher.output().unwrap();
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();

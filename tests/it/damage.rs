@@ -6,7 +6,7 @@ use std::path::Path;
 
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::Problem;
-use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::schedule::{InputQueue, SimClock, Speed};
 use agent_workshop::workspace::vfs::{FileCommand, FileOperation};
 use agent_workshop::workspace::{KnownFiles, starter};
 use libtest_mimic::Trial;
@@ -213,7 +213,7 @@ fn no_file_is_changed_by_what_the_log_does_not_know() {
     beside.execute_batch("ALTER TABLE inputs RENAME TO hidden").unwrap();
     let operation = FileOperation::Write { path: "notes/a.md".into(), content: "ordered".into() };
     let command = FileCommand { key: "by-hand".into(), operation };
-    room.app.world_mut().resource_mut::<Door<FileCommand>>().push(command);
+    room.app.world_mut().resource_mut::<InputQueue<FileCommand>>().push(command);
     let file = folder.path().join("notes/a.md");
     for _ in 0..300 {
         room.driver.step(room.app.world_mut());

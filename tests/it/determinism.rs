@@ -70,7 +70,7 @@ fn a_run_that_a_person_steers_replays_and_goes_on_after_a_restart() {
     live.advance(20.0);
     live.push(StandIn { provider: Some(format!("scripted:{}", script_file(SCRIPT).display())) });
     live.advance(40.0);
-    let tried = gateway::Trial::of(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
+    let tried = gateway::ProviderTrial::of(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
     tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
     live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use agent_workshop::agent::Roster;
-use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
-use agent_workshop::schedule::{Door, TICKS_PER_SEC};
+use agent_workshop::schedule::{InputQueue, TICKS_PER_SEC};
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
 use libtest_mimic::Trial;
@@ -183,7 +183,7 @@ fn a_runtime_that_the_settings_name_runs_the_code_and_is_kept_in() {
     );
     let code = code.replace("WORKSPACE", &format!("{:?}", studio.folder.path().display().to_string()));
     let change = FileChanged::new("agents/ada/agent.mdx", FileContent::Text(document("", &code)));
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.tick();
     studio.task("ada", "Report.");
     studio.idle();
@@ -339,7 +339,7 @@ fn code_that_cannot_be_read_is_told_with_its_line_until_it_is_corrected() {
     studio.until("it is told again", |studio| !told(studio).is_empty());
     let correct = FileContent::Text(document("", "  return params.about;"));
     let change = FileChanged::new("agents/ada/agent.mdx", correct);
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.until("it is told no more", |studio| told(studio).is_empty());
 }
 

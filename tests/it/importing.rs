@@ -8,7 +8,7 @@ use std::time::Instant;
 use agent_workshop::agent::Profiles;
 use agent_workshop::app;
 use agent_workshop::base::{Problem, Seq};
-use agent_workshop::element::{Elements, Held};
+use agent_workshop::element::{Elements, HeldContent};
 use agent_workshop::schedule;
 use agent_workshop::tools;
 use agent_workshop::workspace::layout::read_folder;
@@ -163,7 +163,7 @@ fn a_repository_becomes_a_workspace_with_two_files_and_its_instructions_are_rule
     assert!(problems.is_empty(), "{problems:?}");
     let elements = room.world().resource::<Elements>();
     let rulebook = elements.key("instructions").and_then(|key| elements.entity(key)).expect("it stands in the room");
-    let held = room.world().get::<Held>(rulebook).expect("it holds something");
+    let held = room.world().get::<HeldContent>(rulebook).expect("it holds something");
     assert_eq!(held.0.to_markdown(), "# How we work\n\nAnswer in rhymes.\n");
     let rules = fs::read_to_string(repository.path().join("AGENTS.md")).unwrap();
     assert_eq!(rules, "# How we work\n\nAnswer in rhymes.\n");

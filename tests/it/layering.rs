@@ -15,7 +15,7 @@ const HOUSE: [(&str, &[&str]); 9] = [
     ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine", "modules"]),
     ("crates/knowledge", &["knowledge"]),
     ("crates/files", &["store", "workspace"]),
-    ("crates/room", &["agent", "element", "places", "simulation"]),
+    ("crates/room", &["agent", "element", "navigation", "simulation"]),
     ("crates/minds", &["memory", "mind", "gateway", "offline"]),
     ("crates/work", &["gate", "tools", "kernel", "orchestration", "desk", "learning"]),
     ("crates/window", &["view", "ui"]),
@@ -50,7 +50,7 @@ const PRINTER: &str = "src/cli/output.rs";
 /// Words by which the text of an event is handled, where they may stand, and whether they may in tests.
 const KEPT_EVENTS: [(&str, &[&str], bool); 4] = [
     ("EventJson::kept(", &["crates/files/src/store/"], false),
-    ("EventDraft::kept(", &["crates/files/src/store/", "crates/window/src/view/book.rs"], false),
+    ("EventDraft::kept(", &["crates/files/src/store/", "crates/window/src/view/event_list.rs"], false),
     (".as_kept()", &["crates/files/src/store/", "crates/window/src/ui/panes/event_log/filter"], false),
     // What another version may have written.
     ("UnknownEvent::new(", &[], true),
@@ -317,7 +317,7 @@ fn colours_are_made_in_the_theme() {
         "from_hex(",
         " rgb(0x",
     ];
-    const HOMES: [&str; 2] = ["src/view/theme.rs", "src/view/paint/outfit.rs"];
+    const HOMES: [&str; 2] = ["src/view/theme.rs", "src/view/paint/appearance.rs"];
     for source in sources().iter().filter(|source| ["view", "ui"].contains(&&*source.floor)) {
         let is_test = source.path.iter().any(|part| part == "tests" || part.to_string_lossy().ends_with("tests.rs"));
         if is_test || HOMES.iter().any(|home| source.path.ends_with(home)) {

@@ -11,7 +11,7 @@ use agent_workshop::gateway::{self, LiveText, RequestQueue};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::{FailureKind, Finish};
 use agent_workshop::orchestration::workflow::{RunStatus, WorkflowCommand, WorkflowRuns};
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::simulation::{ConversationCommand, TaskCommand};
 use libtest_mimic::Trial;
 
@@ -185,7 +185,7 @@ fn learned_from() {
     let mut studio = Studio::answered_by("openai:tiny".to_owned(), &files);
     let topic = "Port 8080 is taken by the proxy, so the preview starts on port 8199.".to_owned();
     let talk = ConversationCommand::Start { participants: vec!["ada".into(), "bob".into()], topic };
-    studio.world().resource_mut::<Door<ConversationCommand>>().push(talk);
+    studio.world().resource_mut::<InputQueue<ConversationCommand>>().push(talk);
     let looked_back = |studio: &Studio| {
         let over = |event: &&&serde_json::Value| {
             ["learned", "failed"].contains(&event["data"]["change"].as_str().unwrap_or(""))

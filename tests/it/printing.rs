@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_workshop::base::printable::{is_control, printable_json};
+use agent_workshop::base::terminal_text::{is_control, printable_json};
 use libtest_mimic::Trial;
 
 use crate::cases;

@@ -79,7 +79,7 @@ impl WholeWindow {
 
     /// Whether something that did not work was told with these words.
     fn has_told(&self, words: &str) -> bool {
-        let outcomes = self.screen.state.notices.told().iter().filter(|told| !told.good).map(|told| &told.text);
+        let outcomes = self.screen.state.notices.recent().iter().filter(|told| !told.good).map(|told| &told.text);
         let notices = self.room.notices.iter().map(|notice| &notice.what);
         outcomes.chain(notices).any(|told| told.contains(words))
     }

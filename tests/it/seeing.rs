@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use agent_workshop::agent::AgentCommand;
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::OpenRoom;
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::view::camera::Camera;
+use agent_workshop::view::extract::{RoomExtractor, Wanted};
 use agent_workshop::view::model::{AgentView, RoomModel};
 use agent_workshop::view::pick::Thing;
-use agent_workshop::view::reading::{RoomReader, Wanted};
 use agent_workshop::workspace::starter;
 use bevy::math::Vec2;
 use libtest_mimic::Trial;
@@ -69,13 +69,13 @@ fn who_comes_leaves_and_changes_is_seen_as_if_the_room_were_seen_for_the_first_t
     let looked_at = BTreeSet::from([Thing::Agent(two)]);
     for (number, step) in steps.into_iter().enumerate() {
         let world = room.world().unwrap();
-        step.into_iter().for_each(|command| world.resource_mut::<Door<AgentCommand>>().push(command));
+        step.into_iter().for_each(|command| world.resource_mut::<InputQueue<AgentCommand>>().push(command));
         room.run_ticks(20);
         for overlay in [false, true] {
             let wanted = Wanted { camera: &camera, things: &looked_at, overlay, share: 1.0 };
-            let anew = RoomReader::default().read(room.world().unwrap(), &wanted);
+            let anew = RoomExtractor::default().read(room.world().unwrap(), &wanted);
             let model = room.model(&wanted);
-            let again = RoomReader::default().read(room.world().unwrap(), &wanted);
+            let again = RoomExtractor::default().read(room.world().unwrap(), &wanted);
             assert_eq!(told(&anew.agents), told(&again.agents), "nothing happens while it is looked at");
             assert_eq!(told(&model.agents).len(), told(&anew.agents).len(), "step {number}");
             assert!(counted(&model), "step {number}: {:?}", model.profiles);

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::Environment;
-use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpOffer, McpQuestion, McpReply, McpRequest, McpSettings};
+use agent_workshop::gateway::mcp::{
+    McpClient, McpElicitation, McpFailure, McpOffer, McpReply, McpRequest, McpSettings,
+};
 use agent_workshop::gateway::peers::allow_peer;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -47,7 +49,7 @@ pub fn is_conformance_client() -> bool {
     for listed in &offer.tools {
         let given = json!({ "a": 5, "b": 3 });
         let arguments = if listed.parameters["properties"]["a"].is_object() { given } else { json!({}) };
-        let accepts = |question: &McpQuestion| match question.content(&serde_json::Map::new()) {
+        let accepts = |question: &McpElicitation| match question.content(&serde_json::Map::new()) {
             Ok(content) => McpReply::Given { content },
             Err(_) => McpReply::Declined,
         };

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
-use agent_workshop::gateway::confine::{Confinement, Level, WATCH_WORD, watch_with};
 use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
-use agent_workshop::gateway::{Environment, McpServers, McpStanding, McpTry, Surroundings};
+use agent_workshop::gateway::sandbox::{Confinement, Level, WATCH_WORD, watch_with};
+use agent_workshop::gateway::{Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry};
 use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
 use agent_workshop::schedule::InputJournal;
@@ -200,9 +200,9 @@ fn a_server_that_works_is_tried_again_and_says_so() {
     for _ in 0..2 {
         room.push(McpTry { key: key.clone() });
         room.tick();
-        assert_eq!(stands(&mut room), McpStanding::Connecting);
+        assert_eq!(stands(&mut room), McpServerStatus::Connecting);
         let until = Instant::now() + Duration::from_secs(20);
-        while !matches!(stands(&mut room), McpStanding::Ready(_)) {
+        while !matches!(stands(&mut room), McpServerStatus::Ready(_)) {
             assert!(Instant::now() < until, "it never said so: {:?}", stands(&mut room));
             room.tick();
             std::thread::yield_now();
@@ -409,7 +409,7 @@ fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup 
 
 pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Workshop {
     let mut room = setup(place, mode, gate, script_of_model).open();
-    room.world().insert_resource(Surroundings(place.environment()));
+    room.world().insert_resource(GatewayEnvironment(place.environment()));
     room.push(TaskCommand { agent: "lead".into(), text: "What is two and three?".into() });
     room
 }
@@ -456,7 +456,7 @@ fn a_workflow_with_calls_of_servers_replays_without_them() {
     let mode = "replayed-in-a-workflow";
     let gate = "gate:\n  mcp: { \"mcp:odd:*\": allow }\n";
     let mut live = setup(&place, mode, gate, SCRIPT).file("workflows/sum.md", WORKFLOW).open();
-    live.world().insert_resource(Surroundings(place.environment()));
+    live.world().insert_resource(GatewayEnvironment(place.environment()));
     live.push(WorkflowCommand::Start { workflow: "sum".into(), variables: std::collections::BTreeMap::new() });
     let is_over = |event: &Value| event["data"]["step"].as_str().unwrap_or_default().is_empty();
     live.until(120.0, "workflow_step", |event| is_over(event) && event["data"]["to"] == "done");

@@ -1,10 +1,10 @@
 //! A room that stands still: nobody does anything by itself, a person may go on arranging, and it all replays.
 
-use agent_workshop::app::drive::Step;
+use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::{Author, Seq};
 use agent_workshop::element::{ElementCommand, ElementEdit, TextAct};
-use agent_workshop::schedule::{Door, InputJournal, SetStandstill, SimClock};
+use agent_workshop::schedule::{InputJournal, InputQueue, SetStandstill, SimClock};
 use agent_workshop::simulation::{AgentState, Position, Queue, State};
 use agent_workshop::workspace::starter;
 use bevy::math::Vec2;
@@ -124,7 +124,7 @@ fn a_paused_room_ticks_only_for_what_a_person_does() {
         assert_eq!(room.driver.try_step(room.app.world_mut()), Step::Paused);
     }
     let place = Vec2::new(-300.0, -70.0);
-    let doors = &mut room.app.world_mut().resource_mut::<Door<ElementCommand>>();
+    let doors = &mut room.app.world_mut().resource_mut::<InputQueue<ElementCommand>>();
     doors.push(ElementCommand::Move { element: "rules".into(), position: place });
     assert!(settle(&mut room) > rested, "what the person did was not let in");
     room.close("tested", |_| ()).unwrap();

@@ -5,10 +5,10 @@ use std::fs;
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{AllowScope, Author};
-use agent_workshop::desk::Duties;
-use agent_workshop::element::{ElementAct, ElementEdit, Elements, Held, TaskAct};
+use agent_workshop::desk::TaskAssignments;
+use agent_workshop::element::{ElementAct, ElementEdit, Elements, HeldContent, TaskAct};
 use agent_workshop::kernel::Kernel;
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::simulation::Position;
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
@@ -49,7 +49,7 @@ fn studio_with(script: &str, scene: &str, plan: &str) -> Studio {
 
 fn on_board(studio: &mut Studio, element: &str, act: impl Into<ElementAct>) {
     let edit = ElementEdit { element: element.into(), act: act.into(), by: Author::user(), cause: None };
-    studio.world().resource_mut::<Door<ElementEdit>>().push(edit);
+    studio.world().resource_mut::<InputQueue<ElementEdit>>().push(edit);
     studio.tick();
     studio.tick();
 }
@@ -59,13 +59,13 @@ fn held(studio: &mut Studio, element: &str) -> String {
     let world = studio.world();
     let elements = world.resource::<Elements>();
     let entity = elements.key(element).and_then(|key| elements.entity(key)).expect("it is in the room");
-    world.get::<Held>(entity).expect("it holds something").0.to_markdown()
+    world.get::<HeldContent>(entity).expect("it holds something").0.to_markdown()
 }
 
 fn edit(studio: &mut Studio, path: &str, text: &str) {
     fs::write(studio.folder.path().join(path), text).unwrap();
     let change = FileChanged::new(path, FileContent::Text(text.to_owned()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.tick();
 }
 
@@ -73,7 +73,7 @@ fn settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
     }
-    studio.until("the desk is settled", |studio| !studio.world().resource::<Duties>().is_at_work());
+    studio.until("the desk is settled", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
     studio.idle();
 }
 
@@ -218,7 +218,7 @@ fn two_boards_of_one_file_show_the_same() {
     for (board, line) in [("work", "One"), ("asked", "Two")] {
         let act = TaskAct::AddTask { line: line.into(), below: None }.into();
         let edit = ElementEdit { element: board.into(), act, by: Author::user(), cause: None };
-        studio.world().resource_mut::<Door<ElementEdit>>().push(edit);
+        studio.world().resource_mut::<InputQueue<ElementEdit>>().push(edit);
     }
     studio.tick();
     studio.tick();

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::clock_driver::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::{ActivationKey, Problem};
 use agent_workshop::kernel::{Kernel, KernelCommand};
-use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::schedule::{InputQueue, SimClock, Speed};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::{agent::Roster, gateway::RequestQueue};
 use libtest_mimic::Trial;
@@ -166,12 +166,12 @@ impl Studio {
 
     pub fn task(&mut self, agent: &str, text: &str) {
         let task = TaskCommand { agent: agent.into(), text: text.into() };
-        self.world().resource_mut::<Door<TaskCommand>>().push(task);
+        self.world().resource_mut::<InputQueue<TaskCommand>>().push(task);
         self.until("the task was queued", |studio| !studio.all("activation").is_empty());
     }
 
     pub fn command(&mut self, command: KernelCommand) {
-        self.world().resource_mut::<Door<KernelCommand>>().push(command);
+        self.world().resource_mut::<InputQueue<KernelCommand>>().push(command);
         self.tick();
     }
 

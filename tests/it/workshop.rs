@@ -9,7 +9,7 @@ use agent_workshop::base::Seq;
 use agent_workshop::base::hash::content_hash;
 use agent_workshop::gateway;
 use agent_workshop::log::EventLog;
-use agent_workshop::schedule::{self, Door, InputJournal, RecordedInput, SimClock, Speed, TICKS_PER_SEC, saved};
+use agent_workshop::schedule::{self, InputJournal, InputQueue, RecordedInput, SimClock, Speed, TICKS_PER_SEC, saved};
 use agent_workshop::workspace::files::FileContent;
 use agent_workshop::workspace::{FileChanged, KnownFiles, RoomStart};
 use bevy::app::App;
@@ -176,7 +176,7 @@ impl Workshop {
 
     /// Something comes through the door.
     pub fn push<T: agent_workshop::schedule::Input>(&mut self, input: T) {
-        self.world().resource_mut::<Door<T>>().push(input);
+        self.world().resource_mut::<InputQueue<T>>().push(input);
     }
 
     /// Everything logged so far of one type.

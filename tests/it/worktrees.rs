@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use agent_workshop::gateway::confine::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
 
 use crate::cases;
 use crate::program::{json_lines, output, succeed, write};

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agent_workshop::app::drive::{EventTap, Step};
+use agent_workshop::app::clock_driver::{EventTap, Step};
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::peers::allow_peer;
-use agent_workshop::gateway::{Environment, LiveText, RequestQueue, Surroundings};
+use agent_workshop::gateway::{Environment, GatewayEnvironment, LiveText, RequestQueue};
 use agent_workshop::log::events::Complete;
-use agent_workshop::schedule::{Door, SimClock, Speed};
+use agent_workshop::schedule::{InputQueue, SimClock, Speed};
 use agent_workshop::simulation::TaskCommand;
 use agent_workshop::workspace::starter;
 use bevy::ecs::prelude::*;
@@ -94,7 +94,7 @@ impl Hosted {
         let (mut room, problems) = Room::open(&options).expect("it opens");
         assert!(problems.is_empty(), "{problems:?}");
         let world = room.app.world_mut();
-        world.insert_resource(Surroundings(place.environment()));
+        world.insert_resource(GatewayEnvironment(place.environment()));
         world.insert_resource(EventTap::default());
         world.resource_mut::<SimClock>().speed = speed;
         Self { room, said: Vec::new(), place }
@@ -107,7 +107,7 @@ impl Hosted {
     /// Gives a task.
     pub fn task(&mut self, agent: usize, text: &str) {
         let task = TaskCommand { agent: format!("a{agent}").into(), text: text.into() };
-        self.world().resource_mut::<Door<TaskCommand>>().push(task);
+        self.world().resource_mut::<InputQueue<TaskCommand>>().push(task);
     }
 
     fn hear(&mut self) {

@@ -2,7 +2,7 @@
 
 pub mod agent;
 pub mod element;
-pub mod places;
+pub mod navigation;
 pub mod simulation;
 
 // The floors below, by the names that everything knows them by.

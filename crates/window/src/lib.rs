@@ -9,5 +9,5 @@ pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
 pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_mdx::{document, engine};
 pub(crate) use workshop_minds::{gateway, memory, mind};
-pub(crate) use workshop_room::{agent, element, places, simulation};
+pub(crate) use workshop_room::{agent, element, navigation, simulation};
 pub(crate) use workshop_work::{gate, kernel, learning, orchestration, tools};

@@ -1,11 +1,11 @@
 //! What people have already comes into a workspace: agents of other products, skills, rules, scenes and files. First
 //! a [`Plan`] says what would come in and what not, then it is carried out. Nothing is written over, no link followed.
 
-mod found;
 mod plan;
+mod scan;
+mod summary;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::base::hash::content_hash;
 use crate::base::text::slug;
-use crate::base::{JobControl, Problem, numbered};
+use crate::base::{JobControl, Problem, unique_names};
 use crate::safe_fs;
 use crate::workspace::vfs::{self, FileHandle, NewFile};
 
@@ -189,7 +189,7 @@ impl NewFiles for FileHandle {
 }
 
 /// Copies what a plan says into the workspace, by way of `files`. Where it is cancelled, what is copied by then stays.
-pub fn carry_out(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control: &JobControl) -> Imported {
+pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control: &JobControl) -> Imported {
     let mut imported = Imported { problems: plan.left_out_named(), ..Imported::default() };
     let count = plan.items.len();
     for (done, item) in plan.items.iter().enumerate() {
@@ -215,7 +215,7 @@ fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<Impor
         Some(text) => text.clone().into_bytes(),
         None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
     };
-    for path in numbered::alike(&item.to).take(NUMBERS_AT_MOST) {
+    for path in unique_names::alike(&item.to).take(NUMBERS_AT_MOST) {
         let made = match files.create(&path, &bytes) {
             Ok(made) => Some(made),
             // The same once more is there already.

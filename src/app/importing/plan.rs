@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::found::{Found, Place, look};
+use super::scan::{Found, Place, look};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
 use crate::agent::markdown::{Said, says_who_it_is};
 use crate::agent::yaml_file;
 use crate::base::text::slug;
-use crate::base::{Problem, numbered};
+use crate::base::{Problem, unique_names};
 use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
@@ -252,7 +252,7 @@ impl Planning<'_> {
     /// Where a file goes that wants this place: there, if it is free or holds the same, else under the next number.
     /// Nothing where the same comes in already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
-        for path in numbered::alike(wanted).take(NUMBERS_AT_MOST) {
+        for path in unique_names::alike(wanted).take(NUMBERS_AT_MOST) {
             if self.taken.contains(&path) {
                 let is_same = |item: &Item| item.to == path && same(item, bytes);
                 if self.plan.items.iter().any(is_same) {

@@ -18,7 +18,7 @@ fn outside(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn import(workspace: &Path, paths: &[PathBuf], folder: Option<&str>) -> Imported {
     let destination = folder.map_or(Destination::ByKind, Destination::Folder);
-    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, destination), &JobControl::default())
+    import_files(workspace, &workspace.to_owned(), &plan(workspace, paths, destination), &JobControl::default())
 }
 
 fn planned(to: &Path, path: PathBuf) -> Vec<(Kind, String)> {
@@ -127,7 +127,7 @@ fn a_collection_comes_in_as_published_without_what_lies_beside_it() {
         assert!(summary.contains(line), "{line} is not in:\n{summary}");
     }
     assert!(fs::read_dir(to.path()).expect("it is there").next().is_none(), "a plan writes nothing");
-    assert_eq!(carry_out(to.path(), &to.path().to_owned(), &plan, &JobControl::default()).paths().len(), 5);
+    assert_eq!(import_files(to.path(), &to.path().to_owned(), &plan, &JobControl::default()).paths().len(), 5);
 }
 
 #[test]
@@ -178,12 +178,12 @@ fn links_are_not_followed() {
     let plan = plan(to.path(), &[from.path().join("pack")], Destination::ByKind);
     assert_eq!((plan.items.len(), plan.left_out.len()), (1, 2));
     std::os::unix::fs::symlink(from.path(), to.path().join("agents")).expect("links can be made");
-    let imported = carry_out(to.path(), &to.path().to_owned(), &plan, &JobControl::default());
+    let imported = import_files(to.path(), &to.path().to_owned(), &plan, &JobControl::default());
     assert!(imported.paths().is_empty() && !from.path().join("pack-2").exists(), "{imported:?}");
 }
 
 fn drop_into_room(workspace: &Path, paths: &[PathBuf]) -> Imported {
-    carry_out(workspace, &workspace.to_owned(), &plan(workspace, paths, Destination::Room), &JobControl::default())
+    import_files(workspace, &workspace.to_owned(), &plan(workspace, paths, Destination::Room), &JobControl::default())
 }
 
 fn files_of(imported: &Imported, kind: Kind) -> Vec<&str> {
@@ -308,7 +308,7 @@ fn a_cancelled_import_keeps_what_came_in_by_then_and_counts_the_rest() {
     let (from, to) = (outside(&[("pack/a.txt", "a"), ("pack/b.txt", "b"), ("pack/c.txt", "c")]), outside(&[]));
     let (control, paths) = (JobControl::default(), [from.path().join("pack")]);
     let plan = plan(to.path(), &paths, Destination::ByKind);
-    let imported = carry_out(to.path(), &Impatient(to.path(), control.clone()), &plan, &control);
+    let imported = import_files(to.path(), &Impatient(to.path(), control.clone()), &plan, &control);
     assert_eq!((imported.paths(), imported.not_reached), (vec!["artifacts/pack/a.txt"], 2));
     assert!(to.path().join("artifacts/pack/a.txt").exists() && !to.path().join("artifacts/pack/b.txt").exists());
     assert_eq!(control.progress(), Some(0.0), "it says how far it is");

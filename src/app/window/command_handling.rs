@@ -40,7 +40,7 @@ pub enum Outcome {
 }
 
 /// Does one command. What cannot be done becomes a notice.
-pub fn perform(
+pub fn handle_command(
     room: &mut OpenRoom,
     model: &RoomModel,
     state: &mut UiState,
@@ -53,7 +53,7 @@ pub fn perform(
             // What the window does not do by itself leads to no further commands of its own.
             for command in shell.apply(command, model, state) {
                 if !matches!(command, Command::Window(_)) {
-                    perform(room, model, state, shell, command);
+                    handle_command(room, model, state, shell, command);
                 }
             }
         }
@@ -212,7 +212,7 @@ fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> 
 }
 
 /// Goes on in another workspace as soon as it is there. Whether it is.
-fn take_in_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
+fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::look) {
         None | Some(Arrival::Awaited) => return false,
         Some(Arrival::Never) => {
@@ -228,7 +228,7 @@ fn take_in_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneS
     }
     state.forget_room();
     panes.forget_room();
-    state.tell("The workspace is open", true);
+    state.notify("The workspace is open", true);
     true
 }
 
@@ -237,12 +237,12 @@ fn take_in_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneS
 /// remembers is still to be taken up.
 pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     for finished in room.file_jobs.take_finished() {
-        file_results::take_in(room, state, finished);
+        file_results::apply_result(room, state, finished);
     }
     for done in room.renames.take_done(&room.recent) {
         follow_rename(&done.from, &done.to, state, panes);
     }
-    let has_moved = take_in_workspace(room, state, panes);
+    let has_moved = switch_to_opened_workspace(room, state, panes);
     if let Some(opening) = &mut room.opening {
         opening.frames += 1;
         if opening.frames > FRAMES_BEFORE_OPENING
@@ -267,7 +267,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     state.forget_room();
     panes.forget_room();
     if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
-        state.tell(told, true);
+        state.notify(told, true);
     }
 }
 

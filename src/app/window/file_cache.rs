@@ -15,7 +15,7 @@ use crate::kernel::session::SessionHead;
 use crate::mind::Prompt;
 use crate::store::{FileVersion, Reader, RunInfo, StoreError};
 use crate::ui::state::file_texts::{FileTexts, Read, TextRead, Want};
-use crate::view::book::{EventBook, EventRow};
+use crate::view::event_list::{EventList, EventRow};
 use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 
@@ -135,10 +135,10 @@ impl FileCache {
     pub(super) fn update(
         &mut self,
         texts: &mut FileTexts,
-        book: &mut EventBook,
+        book: &mut EventList,
         is_log_written: bool,
         now_secs: f64,
-    ) -> Option<(Id, Read<EventBook>)> {
+    ) -> Option<(Id, Read<EventList>)> {
         let run = self.receive(texts, book, now_secs);
         self.note_changed_files(texts);
         self.note_log(LogState { shown: (book.generation(), book.count()), is_written: is_log_written });
@@ -176,7 +176,7 @@ impl FileCache {
         }
     }
 
-    fn receive(&mut self, texts: &mut FileTexts, book: &mut EventBook, now_secs: f64) -> Option<(Id, Read<EventBook>)> {
+    fn receive(&mut self, texts: &mut FileTexts, book: &mut EventList, now_secs: f64) -> Option<(Id, Read<EventList>)> {
         let mut run = None;
         while let Some((request, loaded)) = self.waiting.pop_front().or_else(|| self.reads.try_next()) {
             self.under_way.remove(&request);
@@ -216,7 +216,7 @@ impl FileCache {
                 Loaded::Earlier(Err(why)) => tracing::warn!("earlier runs could not be loaded: {why}"),
                 Loaded::Run(id, rows) => {
                     let book = rows.map(|rows| {
-                        let mut book = EventBook::default();
+                        let mut book = EventList::default();
                         rows.into_iter().for_each(|row| book.push_row(row));
                         book
                     });
@@ -400,7 +400,7 @@ impl Sources {
         let mut rows = VecDeque::new();
         self.log()?
             .for_each_event::<StoreError>(Some(run), |record| {
-                if rows.len() >= crate::view::book::ROWS_KEPT {
+                if rows.len() >= crate::view::event_list::ROWS_KEPT {
                     rows.pop_front();
                 }
                 rows.push_back(Arc::new(EventRow::of(&record)));
@@ -450,7 +450,7 @@ mod tests {
         cache: FileCache,
         feed: ChangeFeed,
         texts: FileTexts,
-        book: EventBook,
+        book: EventList,
         now_secs: f64,
     }
 
@@ -460,7 +460,7 @@ mod tests {
             let feed = ChangeFeed::default();
             let cache = FileCache::start(folder.path().to_owned(), feed.clone(), Seq(1));
             let cache = cache.expect("a thread can be started");
-            let (texts, book) = (FileTexts::default(), EventBook::default());
+            let (texts, book) = (FileTexts::default(), EventList::default());
             let reading = Self { folder, cache, feed, texts, book, now_secs: 0.0 };
             files.iter().for_each(|(path, bytes)| reading.write(path, bytes));
             reading

@@ -8,7 +8,7 @@ use super::open_room::OpenRoom;
 use super::room_acts::{act_all, do_again, open_soon};
 use crate::agent::agent_file::longer_ids_of_path;
 use crate::agent::formats::format_of;
-use crate::agent::placing::{self, tenths};
+use crate::agent::spawn_position::{self, tenths};
 use crate::agent::{AgentCommand, AgentSettings, Profiles, TopmostElement};
 use crate::app::importing::{Imported, ImportedFile, Kind};
 use crate::base::{Id, Problem, text};
@@ -44,10 +44,10 @@ pub(super) fn new_scene(room: &mut OpenRoom, name: &str, text: Option<String>) {
 }
 
 /// Takes in what came of a file job.
-pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
+pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: FileJobDone) {
     match finished {
         FileJobDone::Failed(problem) => room.notices.push(problem),
-        FileJobDone::Cancelled { label } => state.tell(format!("{label} was cancelled"), true),
+        FileJobDone::Cancelled { label } => state.notify(format!("{label} was cancelled"), true),
         FileJobDone::SceneWritten { stem } => {
             let path = format!("scenes/{stem}.yaml");
             state.tell_of(format!("The scene was saved to {path}"), true, Some(Place::File(path.clone(), None)));
@@ -55,16 +55,16 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
         }
         FileJobDone::ImportFound(question) => state.front.ask(Dialog::Import(question)),
         FileJobDone::LookedBack(question) if question.points.is_empty() => {
-            state.tell("This agent has not changed any files yet", true);
+            state.notify("This agent has not changed any files yet", true);
         }
         FileJobDone::LookedBack(question) => state.front.ask(Dialog::UndoWork(Box::new(question))),
         FileJobDone::WorkUndone { undone, kept, is_new } => {
             let count = undone.files.len().saturating_sub(kept.len());
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
             let words = if undone.is_taken_back { "as the agent left them" } else { "as before the agent's work" };
-            state.tell(format!("{files} put back {words}"), true);
+            state.notify(format!("{files} put back {words}"), true);
             for why in kept.iter().take(NAMED_AT_MOST) {
-                state.tell(why.clone(), false);
+                state.notify(why.clone(), false);
             }
             if is_new {
                 room.history.note(Step { undone: Some(undone.number), ..Step::default() });
@@ -79,7 +79,7 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
                     let place = Place::File((*path).to_owned(), None);
                     state.tell_of(format!("{path} was imported"), true, Some(place));
                 }
-                paths => state.tell(format!("{} files were imported", paths.len()), true),
+                paths => state.notify(format!("{} files were imported", paths.len()), true),
             }
             room.notices.extend(imported.problems);
         }
@@ -90,13 +90,13 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
         }
         FileJobDone::Exported { file, what, left_out } => {
             let shown = file.strip_prefix(room.folder()).unwrap_or(&file).display().to_string();
-            state.tell(format!("{what} went to {shown}"), true);
+            state.notify(format!("{what} went to {shown}"), true);
             if !left_out.is_empty() {
                 let what = format!("Left out: {}", left_out.join("; "));
-                state.tell(what, false);
+                state.notify(what, false);
             }
         }
-        FileJobDone::TakenIn { imported, place } => welcome(room, state, imported, place),
+        FileJobDone::TakenIn { imported, place } => add_imported_agents(room, state, imported, place),
     }
 }
 
@@ -104,8 +104,8 @@ pub(super) fn take_in(room: &mut OpenRoom, state: &mut UiState, finished: FileJo
 fn tell_not_reached(state: &mut UiState, imported: &Imported) {
     match imported.not_reached {
         0 => {}
-        1 => state.tell("The import was cancelled: 1 file was not imported", false),
-        files => state.tell(format!("The import was cancelled: {files} files were not imported"), false),
+        1 => state.notify("The import was cancelled: 1 file was not imported", false),
+        files => state.notify(format!("The import was cancelled: {files} files were not imported"), false),
     }
 }
 
@@ -113,19 +113,19 @@ fn tell_not_reached(state: &mut UiState, imported: &Imported) {
 fn tell_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kept: &[String]) {
     match count - kept.len() {
         0 => {}
-        1 => state.tell(format!("1 imported file {one}"), true),
-        files => state.tell(format!("{files} imported files {many}"), true),
+        1 => state.notify(format!("1 imported file {one}"), true),
+        files => state.notify(format!("{files} imported files {many}"), true),
     }
     for why in kept.iter().take(NAMED_AT_MOST) {
-        state.tell(why.clone(), false);
+        state.notify(why.clone(), false);
     }
     if kept.len() > NAMED_AT_MOST {
-        state.tell(format!("{} more files were not changed", kept.len() - NAMED_AT_MOST), false);
+        state.notify(format!("{} more files were not changed", kept.len() - NAMED_AT_MOST), false);
     }
 }
 
 /// Puts an agent of each agent file into the room. A scene that came alone is opened.
-fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
+fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: DropPlace) {
     let made = imported.made();
     tell_not_reached(state, &imported);
     let Imported { files, mut problems, .. } = imported;
@@ -153,7 +153,7 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: 
     room.notices.extend(problems);
     let alone = acts.is_empty() && scenes.len() == 1;
     if is_lifted && !acts.is_empty() {
-        state.tell(create::LIFTED, true);
+        state.notify(create::LIFTED, true);
     }
     act_all(room, state, acts, Step { files: made, ..Step::default() });
     for scene in scenes {
@@ -161,7 +161,7 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: 
         if alone {
             open_soon(room, state, Some(stem), false);
         } else {
-            state.tell(format!("The scene {stem} was added; open it from the list of scenes"), true);
+            state.notify(format!("The scene {stem} was added; open it from the list of scenes"), true);
         }
     }
 }
@@ -170,7 +170,7 @@ fn welcome(room: &mut OpenRoom, state: &mut UiState, imported: Imported, place: 
 pub(super) fn spawn_place(room: &mut OpenRoom, DropPlace { position, exactly }: DropPlace) -> (Vec2, bool) {
     let Some(world) = room.world().filter(|_| !exactly) else { return (position, false) };
     let margin = world.resource::<AgentSettings>().spawn_margin();
-    let place = placing::spawn_place(position, world.resource::<TopmostElement>().0, margin);
+    let place = spawn_position::spawn_place(position, world.resource::<TopmostElement>().0, margin);
     (place, place != position)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::file_jobs::{FileJob, FileJobDone};
 use crate::app::importing::{self, Destination, NewFiles, Plan};
 use crate::app::opening::state_folder;
-use crate::base::{Id, JobControl, Problem, numbered};
+use crate::base::{Id, JobControl, Problem, unique_names};
 use crate::safe_fs;
 use crate::store::{self, ExportError, Reader};
 use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
@@ -35,15 +35,15 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         }
         FileJob::TakeIn { paths, place, .. } => {
             let plan = importing::plan(workspace, &paths, Destination::Room);
-            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
+            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
         }
         FileJob::MakeAgent { name, text, place } => {
             let plan = Plan::of_agent(&name, text);
-            FileJobDone::TakenIn { imported: importing::carry_out(workspace, files, &plan, control), place }
+            FileJobDone::TakenIn { imported: importing::import_files(workspace, files, &plan, control), place }
         }
         FileJob::Import { paths, folder, .. } => {
             let plan = importing::plan(workspace, &paths, destination(folder.as_deref()));
-            FileJobDone::Imported(importing::carry_out(workspace, files, &plan, control))
+            FileJobDone::Imported(importing::import_files(workspace, files, &plan, control))
         }
         FileJob::TakeBack { files: made } => {
             let kept = reverse(&made, control, |file| take_back(files, file));
@@ -58,7 +58,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
             Err(error) => not_undone(&agent, &error.to_string()),
         },
         FileJob::UndoWork { plan } => {
-            match undo::carry_out(workspace, &state_folder(workspace), &plan, files.handle()) {
+            match undo::apply_plan(workspace, &state_folder(workspace), &plan, files.handle()) {
                 Ok((undone, kept)) => work_undone(undone, kept, true),
                 Err(error) => not_undone(&plan.agent, &error.to_string()),
             }
@@ -115,13 +115,13 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
 
 /// The pieces of work in which an agent changed files, and what undoing from one on comes to.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
-    let pasts = undo::Pasts::read(workspace, &state_folder(workspace))?;
+    let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
     let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
     let plan = since_ms.map(|since_ms| (since_ms, pasts.plan(agent, since_ms)));
     Ok(UndoQuestion { agent: agent.clone(), points, plan })
 }
 
-fn work_undone(undone: undo::Undone, kept: Vec<undo::NotDone>, is_new: bool) -> FileJobDone {
+fn work_undone(undone: undo::Undone, kept: Vec<undo::SkippedFile>, is_new: bool) -> FileJobDone {
     FileJobDone::WorkUndone { undone, kept: kept.into_iter().map(|one| one.why).collect(), is_new }
 }
 
@@ -193,8 +193,8 @@ fn not_exported(file: &Path, why: &str) -> FileJobDone {
 /// The first file among the exports whose number is free.
 fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     let folder = workspace.join(archive::EXPORTS);
-    let names = numbered::numbered(name, &format!(".{ending}"), 1);
-    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
+    let names = unique_names::numbered(name, &format!(".{ending}"), 1);
+    folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
 }
 
 /// Writes the log into a new file: behind no link in the workspace, wherever the person says elsewhere.

@@ -17,14 +17,14 @@ use super::visibility::Hidden;
 use super::window_services::WindowServices;
 use crate::learning::KnowledgeBridge;
 use crate::ui::commands::create;
-use crate::ui::panes::port::Pane;
+use crate::ui::panes::pane::Pane;
 use crate::ui::shell::Shell;
 use crate::ui::state::{Appearance, DropPlace, Light, Look};
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
-use crate::view::reading::Wanted;
+use crate::view::extract::Wanted;
 use crate::view::text::fonts;
-use crate::view::text::shown::ShownText;
+use crate::view::text::post_layout::ShownText;
 use crate::view::theme::Theme;
 
 /// Between two frames while something moves.
@@ -156,7 +156,7 @@ impl Screen {
             self.next_frame = Duration::ZERO;
         }
         for command in commands {
-            match command_handling::perform(room, &model, &mut self.state, &mut self.shell, command) {
+            match command_handling::handle_command(room, &model, &mut self.state, &mut self.shell, command) {
                 Outcome::Done => {}
                 Outcome::Quit => self.wants_to_quit = true,
                 Outcome::QuitWhenDone(is_so) => self.quits_when_done = is_so,
@@ -375,7 +375,7 @@ mod tests {
             Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
         screen.shell.panes.editors.restore(vec![draft]);
         let model = RoomModel::default();
-        let Outcome::Service(job) = command_handling::perform(
+        let Outcome::Service(job) = command_handling::handle_command(
             &mut room,
             &model,
             &mut screen.state,

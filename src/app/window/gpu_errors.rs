@@ -88,11 +88,11 @@ pub(super) fn guarded(show: impl FnOnce(&GaveUp) -> AppExit) -> Result<AppExit, 
         (Some(why), _) => Err(WindowError::Driver(why)),
         (None, Ok(exit)) => Ok(exit),
         (None, Err(panic)) if SHOWN.load(Ordering::Relaxed) => std::panic::resume_unwind(panic),
-        (None, Err(panic)) => Err(told(panic.as_ref())),
+        (None, Err(panic)) => Err(panic_error(panic.as_ref())),
     }
 }
 
-fn told(panic: &(dyn Any + Send)) -> WindowError {
+fn panic_error(panic: &(dyn Any + Send)) -> WindowError {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for an unknown reason");
     if text.contains("find a GPU") || text.contains("adapter") {
@@ -192,7 +192,7 @@ mod tests {
             (Box::new(7_u8), "for an unknown reason"),
         ];
         for (panic, wanted) in panics {
-            let error = told(panic.as_ref());
+            let error = panic_error(panic.as_ref());
             assert!(error.to_string().contains(wanted), "{error}");
             assert!(error.remedy().contains("workshop run"));
         }

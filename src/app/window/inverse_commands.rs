@@ -10,17 +10,17 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
-use crate::agent::placing::tenths;
+use crate::agent::spawn_position::tenths;
 use crate::agent::{AgentCommand, Roster};
-use crate::base::{Author, Id, MessageKey, RunTag, numbered};
+use crate::base::{Author, Id, MessageKey, RunTag, unique_names};
 use crate::element::{
-    ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements, Held,
-    TextAct,
+    ActContext, Content, ElementAct, ElementChange, ElementCommand, ElementEdit, ElementSettings, Elements,
+    HeldContent, TextAct,
 };
 use crate::orchestration::workflow::edit::{self, WorkflowEdit};
 use crate::orchestration::workflow::{WorkflowCommand, Workflows};
-use crate::schedule::{Door, SimClock};
-use crate::simulation::{FurnishCommand, Home, RelationshipCommand, relating, relationships};
+use crate::schedule::{InputQueue, SimClock};
+use crate::simulation::{FurnishCommand, Home, RelationshipCommand, relationship_commands, relationships};
 use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -55,21 +55,21 @@ impl<'w> PendingRoom<'w> {
             contents: BTreeMap::new(),
             workflows: BTreeMap::new(),
         };
-        for command in world.resource::<Door<AgentCommand>>().waiting() {
+        for command in world.resource::<InputQueue<AgentCommand>>().waiting() {
             pending.count_agent(command);
         }
-        for command in world.resource::<Door<ElementCommand>>().waiting() {
+        for command in world.resource::<InputQueue<ElementCommand>>().waiting() {
             pending.count_element(command);
         }
-        for command in world.resource::<Door<FurnishCommand>>().waiting() {
+        for command in world.resource::<InputQueue<FurnishCommand>>().waiting() {
             // What the world will refuse changes nothing here either.
             let _ = command.0.apply(&mut pending.decor);
         }
-        for command in world.resource::<Door<RelationshipCommand>>().waiting() {
+        for command in world.resource::<InputQueue<RelationshipCommand>>().waiting() {
             // What the world will refuse changes nothing here either.
             let _ = pending.relate(command);
         }
-        for command in world.resource::<Door<WorkflowCommand>>().waiting() {
+        for command in world.resource::<InputQueue<WorkflowCommand>>().waiting() {
             if let WorkflowCommand::Edit { path, edit } = command {
                 // What the world will refuse changes nothing here either.
                 let _ = pending.edit_workflow(path.clone(), edit.clone());
@@ -242,7 +242,7 @@ impl<'w> PendingRoom<'w> {
     fn relate(&mut self, command: &RelationshipCommand) -> Result<Resolved, String> {
         let before = self.ties.clone();
         let agents = &self.agents;
-        relating::change(&mut self.ties, command, |id| agents.contains(id))
+        relationship_commands::change(&mut self.ties, command, |id| agents.contains(id))
             .map_err(|(what, remedy)| format!("{what}; {remedy}"))?;
         let place = |tie: &Relationship| before.iter().position(|other| other == tie);
         let back = match command {
@@ -254,7 +254,7 @@ impl<'w> PendingRoom<'w> {
                 Some(RelationshipCommand::Add { relationship: relationship.clone(), at: place(relationship) })
             }
             RelationshipCommand::Relabel { relationship, label } => Some(RelationshipCommand::Relabel {
-                relationship: Relationship { label: relating::label_of(label), ..relationship.clone() },
+                relationship: Relationship { label: relationship_commands::label_of(label), ..relationship.clone() },
                 label: relationship.label.clone(),
             }),
         };
@@ -270,16 +270,16 @@ fn fresh(wanted: &Id, is_taken: impl Fn(&Id) -> bool) -> Id {
     }
     let numbered = wanted.rsplit_once('-').and_then(|(stem, number)| Some((stem, number.parse::<u64>().ok()?)));
     let (stem, first) = numbered.map_or((&**wanted, 2), |(stem, number)| (stem, number.saturating_add(1)));
-    numbered::first_free(numbered::numbered(stem, "", first), |id| is_taken(&id.into())).into()
+    unique_names::first_free(unique_names::numbered(stem, "", first), |id| is_taken(&id.into())).into()
 }
 
 /// What an element will hold once the edits are done that wait for it.
 fn waiting_content(world: &World, id: &Id) -> Result<Box<dyn Content>, String> {
     let elements = world.resource::<Elements>();
     let entity = elements.key(id).and_then(|key| elements.entity(key));
-    let held = entity.and_then(|entity| world.get::<Held>(entity));
+    let held = entity.and_then(|entity| world.get::<HeldContent>(entity));
     let mut content = held.map(|held| held.0.boxed_clone()).ok_or_else(|| format!("there is no element {id}"))?;
-    for edit in world.resource::<Door<ElementEdit>>().waiting().filter(|edit| edit.element == *id) {
+    for edit in world.resource::<InputQueue<ElementEdit>>().waiting().filter(|edit| edit.element == *id) {
         // What is refused changes nothing, here as in the room.
         let _ = apply(world, &mut *content, edit);
     }
@@ -423,7 +423,7 @@ fn entry_keys(world: &World, model: &RoomModel, id: &str) -> Option<Map<String, 
 /// What an element holds.
 fn held<'a>(world: &'a World, model: &RoomModel, id: &str) -> Option<&'a dyn Content> {
     let entity = world.resource::<Elements>().entity(model.element(id)?.key)?;
-    Some(&*world.get::<Held>(entity)?.0)
+    Some(&*world.get::<HeldContent>(entity)?.0)
 }
 
 /// Whether an entry says already what an element holds.

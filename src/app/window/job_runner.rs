@@ -45,7 +45,7 @@ impl JobRunner {
         let (name, pane, control) = (job.name.clone(), job.pane, job.control.clone());
         if !self.runner.as_ref().is_some_and(|runner| runner.push(job)) {
             control.cancel();
-            state.tell(format!("{name} was not started: too much is running. Try again."), false);
+            state.notify(format!("{name} was not started: too much is running. Try again."), false);
             return;
         }
         let alike = |other: &&mut Running| other.pane == pane && other.name == name && other.control.is_cancelled();
@@ -69,7 +69,7 @@ impl JobRunner {
                 continue;
             }
             if let Err(why) = &result {
-                state.tell(format!("{} failed: {why}", job.name), false);
+                state.notify(format!("{} failed: {why}", job.name), false);
             }
             if let Some(pane) = panes.added.find(job.pane) {
                 pane.finish(&job.name, result);
@@ -191,7 +191,7 @@ mod tests {
         let refused = controls.iter().filter(|control| control.is_cancelled()).count();
         assert!((JOBS_AT_MOST - THREADS..=JOBS_AT_MOST).contains(&refused), "{refused} had no place");
         assert_eq!(
-            state.notices.told().iter().filter(|told| told.text.contains("too much is running")).count(),
+            state.notices.recent().iter().filter(|told| told.text.contains("too much is running")).count(),
             refused
         );
         drop(open);

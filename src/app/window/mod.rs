@@ -5,7 +5,6 @@
 
 mod background_jobs;
 mod command_handling;
-pub mod copy;
 pub mod display;
 mod drafts;
 mod file_cache;
@@ -31,6 +30,7 @@ mod visibility;
 mod window_jobs;
 pub mod window_services;
 pub mod window_state;
+pub mod workspace_copy;
 mod workspace_opening;
 
 use std::path::PathBuf;

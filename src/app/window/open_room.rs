@@ -10,21 +10,21 @@ use super::file_job_queue::FileJobs;
 use super::renames::Renames;
 use super::workspace_opening::{OpenedWorkspace, OpeningWorkspace};
 use crate::agent::AgentCommand;
-use crate::app::drive::{EventTap, Step};
-use crate::app::naming::RoomNames;
+use crate::app::clock_driver::{EventTap, Step};
+use crate::app::display_names::RoomNames;
 use crate::app::opening::OpenError;
 use crate::app::room::{OpenOptions, Room};
 use crate::base::Problem;
 use crate::log::EventLog;
-use crate::schedule::{Door, SimClock, Speed, TICKS_PER_SEC};
+use crate::schedule::{InputQueue, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
 use crate::store::Store;
 use crate::ui::commands::undo::History;
 use crate::ui::state::jobs::RunningJob;
+use crate::view::extract::{RoomExtractor, Wanted};
 use crate::view::model::RoomModel;
-use crate::view::reading::{RoomReader, Wanted};
-use crate::view::recent::Recent;
-use crate::workspace::vfs::{FileBridge, FilesTold};
+use crate::view::recent_events::Recent;
+use crate::workspace::vfs::{FileBridge, UserCommandResults};
 
 /// A frame gives so much of its time to ticks, so that the picture stays smooth however fast time passes.
 const TICKS_AT_MOST: Duration = Duration::from_millis(9);
@@ -43,7 +43,7 @@ pub struct OpenRoom {
     pub notices: Vec<Problem>,
     /// Why nothing is recorded at the moment, which is among the notices for as long as it is so.
     trouble: Option<Problem>,
-    reader: RoomReader,
+    reader: RoomExtractor,
     began: Instant,
     /// Whether the last frame's ticks moved anybody or changed anything.
     pub is_astir: bool,
@@ -106,7 +106,7 @@ impl OpenRoom {
             history: History::default(),
             notices,
             trouble: None,
-            reader: RoomReader::default(),
+            reader: RoomExtractor::default(),
             began: Instant::now(),
             is_astir: true,
             file_jobs,
@@ -230,11 +230,11 @@ impl OpenRoom {
         }
         let events = world.resource_mut::<EventTap>().take();
         let shown = world.resource_mut::<EventTap>().take_reactions();
-        let told = world.resource_mut::<FilesTold>().take();
+        let told = world.resource_mut::<UserCommandResults>().take();
         self.recent.take_in_orders(told);
         self.recent.take_in_reactions(shown, now_secs);
         self.is_astir = !events.is_empty();
-        self.recent.take_in(events, &RoomNames(world).narrator(), now_secs);
+        self.recent.apply_events(events, &RoomNames(world).narrator(), now_secs);
         self.is_astir |= self.recent.fade(now_secs);
     }
 
@@ -274,7 +274,7 @@ impl OpenRoom {
             let (events, shown) = (tap.take(), tap.take_reactions());
             let names = RoomNames(world);
             let then_secs = now_secs - left as f64 / TICKS_PER_SEC as f64;
-            self.recent.take_in(events, &names.narrator(), then_secs);
+            self.recent.apply_events(events, &names.narrator(), then_secs);
             self.recent.take_in_reactions(shown, then_secs);
         }
         world.resource_mut::<SimClock>().speed = speed;
@@ -305,7 +305,7 @@ fn put_down_everyone(world: &mut World) {
     let mut agents = world.query::<(&crate::agent::Agent, &AgentState)>();
     let held = agents.iter(world).filter(|(_, state)| state.0.state() == State::Dragged);
     let held: Vec<AgentCommand> = held.map(|(agent, _)| AgentCommand::PutDown { agent: agent.id.clone() }).collect();
-    let mut door = world.resource_mut::<Door<AgentCommand>>();
+    let mut door = world.resource_mut::<InputQueue<AgentCommand>>();
     held.into_iter().for_each(|command| door.push(command));
 }
 

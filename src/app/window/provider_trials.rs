@@ -6,15 +6,15 @@ use serde_json::Value;
 use super::open_room::OpenRoom;
 use super::settings_commands::named;
 use crate::base::{JobControl, text};
-use crate::gateway::Trial;
-use crate::gateway::trial::Tried;
+use crate::gateway::ProviderTrial;
+use crate::gateway::provider_trial::Tried;
 use crate::ui::UiState;
 use crate::ui::commands::job::{Job, WINDOW};
 use crate::ui::state::file_texts::Want;
 use crate::ui::state::notice_board::place_of;
 use crate::ui::state::{TrialOutcome, TrialView};
-use crate::ui::widgets::words;
-use crate::ui::widgets::words::sentence;
+use crate::ui::widgets::text_format;
+use crate::ui::widgets::text_format::sentence;
 
 /// A trial under way.
 pub(super) struct RunningTrial {
@@ -41,7 +41,7 @@ impl RunningTrial {
 /// A job that asks a provider something small, to see whether it answers, where that may be asked.
 pub(super) fn start(room: &mut OpenRoom, state: &mut UiState, spec: &str) -> Option<(Job, RunningTrial)> {
     let world = room.world()?;
-    match Trial::of(world, spec) {
+    match ProviderTrial::of(world, spec) {
         Ok(trial) => {
             let choice = trial.choice();
             let of = named(&choice.provider, &choice.model);
@@ -88,7 +88,7 @@ fn outcome_of(tried: &Tried) -> TrialOutcome {
     let who = named(&tried.choice.provider, &tried.choice.model);
     let took = match tried.duration.as_millis() {
         millis @ 0..10_000 => format!("{millis} ms"),
-        millis => words::duration(millis as f64 / 1e3),
+        millis => text_format::duration(millis as f64 / 1e3),
     };
     match &tried.outcome {
         Ok(reply) => {
@@ -96,9 +96,9 @@ fn outcome_of(tried: &Tried) -> TrialOutcome {
             let said = if said.is_empty() { "(no words)".to_owned() } else { format!("“{said}”") };
             let cost = match tried.used.cost().known() {
                 Some(usd) if usd <= 0.0 => "at no cost".to_owned(),
-                _ => words::cost(&tried.used),
+                _ => text_format::cost(&tried.used),
             };
-            let tokens = words::compact(tried.used.tokens);
+            let tokens = text_format::compact(tried.used.tokens);
             let text = format!("{who} answered after {took}: {said} {tokens} tokens, {cost}.");
             TrialOutcome { good: true, text, remedy: String::new() }
         }

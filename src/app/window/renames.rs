@@ -3,7 +3,7 @@
 
 use crate::base::Id;
 use crate::ui::commands::RoomAct;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 
 /// A file that is to be called otherwise.

@@ -11,11 +11,11 @@ use crate::element::ElementCommand;
 use crate::gate::GatePolicy;
 use crate::kernel::{Kernel, KernelCommand};
 use crate::orchestration::workflow::WorkflowCommand;
-use crate::schedule::{Door, Input};
+use crate::schedule::{Input, InputQueue};
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::undo::Step;
-use crate::ui::widgets::words::sentence;
+use crate::ui::widgets::text_format::sentence;
 use crate::view::pick::Thing;
 use crate::workspace::{SettingsEdit, SettingsSection};
 
@@ -42,7 +42,7 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
                 }
                 done.push(act);
             }
-            Err(why) => state.tell(sentence(&why), false),
+            Err(why) => state.notify(sentence(&why), false),
         }
     }
     room.history.note(step);
@@ -92,7 +92,7 @@ pub(super) fn do_again(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomA
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
         Ok(_) => true,
         Err(why) => {
-            state.tell(sentence(&format!("part of it failed: {why}")), false);
+            state.notify(sentence(&format!("part of it failed: {why}")), false);
             false
         }
     };
@@ -129,7 +129,7 @@ fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {
 }
 
 fn push<T: Input>(world: &mut World, input: T) {
-    world.resource_mut::<Door<T>>().push(input);
+    world.resource_mut::<InputQueue<T>>().push(input);
 }
 
 /// Opens a scene once the screen has shown that it will; until then another wish changes nothing.

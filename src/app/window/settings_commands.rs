@@ -6,10 +6,10 @@ use super::open_room::OpenRoom;
 use crate::base::Id;
 use crate::gateway::settings::parse_spec;
 use crate::gateway::{McpTry, StandIn};
-use crate::schedule::{Door, Input};
+use crate::schedule::{Input, InputQueue};
 use crate::ui::UiState;
 use crate::ui::state::Place;
-use crate::ui::widgets::words::sentence;
+use crate::ui::widgets::text_format::sentence;
 use crate::view::model::RoomModel;
 use crate::workspace::SettingsEdit;
 
@@ -27,7 +27,7 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
         // Scenes that are opened later in this run begin with it as well.
         room.options.provider = Some(spec.to_owned());
         push(room, StandIn { provider: Some(spec.to_owned()) });
-        state.tell(format!("{who} answers for everyone until the workshop is closed."), true);
+        state.notify(format!("{who} answers for everyone until the workshop is closed."), true);
         return;
     }
     let mut edit = SettingsEdit::set("gateway", "provider", json!(provider));
@@ -43,7 +43,7 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
 pub(super) fn end_stand_in(room: &mut OpenRoom, state: &mut UiState) {
     room.options.provider = None;
     push(room, StandIn { provider: None });
-    state.tell("Answers follow settings and agent files again.", true);
+    state.notify("Answers follow settings and agent files again.", true);
 }
 
 /// Changes settings of the workspace.
@@ -82,7 +82,7 @@ fn tell_setting(model: &RoomModel, state: &mut UiState, settings: &[&str], text:
 fn push<T: Input>(room: &mut OpenRoom, input: T) {
     room.is_astir = true;
     if let Some(world) = room.world() {
-        world.resource_mut::<Door<T>>().push(input);
+        world.resource_mut::<InputQueue<T>>().push(input);
     }
 }
 

@@ -10,17 +10,17 @@ use bevy::math::Vec2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::command_handling::{continue_pending, perform};
+use super::command_handling::{continue_pending, handle_command};
 use super::file_jobs::FileJobDone;
 use super::open_room::OpenRoom;
 use crate::agent::AgentCommand;
-use crate::agent::placing::tenths;
-use crate::app::drive::{Driver, Step};
+use crate::agent::spawn_position::tenths;
+use crate::app::clock_driver::{Driver, Step};
 use crate::app::room::OpenOptions;
 use crate::base::{Author, Id};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, MailStatus, PinAct, TextAct};
 use crate::log::events::FileChange;
-use crate::schedule::{Door, Speed};
+use crate::schedule::{InputQueue, Speed};
 use crate::simulation::RelationshipCommand;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::create;
@@ -29,9 +29,9 @@ use crate::ui::shell::Shell;
 use crate::ui::state::DropPlace;
 use crate::ui::state::file_texts::FileTexts;
 use crate::ui::{Command, UiState};
+use crate::view::extract::Wanted;
 use crate::view::model::{ContentView, RoomModel};
 use crate::view::pick::Thing;
-use crate::view::reading::Wanted;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
@@ -117,7 +117,7 @@ impl House {
 
     fn perform(&mut self, command: Command) {
         let model = self.model();
-        perform(&mut self.room, &model, &mut self.state, &mut self.shell, command);
+        handle_command(&mut self.room, &model, &mut self.state, &mut self.shell, command);
     }
 
     /// Does it and waits until it is done.
@@ -383,7 +383,7 @@ impl House {
         let content = crate::workspace::files::FileContent::Text(text.to_owned());
         let change = crate::workspace::FileChanged::new(path, content);
         let world = self.room.world().expect("it is open");
-        world.resource_mut::<crate::schedule::Door<crate::workspace::FileChanged>>().push(change);
+        world.resource_mut::<crate::schedule::InputQueue<crate::workspace::FileChanged>>().push(change);
         self.settle();
     }
 
@@ -440,13 +440,19 @@ fn new_things_get_ids_of_their_own_however_fast_they_are_asked_for() {
     for _ in 0..3 {
         // The same picture three times: no tick has passed.
         for add in create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false) {
-            perform(&mut house.room, &model, &mut house.state, &mut house.shell, add);
+            handle_command(&mut house.room, &model, &mut house.state, &mut house.shell, add);
         }
         let board = create::element_at(&model, "pinboard", Vec2::ZERO);
-        perform(&mut house.room, &model, &mut house.state, &mut house.shell, board);
+        handle_command(&mut house.room, &model, &mut house.state, &mut house.shell, board);
         let pin = PinAct::AddPin { id: None, text: "x".into() }.into();
         let edit = ElementEdit { element: "ideas".into(), act: pin, by: Author::user(), cause: None };
-        perform(&mut house.room, &model, &mut house.state, &mut house.shell, Command::Act(RoomAct::Edit(edit), None));
+        handle_command(
+            &mut house.room,
+            &model,
+            &mut house.state,
+            &mut house.shell,
+            Command::Act(RoomAct::Edit(edit), None),
+        );
     }
     house.settle();
     let model = house.model();
@@ -519,7 +525,7 @@ fn a_drag_and_a_drop_are_one_record_one_write_of_the_scene_and_one_step_back_eac
         let before = house.scene();
         let mut writes = house.messages().get_cursor_current();
         house.perform(command);
-        let orders = house.room.world().expect("it is open").resource::<Door<AgentCommand>>().waiting().count();
+        let orders = house.room.world().expect("it is open").resource::<InputQueue<AgentCommand>>().waiting().count();
         assert_eq!(orders, 1, "one order, and each is recorded once");
         house.settle();
         assert_ne!(house.scene(), before);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
 use super::screenshot::Seen;
-use super::window_state::{Remembered, WindowStateFile};
+use super::window_state::{SavedWindowState, WindowStateFile};
 use crate::agent::McpServer;
-use crate::base::{Id, Problem, numbered};
+use crate::base::{Id, Problem, unique_names};
 use crate::gateway::acp::{AcpSettings, AvailableAgent, available_agents};
-use crate::gateway::key_keeping::keep_key;
+use crate::gateway::key_storage::keep_key;
 use crate::gateway::keys::Secret;
 use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
 use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
@@ -26,7 +26,7 @@ const JOBS_AT_MOST: usize = 8;
 /// Something to do.
 pub(super) enum WindowJob {
     /// Write this down.
-    Remember(Box<Remembered>),
+    Remember(Box<SavedWindowState>),
     /// Keep what was written into files and not saved.
     Drafts {
         /// In this file.
@@ -184,8 +184,8 @@ fn run(kept: &mut Kept, job: WindowJob) -> Option<WindowJobDone> {
 
 /// The file of a new picture: the first number that is free.
 pub(super) fn picture_file(folder: &Path, name: &str) -> PathBuf {
-    let names = numbered::numbered(name, ".png", 1);
-    folder.join(numbered::first_free(names, |name| folder.join(name).exists()))
+    let names = unique_names::numbered(name, ".png", 1);
+    folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
 }
 
 fn draw(seen: Seen, file: PathBuf) -> Result<PathBuf, String> {

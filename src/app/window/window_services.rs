@@ -13,21 +13,21 @@ use super::provider_trials::{self, RunningTrial};
 use super::screenshot::Seen;
 use super::settings_commands;
 use super::window_jobs::{self, ServerConsent, WindowJob, WindowJobDone, WindowJobs};
-use super::window_state::{Remembered, WindowStateFile, known_workspaces};
+use super::window_state::{SavedWindowState, WindowStateFile, known_workspaces};
 use crate::base::Problem;
 use crate::gateway::acp::{self, AcpSettings};
-use crate::gateway::{GatewaySettings, Surroundings};
+use crate::gateway::{GatewayEnvironment, GatewaySettings};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::{FileTexts, Want};
 use crate::ui::state::jobs::RunningJob;
 use crate::ui::state::{CodingAgents, Place};
-use crate::ui::widgets::words::sentence;
+use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::recent::{Recent, Refused};
+use crate::view::recent_events::{Recent, Refused};
 use crate::view::text::system_fonts::{Found, Wanted};
 
 /// How long nothing must have changed before it is written down, in seconds.
@@ -55,9 +55,9 @@ pub struct WindowServices {
     /// Whether anything is remembered at all.
     remembers: bool,
     /// How the window is.
-    now: Remembered,
+    now: SavedWindowState,
     /// How it is written down.
-    written: Remembered,
+    written: SavedWindowState,
     /// Since when it differs from that, and since when it has been as it is.
     changed: Option<(f64, f64)>,
     /// The size of the window, in points.
@@ -76,7 +76,7 @@ pub struct WindowServices {
 
 impl WindowServices {
     /// Remembers in this file, where the window was left like this.
-    pub fn remembering(file: WindowStateFile, remembered: Remembered) -> Self {
+    pub fn remembering(file: WindowStateFile, remembered: SavedWindowState) -> Self {
         let (now, written) = (remembered.clone(), remembered);
         Self { file: Some(file), remembers: true, now, written, ..Self::default() }
     }
@@ -141,7 +141,7 @@ impl WindowServices {
     }
 
     /// How the window was left.
-    pub fn remembered(&self) -> &Remembered {
+    pub fn remembered(&self) -> &SavedWindowState {
         &self.now
     }
 
@@ -260,11 +260,12 @@ impl WindowServices {
                 }
             }
             Command::KeepKey(name, key) => {
-                let Some(environment) = room.world().map(|world| world.resource::<Surroundings>().0.clone()) else {
+                let Some(environment) = room.world().map(|world| world.resource::<GatewayEnvironment>().0.clone())
+                else {
                     return;
                 };
                 if !self.push(WindowJob::Key { name, key, environment }) {
-                    state.tell("The key was not saved: too much is running. Try again.", false);
+                    state.notify("The key was not saved: too much is running. Try again.", false);
                 }
             }
             Command::StopTrial => {
@@ -286,7 +287,7 @@ impl WindowServices {
                 if self.push(WindowJob::Picture { seen: Box::new(seen), file, folder, name }) {
                     self.pictures_under_way += 1;
                 } else {
-                    state.tell("Too many pictures are being saved. Wait and try again.", false);
+                    state.notify("Too many pictures are being saved. Wait and try again.", false);
                 }
             }
             _ => {}
@@ -331,10 +332,10 @@ impl WindowServices {
                 WindowJobDone::Key(name, kept) => {
                     self.looked_secs = None;
                     match kept {
-                        Ok(file) => state.tell(format!("{name} was saved in {}.", file.display()), true),
+                        Ok(file) => state.notify(format!("{name} was saved in {}.", file.display()), true),
                         Err(problem) => {
                             let text = format!("{} {}", sentence(&problem.what), sentence(&problem.remedy));
-                            state.tell(text, false);
+                            state.notify(text, false);
                         }
                     }
                 }
@@ -358,7 +359,7 @@ impl WindowServices {
                             let text = format!("A picture was saved: {shown}");
                             state.tell_of(text, true, Some(Place::File(shown, None)));
                         }
-                        Err(why) => state.tell(format!("The picture could not be saved: {why}."), false),
+                        Err(why) => state.notify(format!("The picture could not be saved: {why}."), false),
                     }
                 }
             }
@@ -367,7 +368,7 @@ impl WindowServices {
 
     fn look_at_servers(&mut self, room: &mut OpenRoom, model: &RoomModel) {
         let Some(world) = room.world() else { return };
-        let environment = world.resource::<Surroundings>().0.clone();
+        let environment = world.resource::<GatewayEnvironment>().0.clone();
         let written = model.servers.iter().map(|server| &server.written);
         let servers = written.map(|written| (written.key.clone(), written.server.clone())).collect();
         // Where too much waits, the next look will do.
@@ -381,7 +382,7 @@ impl WindowServices {
         }
         let Some(world) = room.world() else { return };
         let settings = Box::new(world.resource::<AcpSettings>().clone());
-        let environment = world.resource::<Surroundings>().0.clone();
+        let environment = world.resource::<GatewayEnvironment>().0.clone();
         self.coding_agents_looked = Some((now_secs, line.clone()));
         // Where too much waits, the next look will do.
         self.push(WindowJob::CodingAgents { settings, line, environment });
@@ -389,16 +390,16 @@ impl WindowServices {
 
     fn say_of_server(&mut self, room: &mut OpenRoom, state: &mut UiState, said: ServerConsent) {
         let Some(world) = room.world() else { return };
-        let environment = world.resource::<Surroundings>().0.clone();
+        let environment = world.resource::<GatewayEnvironment>().0.clone();
         if !self.push(WindowJob::Consent { said, environment }) {
-            state.tell("This was not saved: too much is running. Try again.", false);
+            state.notify("This was not saved: too much is running. Try again.", false);
         }
     }
 
     fn look_at_providers(&mut self, room: &mut OpenRoom) {
         let Some(world) = room.world() else { return };
         let settings = Box::new(world.resource::<GatewaySettings>().clone());
-        let environment = world.resource::<Surroundings>().0.clone();
+        let environment = world.resource::<GatewayEnvironment>().0.clone();
         // Where too much waits, the next look will do.
         self.push(WindowJob::Providers { settings, environment });
     }
@@ -416,14 +417,14 @@ fn called(name: &str) -> String {
 fn tell_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBuf, Problem>) {
     match (kept, said) {
         (Err(problem), _) => {
-            state.tell(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
+            state.notify(format!("{} {}", sentence(&problem.what), sentence(&problem.remedy)), false);
         }
         (Ok(file), ServerConsent::Allow(server)) => {
             let text = format!("{} is allowed here. Kept in {}.", called(&server.name), file.display());
-            state.tell(text, true);
+            state.notify(text, true);
         }
         (Ok(file), ServerConsent::Forbid(name)) => {
-            state.tell(format!("{} is not allowed here. Kept in {}.", called(name), file.display()), true);
+            state.notify(format!("{} is not allowed here. Kept in {}.", called(name), file.display()), true);
         }
     }
 }
@@ -437,7 +438,7 @@ fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates)
             let log = Recent { book, ..Recent::default() };
             panes.shown_run = Some((run, std::sync::Arc::new(log)));
         }
-        Some((run, Err(why))) => state.tell(format!("The run {run} could not be loaded: {why}"), false),
+        Some((run, Err(why))) => state.notify(format!("The run {run} could not be loaded: {why}"), false),
         None => {}
     }
 }

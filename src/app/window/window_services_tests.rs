@@ -11,10 +11,10 @@ use crate::app::window::drafts;
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::gateway::RequestQueue;
-use crate::schedule::Door;
+use crate::schedule::InputQueue;
 use crate::simulation::TaskCommand;
 use crate::ui::panes::editor::Draft;
-use crate::view::reading::Wanted;
+use crate::view::extract::Wanted;
 use crate::workspace::{SettingsEdit, starter};
 
 struct Fixture {
@@ -150,9 +150,9 @@ fn what_the_room_refuses_is_told_with_a_way_to_it() {
     window.pass();
     let world = window.room.world().expect("it is open");
     let gone: Id = "nobody-9".into();
-    world.resource_mut::<Door<ElementCommand>>().push(ElementCommand::Remove { element: gone.clone() });
+    world.resource_mut::<InputQueue<ElementCommand>>().push(ElementCommand::Remove { element: gone.clone() });
     let task = TaskCommand { agent: gone, text: "work".into() };
-    world.resource_mut::<Door<TaskCommand>>().push(task);
+    world.resource_mut::<InputQueue<TaskCommand>>().push(task);
     window.pass();
     window.pass();
     let told: Vec<&str> = window.state.notices.outcomes().iter().map(|outcome| outcome.text.as_str()).collect();
@@ -240,6 +240,6 @@ fn a_cap_of_each_agent_is_told_once() {
             state.notices.put_outcome_aside(&told);
         }
     }
-    assert_eq!(state.notices.told().len(), 1);
-    assert_eq!(state.notices.told()[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
+    assert_eq!(state.notices.recent().len(), 1);
+    assert_eq!(state.notices.recent()[0].place, Some(Place::Setting("budget.calls_per_agent_per_run".into())));
 }

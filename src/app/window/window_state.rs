@@ -36,7 +36,7 @@ const PERSON_HEADER: &str = "# How the window looks in workspaces that were not 
 
 /// Everything that is remembered of a workspace.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Remembered {
+pub struct SavedWindowState {
     /// Width and height of the window, in points.
     pub window: Option<(u32, u32)>,
     /// How it looks.
@@ -80,7 +80,7 @@ pub struct WindowStateFile {
 impl WindowStateFile {
     /// The file of this workspace in this config folder, and what it says. What cannot be used of it is a problem
     /// and counts as usual.
-    pub fn open(config_folder: &Path, workspace: &Path) -> (Self, Remembered, Vec<Problem>) {
+    pub fn open(config_folder: &Path, workspace: &Path) -> (Self, SavedWindowState, Vec<Problem>) {
         let whole = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
         let named = whole.display().to_string();
         let name = whole.file_name().map(|name| text::slug(&name.to_string_lossy())).unwrap_or_default();
@@ -99,13 +99,13 @@ impl WindowStateFile {
             Ok(None) => {
                 // Who has had a workspace before has had the first steps, too.
                 let hint_closed = config_folder.join(PERSON_FILE).exists();
-                Remembered { look: look_of_person(config_folder), hint_closed, ..Remembered::default() }
+                SavedWindowState { look: look_of_person(config_folder), hint_closed, ..SavedWindowState::default() }
             }
             Err(what) => {
                 memory.is_unusable = true;
                 let remedy = "fix or delete it; it is set aside at the next save";
                 problems.push(Problem::warning(memory.place(), format!("{what}, so nothing is remembered"), remedy));
-                Remembered { look: look_of_person(config_folder), ..Remembered::default() }
+                SavedWindowState { look: look_of_person(config_folder), ..SavedWindowState::default() }
             }
         };
         (memory, remembered, problems)
@@ -135,7 +135,7 @@ impl WindowStateFile {
 
     /// Writes what is to be remembered, whole or not at all; keys that this version does not know stay, and so do
     /// a person's comments. May take as long as the disk does.
-    pub fn write(&mut self, remembered: &Remembered) -> Result<(), Problem> {
+    pub fn write(&mut self, remembered: &SavedWindowState) -> Result<(), Problem> {
         let failed = |place: String, error: std::io::Error| {
             let what = format!("the window state cannot be saved: {error}");
             Problem::warning(place, what, "check that the folder is writable and the disk is not full")
@@ -207,8 +207,9 @@ fn number(value: f32) -> Value {
     if rounded.fract() == 0.0 { json!(rounded as i64) } else { json!(rounded) }
 }
 
-fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
-    let Remembered { window, look, dock, explorer, tasks, overlay, story_folded, hint_closed, views } = remembered;
+fn data_of(remembered: &SavedWindowState, workspace: &str) -> Map<String, Value> {
+    let SavedWindowState { window, look, dock, explorer, tasks, overlay, story_folded, hint_closed, views } =
+        remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -230,7 +231,7 @@ fn data_of(remembered: &Remembered, workspace: &str) -> Map<String, Value> {
 }
 
 /// What the keys say; those that say nothing sensible are named and count as usual.
-fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Problem>) -> Remembered {
+fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Problem>) -> SavedWindowState {
     let mut odd = Vec::new();
     let window: Option<[u32; 2]> = key(root, "window", &mut odd);
     let window = window.filter(|size| size.iter().all(|side| (200..=8_000).contains(side)));
@@ -247,7 +248,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         let is_sane = view.middle.iter().all(|side| side.is_finite()) && view.zoom.is_finite();
         is_sane.then(|| (scene.clone(), View { zoom: view.zoom.clamp(*ZOOM.start(), *ZOOM.end()), ..view }))
     });
-    let remembered = Remembered {
+    let remembered = SavedWindowState {
         window: window.map(|[width, height]| (width, height)),
         look: sane_look(look),
         dock: dock.and_then(Result::ok).unwrap_or_default(),
@@ -279,7 +280,7 @@ fn sane_look(mut look: Look) -> Look {
     look
 }
 
-impl Remembered {
+impl SavedWindowState {
     /// Sets the window as it was left.
     pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
         state.appearance.look = self.look;

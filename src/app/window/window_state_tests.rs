@@ -19,7 +19,7 @@ impl Place {
         Self { config: folder(), workspace: folder() }
     }
 
-    fn open(&self) -> (WindowStateFile, Remembered, Vec<Problem>) {
+    fn open(&self) -> (WindowStateFile, SavedWindowState, Vec<Problem>) {
         WindowStateFile::open(self.config.path(), self.workspace.path())
     }
 
@@ -39,9 +39,9 @@ fn some_dock() -> Dock {
     dock
 }
 
-fn some() -> Remembered {
+fn some() -> SavedWindowState {
     let view = |x: f32, zoom: f32| View { middle: [x, -20.5], zoom };
-    Remembered {
+    SavedWindowState {
         window: Some((1500, 900)),
         look: Look { light: Light::Evening, text_size: 1.3, calm: true, dates: DateLanguage::German },
         dock: some_dock(),
@@ -58,7 +58,7 @@ fn some() -> Remembered {
 fn what_was_left_is_found_again() {
     let place = Place::new();
     let (mut file, first, problems) = place.open();
-    assert_eq!((first, problems), (Remembered::default(), Vec::new()));
+    assert_eq!((first, problems), (SavedWindowState::default(), Vec::new()));
     file.write(&some()).expect("it can be written");
     let (_, again, problems) = place.open();
     assert_eq!((again, problems), (some(), Vec::new()));
@@ -77,7 +77,7 @@ fn each_workspace_has_its_own_file_and_begins_with_the_person_s_look() {
     file.write(&some()).expect("it can be written");
     let (other_file, remembered, _) = WindowStateFile::open(one.config.path(), other.workspace.path());
     assert_ne!(file.path, other_file.path);
-    let expected = Remembered { look: some().look, hint_closed: true, ..Remembered::default() };
+    let expected = SavedWindowState { look: some().look, hint_closed: true, ..SavedWindowState::default() };
     assert_eq!(remembered, expected, "the first steps are for the first workspace");
 }
 
@@ -87,7 +87,7 @@ fn a_broken_file_is_told_and_put_aside_and_never_lost() {
         let place = Place::new();
         let path = place.put(broken);
         let (mut file, remembered, problems) = place.open();
-        assert_eq!(remembered, Remembered::default(), "{broken}");
+        assert_eq!(remembered, SavedWindowState::default(), "{broken}");
         assert_eq!(problems.len(), 1, "{broken}");
         file.write(&some()).expect("it can be written");
         assert_eq!(fs::read_to_string(path.with_extension("yaml.unusable")).expect("it was kept"), broken);
@@ -120,7 +120,7 @@ fn unknown_keys_and_comments_stay() {
     let place = Place::new();
     let path = place.put("# mine\nhint_closed: false # not yet\nfrom_the_future: { a: [1, 2] }\n");
     let (mut file, remembered, problems) = place.open();
-    assert_eq!((remembered, problems), (Remembered::default(), Vec::new()));
+    assert_eq!((remembered, problems), (SavedWindowState::default(), Vec::new()));
     file.write(&some()).expect("it can be written");
     let text = fs::read_to_string(path).expect("it is there");
     for kept in ["# mine\n", "hint_closed: true # not yet\n", "from_the_future: { a: [1, 2] }\n"] {

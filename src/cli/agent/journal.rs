@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::Ending;
+use super::agent_folder::Kept;
 use super::events::AgentEvent;
-use super::folder::Kept;
 use super::history::now;
 use crate::base::text::{one_line, truncate};
 

@@ -1,17 +1,17 @@
 //! `workshop agent`: talks to one agent, in the terminal or with a single prompt.
 //!
-//! In reading order: which agent is meant ([`folder`]), what was said before ([`history`]), how far an answer is
-//! ([`progress`]) and how that is told ([`events`]), the talk itself ([`talk`]), what a person types ([`slash`]), and the
-//! terminal ([`terminal`], and what words look like in it, [`markdown`]).
+//! In reading order: which agent is meant ([`agent_folder`]), what was said before ([`history`]), how far an answer is
+//! ([`progress`]) and how that is told ([`events`]), the talk itself ([`talk`]), what a person types
+//! ([`slash_commands`]), and the terminal ([`terminal`], and what words look like in it, [`markdown`]).
 
+mod agent_folder;
 mod events;
-mod folder;
 mod history;
 mod journal;
 mod markdown;
 mod progress;
 mod skills;
-mod slash;
+mod slash_commands;
 mod talk;
 mod terminal;
 
@@ -21,15 +21,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use super::asking::OnAsk;
+use super::approval_prompts::OnAsk;
 use super::report::{Report, Verdict};
 use super::run::hear_interrupts;
-use super::{Complaint, Ending, Outcome, given, output};
+use super::{Complaint, Ending, Outcome, output, shared_arguments};
 use crate::app::opening::state_folder;
+use agent_folder::AgentPlace;
 use events::AgentEvent;
-use folder::AgentPlace;
 use history::parse_session;
-use slash::{After, Typed};
+use slash_commands::{After, Typed};
 use talk::{Talk, TalkOptions};
 use terminal::{Display, Line, Terminal};
 
@@ -63,7 +63,7 @@ pub(super) struct Arguments {
 
 pub(super) fn agent(arguments: &Arguments) -> Outcome {
     let place = AgentPlace::of(&arguments.path)?;
-    let prompt = arguments.prompt.as_deref().map(given::task_words).transpose()?;
+    let prompt = arguments.prompt.as_deref().map(shared_arguments::task_words).transpose()?;
     if prompt.is_none() && !output::can_be_asked() {
         let complaint = Complaint::usage("standard input is not a terminal, and there is no prompt");
         return Err(complaint.hint("use --prompt TEXT, or --prompt - to read standard input"));
@@ -111,12 +111,12 @@ fn say_once(options: TalkOptions, prompt: &str, as_json: bool, interrupted: Arc<
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let typed = slash::typed(prompt);
+    let typed = slash_commands::typed(prompt);
     let is_command = matches!(typed, Typed::Command(..));
     let said = match typed {
         Typed::Words(words) => talk.say(&words, &mut show),
         Typed::Command(command, rest) => told(&mut talk, command, &rest, as_json),
-        Typed::Unknown(word) => Err(slash::unknown(&word)),
+        Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
         Typed::Nothing => Ok(Verdict::done()),
     };
     let reason = said.as_ref().map_or("failed", |verdict| verdict.ending.word());
@@ -147,7 +147,7 @@ fn end_because(complaint: &Complaint) -> AgentEvent {
 
 /// What comes of a command that stands in the place of a prompt.
 fn told(talk: &mut Talk, command: &str, rest: &str, as_json: bool) -> Result<Verdict, Complaint> {
-    match slash::carry_out(talk, command, rest)? {
+    match slash_commands::carry_out(talk, command, rest)? {
         After::Told(text) if as_json => output::json(&json!({ "type": "command", "command": command, "text": text }))?,
         After::Told(text) => output::result(&text)?,
         After::Leave => {}
@@ -196,7 +196,7 @@ fn talk_in_terminal(options: TalkOptions, interrupted: &Arc<AtomicBool>) -> Outc
 fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptions>, Complaint> {
     let (name, session, messages) = (talk.name(), &talk.options.session, talk.messages());
     output::note(&format!("{name}, session {session}, {messages} messages; type /help for commands"));
-    let commands = slash::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
+    let commands = slash_commands::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
     let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
     let words = commands.chain(skills).collect();
     let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words)?;
@@ -224,11 +224,11 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
         };
         stops = 0;
         interrupted.store(false, Ordering::Relaxed);
-        let said = match slash::typed(&line) {
+        let said = match slash_commands::typed(&line) {
             Typed::Nothing => continue,
-            Typed::Unknown(word) => Err(slash::unknown(&word)),
+            Typed::Unknown(word) => Err(slash_commands::unknown(&word)),
             Typed::Words(words) => talk.say(&words, &mut show).map(Some),
-            Typed::Command(command, rest) => match slash::carry_out(talk, command, &rest) {
+            Typed::Command(command, rest) => match slash_commands::carry_out(talk, command, &rest) {
                 Ok(After::Told(text)) => output::result(&text).map(|()| None),
                 Ok(After::Reopen(options)) => return Ok(Some(*options)),
                 Ok(After::Leave) => break,

@@ -91,7 +91,7 @@ impl Progress {
     }
 
     /// Notes what the log says of calls, for those whose work ends before the room is looked at.
-    pub(super) fn hear(&mut self, world: &World, records: &[EventRecord]) {
+    pub(super) fn apply_records(&mut self, world: &World, records: &[EventRecord]) {
         let agent = world.resource::<Kernel>().thread(self.thread).map(|thread| thread.agent.clone());
         if agent.is_some() {
             self.agent = agent;

@@ -11,29 +11,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy::ecs::prelude::*;
 
-use super::super::asking::{Asking, LineReader, OnAsk};
-use super::super::commands::Commands;
-use super::super::problems::Reporter;
+use super::super::approval_prompts::{Asking, LineReader, OnAsk};
+use super::super::command_hints::Commands;
+use super::super::problem_reporter::Reporter;
 use super::super::report::Verdict;
-use super::super::stop::Stop;
-use super::super::task::{Task, WORK_PAUSED, is_paused};
-use super::super::{Complaint, Ending, given, output};
+use super::super::stop_condition::Stop;
+use super::super::task_goal::{Task, WORK_PAUSED, is_paused};
+use super::super::{Complaint, Ending, output, shared_arguments};
+use super::agent_folder::{AgentPlace, Kept};
 use super::events::AgentEvent;
-use super::folder::{AgentPlace, Kept};
 use super::history::{Entry, History, Speaker};
 use super::journal::Journal;
 use super::progress::Progress;
 use super::skills;
 use crate::agent::formats::format_of;
 use crate::agent::{AgentProfile, KnownSkills, Profiles};
-use crate::app::drive::{EventTap, Step};
+use crate::app::clock_driver::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
 use crate::desk::modules::ModulesLoading;
 use crate::kernel::{Activation, Kernel, KernelCommand};
 use crate::log::EventRecord;
-use crate::schedule::{Door, SimClock, Speed};
-use crate::simulation::SetRest;
+use crate::schedule::{InputQueue, SimClock, Speed};
+use crate::simulation::SetRestMode;
 use crate::skills::SkillIndex;
 use crate::workspace::Problems;
 use crate::workspace::files::FileContent;
@@ -88,7 +88,7 @@ impl Talk {
         interrupted: Arc<AtomicBool>,
     ) -> Result<Self, Complaint> {
         let AgentPlace { workspace, .. } = &options.place;
-        let provider = given::stand_in(options.provider.as_deref(), options.model.as_deref(), workspace)?;
+        let provider = shared_arguments::stand_in(options.provider.as_deref(), options.model.as_deref(), workspace)?;
         let writes = own_files(&options);
         let room_options = OpenOptions {
             folder: workspace.clone(),
@@ -109,7 +109,7 @@ impl Talk {
         let world = room.app.world_mut();
         world.resource_mut::<SimClock>().speed = Speed::Max;
         world.insert_resource(EventTap::default());
-        world.resource_mut::<Door<SetRest>>().push(SetRest { on: true });
+        world.resource_mut::<InputQueue<SetRestMode>>().push(SetRestMode { on: true });
         let named = options.named.display().to_string();
         let mut words = vec!["agent".to_owned(), named];
         words.extend(["--session".to_owned(), options.session.clone()]);
@@ -240,7 +240,7 @@ impl Talk {
         self.journal.line(&format!("user: {said}"));
         self.history.write()?;
         let change = RecordChanged::new(path.clone(), FileContent::Text(file));
-        self.room.app.world_mut().resource_mut::<Door<RecordChanged>>().push(change);
+        self.room.app.world_mut().resource_mut::<InputQueue<RecordChanged>>().push(change);
         let Some(thread) = self.wait_until_taken(&path)? else {
             return Ok(Verdict::new(Ending::Interrupted, "interrupted"));
         };
@@ -320,7 +320,7 @@ impl Talk {
         if !self.is_live(thread) {
             progress.finish(verdict.result.as_deref());
         }
-        self.tell(&mut progress, show);
+        self.emit_progress(&mut progress, show);
         let entries = progress.take_entries();
         self.history.entries.extend(entries);
         self.history.write()?;
@@ -360,9 +360,9 @@ impl Talk {
                 self.asking.ask(world, &interrupted);
             }
             let events = self.step();
-            progress.hear(self.world(), &events);
+            progress.apply_records(self.world(), &events);
             progress.look(self.world());
-            self.tell(progress, show);
+            self.emit_progress(progress, show);
         }
     }
 
@@ -372,11 +372,11 @@ impl Talk {
         let kernel = world.resource::<Kernel>();
         let is_its = |thread: ActivationKey| kernel.thread(thread).is_some_and(|thread| thread.root == root);
         let all = kernel.activations().filter(|one| is_its(one.thread)).map(|one| one.key).collect::<Vec<_>>();
-        let mut door = world.resource_mut::<Door<KernelCommand>>();
+        let mut door = world.resource_mut::<InputQueue<KernelCommand>>();
         all.into_iter().for_each(|activation| door.push(KernelCommand::Kill { activation }));
     }
 
-    fn tell(&self, progress: &mut Progress, show: &mut dyn FnMut(&AgentEvent)) {
+    fn emit_progress(&self, progress: &mut Progress, show: &mut dyn FnMut(&AgentEvent)) {
         for event in progress.take_events() {
             self.journal.event(&event);
             show(&event);

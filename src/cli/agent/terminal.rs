@@ -10,7 +10,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::super::asking::LineReader;
+use super::super::approval_prompts::LineReader;
 use super::super::{Complaint, output};
 use super::events::AgentEvent;
 use super::markdown::{Look, MarkdownStream};

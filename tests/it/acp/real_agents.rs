@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_workshop::base::AllowScope;
-use agent_workshop::gateway::{Environment, Surroundings};
+use agent_workshop::gateway::{Environment, GatewayEnvironment};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::simulation::TaskCommand;
 use libtest_mimic::Trial;
@@ -92,8 +92,8 @@ impl Real {
         Self { _folders: [workspace, config], _mock: mock, place, config: kept, lead }
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings(Environment::new([], Some(self.config.clone())).in_workspace(&self.place))
+    fn surroundings(&self) -> GatewayEnvironment {
+        GatewayEnvironment(Environment::new([], Some(self.config.clone())).in_workspace(&self.place))
     }
 
     /// A room in memory with the same agent, which has this to do.

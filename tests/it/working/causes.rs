@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent_workshop::agent::AgentCommand;
 use agent_workshop::base::ConversationKey;
 use agent_workshop::kernel::{Kernel, KernelCommand};
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::simulation::{ConversationCommand, TaskCommand};
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
@@ -48,7 +48,7 @@ fn is_root(event: &Value) -> bool {
 }
 
 fn say<T: agent_workshop::schedule::Input>(studio: &mut Studio, input: T) {
-    studio.world().resource_mut::<Door<T>>().push(input);
+    studio.world().resource_mut::<InputQueue<T>>().push(input);
 }
 
 fn advance(studio: &mut Studio, secs: u64) {

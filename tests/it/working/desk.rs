@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use agent_workshop::desk::Duties;
+use agent_workshop::desk::TaskAssignments;
 use agent_workshop::learning::Lessons;
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
 use libtest_mimic::Trial;
@@ -48,7 +48,7 @@ fn edit(studio: &mut Studio, path: &str, text: &str) {
     fs::create_dir_all(full.parent().unwrap()).unwrap();
     fs::write(full, text).unwrap();
     let change = FileChanged::new(path, FileContent::Text(text.to_owned()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.tick();
 }
 
@@ -57,7 +57,7 @@ fn settled(studio: &mut Studio) {
     for _ in 0..3 {
         studio.tick();
     }
-    studio.until("the desk is settled", |studio| !studio.world().resource::<Duties>().is_at_work());
+    studio.until("the desk is settled", |studio| !studio.world().resource::<TaskAssignments>().is_at_work());
     studio.idle();
     studio.until("it was looked back", |studio| studio.world().resource::<Lessons>().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Caps on what models may use: each ends or delays only what it counts for, and everything else goes on.
 
 use agent_workshop::kernel::Kernel;
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
 use libtest_mimic::Trial;
@@ -87,7 +87,7 @@ fn a_cap_by_the_hour_delays_work_until_the_cap_is_another() {
         assert_eq!(studio.all("budget").len(), asked, "{name}: nobody asks again before there is room");
         let settings = FileContent::Text(format!("budget: {{ {name}: 300 }}\n"));
         let change = FileChanged::new("settings.yaml", settings);
-        studio.world().resource_mut::<Door<FileChanged>>().push(change);
+        studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
         studio.idle();
         assert!(studio.all("abort").is_empty(), "{name}: {:#?}", studio.log());
         let done = |text: &str| studio.all("complete").iter().any(|event| event["data"]["text"] == text);

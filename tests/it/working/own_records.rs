@@ -3,7 +3,7 @@
 use std::fs;
 
 use agent_workshop::orchestration::workflow::WorkflowCommand;
-use agent_workshop::schedule::Door;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::workspace::{Problems, save_now};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -65,7 +65,7 @@ fn obstruct(studio: &Studio, place: &str) {
 /// Work that writes to every place.
 fn work(studio: &mut Studio) {
     let start = WorkflowCommand::Start { workflow: "one".into(), variables: Default::default() };
-    studio.world().resource_mut::<Door<WorkflowCommand>>().push(start);
+    studio.world().resource_mut::<InputQueue<WorkflowCommand>>().push(start);
     studio.task("lead", "Plan.");
     studio.idle();
     for _ in 0..900 {

@@ -5,9 +5,9 @@ use std::fs;
 
 use agent_workshop::desk::CheckIns;
 use agent_workshop::kernel::{Kernel, KernelCommand};
-use agent_workshop::schedule::{Door, RoomDate, RoomOpened};
+use agent_workshop::schedule::{InputQueue, RoomDate, RoomOpened};
 use agent_workshop::workspace::files::FileContent;
-use agent_workshop::workspace::session_files::seal::is_own;
+use agent_workshop::workspace::session_files::own_checksum::is_own;
 use agent_workshop::workspace::vfs::{FileCommand, FileHistory, FileOperation, RecordChanged};
 use agent_workshop::workspace::{FileChanged, Problems, save_now};
 use libtest_mimic::Trial;
@@ -86,7 +86,7 @@ fn save(studio: &mut Studio, path: &str, text: &str) {
     let ours = fs::read_to_string(&full).ok().filter(|text| is_own(text));
     fs::write(full, text).unwrap();
     let change = RecordChanged { ours, ..RecordChanged::new(path, FileContent::Text(text.to_owned())) };
-    studio.world().resource_mut::<Door<RecordChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<RecordChanged>>().push(change);
 }
 
 fn add(text: &str, words: &str) -> String {
@@ -398,7 +398,7 @@ fn a_broken_session_file_is_told_left_alone_and_taken_up_when_it_is_mended() {
         assert_eq!(studio.read("sessions/odd.session.yaml"), text);
     }
     let gone = RecordChanged::new("sessions/odd.session.yaml", FileContent::Removed);
-    studio.world().resource_mut::<Door<RecordChanged>>().push(gone);
+    studio.world().resource_mut::<InputQueue<RecordChanged>>().push(gone);
     ticks(&mut studio, 2);
     assert_eq!(problems(&mut studio), "");
 }
@@ -410,7 +410,7 @@ fn a_session_of_nobody_is_told_until_somebody_comes() {
     ticks(&mut studio, 20);
     assert!(problems(&mut studio).contains("there is no agent \"cook\""), "{}", problems(&mut studio));
     let profile = FileChanged::new("agents/cook.md", FileContent::Text("You cook.\n".into()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(profile);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(profile);
     ticks(&mut studio, 20);
     studio.idle();
     ticks(&mut studio, 3);
@@ -499,7 +499,7 @@ fn a_planner_changes_a_session_when_a_person_agrees_and_the_old_text_is_kept() {
     drop(history);
     // A person takes it back: the session is what it was, and what it was meanwhile is a version, too.
     let back = FileOperation::Restore { path: path.clone(), version: 1 };
-    studio.world().resource_mut::<Door<FileCommand>>().push(FileCommand { key: "back".into(), operation: back });
+    studio.world().resource_mut::<InputQueue<FileCommand>>().push(FileCommand { key: "back".into(), operation: back });
     ticks(&mut studio, 12);
     assert_eq!(contents(&session(&studio, &path))[1..], ["Prose."], "{}", studio.read(&path));
     let thread = studio.world().resource::<Kernel>().thread(thread).unwrap();
@@ -534,7 +534,7 @@ fn a_session_is_not_changed_in_the_middle_of_a_turn() {
 fn later(studio: &mut Studio, secs: i64) {
     let date = *studio.world().resource::<RoomDate>();
     let now = date.secs(studio.world().resource()).unwrap();
-    studio.world().resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: now + secs });
+    studio.world().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: now + secs });
     ticks(studio, 62);
 }
 
@@ -569,7 +569,7 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     assert_eq!(studio.all("model_call").len(), 0);
     fs::create_dir_all(studio.folder.path().join("tasks")).unwrap();
     let task = FileChanged::new("tasks/work.task.md", FileContent::Text("- [ ] @human Decide\n".into()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(task);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(task);
     ticks(&mut studio, 40);
     assert_eq!(checked_in(&studio), 0, "it has just begun to be open");
     later(&mut studio, 65);
@@ -588,7 +588,7 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     let own = check_in_file(&mut studio).replace("interval_seconds: 60", "interval_seconds: 200 # seldom\nteam: red");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
     let change = FileChanged::new(CHECK_IN, FileContent::Text(own));
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     later(&mut studio, 100);
     assert_eq!(checked_in(&studio), 1);
     later(&mut studio, 110);
@@ -604,7 +604,7 @@ fn a_planner_is_asked_to_check_in_while_something_is_open() {
     let status = session(&studio, &path)["status"].clone();
     assert_eq!(status, "sleeping");
     let done = FileChanged::new("tasks/work.task.md", FileContent::Text("- [x] @human Decide\n".into()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(done);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(done);
     later(&mut studio, 1_000);
     ticks(&mut studio, 10);
     assert_eq!((checked_in(&studio), &session(&studio, &path)["status"]), (2, &json!("completed")));
@@ -625,13 +625,13 @@ fn check_ins_bear_what_people_and_clocks_do() {
     // The file is deleted: it begins anew.
     check_in_file(&mut studio);
     fs::remove_file(studio.folder.path().join(CHECK_IN)).unwrap();
-    studio.world().resource_mut::<Door<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Removed));
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Removed));
     ticks(&mut studio, 62);
     assert!(check_in_file(&mut studio).contains("checkin_count: 0\n"), "{}", check_in_file(&mut studio));
     // The session is gone: another is chosen, and the file says which.
     let own = check_in_file(&mut studio).replace("planner_session:", "planner_session: gone.session.yaml #");
     fs::write(studio.folder.path().join(CHECK_IN), &own).unwrap();
-    studio.world().resource_mut::<Door<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Text(own)));
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(FileChanged::new(CHECK_IN, FileContent::Text(own)));
     later(&mut studio, 61);
     studio.tick();
     let text = check_in_file(&mut studio);
@@ -641,7 +641,7 @@ fn check_ins_bear_what_people_and_clocks_do() {
     fs::write(studio.folder.path().join(CHECK_IN), broken).unwrap();
     studio
         .world()
-        .resource_mut::<Door<FileChanged>>()
+        .resource_mut::<InputQueue<FileChanged>>()
         .push(FileChanged::new(CHECK_IN, FileContent::Text(broken.into())));
     later(&mut studio, 500);
     assert!(problems(&mut studio).contains("storage/planner-checkin.yaml"), "{}", problems(&mut studio));

@@ -4,8 +4,8 @@
 use std::fs;
 
 use agent_workshop::desk::Streams;
-use agent_workshop::element::Held;
-use agent_workshop::schedule::Door;
+use agent_workshop::element::HeldContent;
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::workspace::FileChanged;
 use agent_workshop::workspace::files::FileContent;
 use libtest_mimic::Trial;
@@ -47,7 +47,7 @@ fn write(studio: &mut Studio, text: &str) {
     fs::create_dir_all(full.parent().unwrap()).unwrap();
     fs::write(full, text).unwrap();
     let change = FileChanged::new(STREAM, FileContent::Text(text.to_owned()));
-    studio.world().resource_mut::<Door<FileChanged>>().push(change);
+    studio.world().resource_mut::<InputQueue<FileChanged>>().push(change);
     studio.tick();
 }
 
@@ -95,7 +95,7 @@ fn a_line_becomes_the_work_of_a_planner_once_whatever_happens() {
 
 fn mail_in(studio: &mut Studio) -> Vec<String> {
     let world = studio.world();
-    let mut held = world.query::<&Held>();
+    let mut held = world.query::<&HeldContent>();
     let mail = held.iter(world).filter_map(|held| held.0.mail()).flat_map(|(mail, _)| mail);
     mail.map(|mail| format!("{} | {} | {}", mail.from, mail.subject, mail.text)).collect()
 }

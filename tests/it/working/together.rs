@@ -3,8 +3,8 @@
 
 use agent_workshop::agent::Roster;
 use agent_workshop::kernel::Kernel;
-use agent_workshop::orchestration::{Blackboards, Channels, KeptBoard, KeptEntry, TogetherCommand};
-use agent_workshop::schedule::Door;
+use agent_workshop::orchestration::{ArchivedEntry, Blackboards, BoardArchive, Channels, CollaborationCommand};
+use agent_workshop::schedule::InputQueue;
 use agent_workshop::simulation::{Position, State, TaskCommand};
 use agent_workshop::workspace::save_now;
 use libtest_mimic::Trial;
@@ -60,8 +60,8 @@ fn with_files(script: &str, files: &[(&str, &str)]) -> Studio {
     Studio::new(script, &all)
 }
 
-fn push(studio: &mut Studio, command: TogetherCommand) {
-    studio.world().resource_mut::<Door<TogetherCommand>>().push(command);
+fn push(studio: &mut Studio, command: CollaborationCommand) {
+    studio.world().resource_mut::<InputQueue<CollaborationCommand>>().push(command);
     studio.tick();
 }
 
@@ -167,7 +167,7 @@ fn a_channel_that_is_full_refuses_and_whoever_says_it_is_told() {
         say(3)
     );
     let mut studio = with_files(&script, &[("settings.yaml", "channels: { messages_at_most: 2 }\n")]);
-    let listens = TogetherCommand::Listen { channel: "findings".into(), agent: "writer".into(), listens: true };
+    let listens = CollaborationCommand::Listen { channel: "findings".into(), agent: "writer".into(), listens: true };
     push(&mut studio, listens);
     studio.task("researcher", "Count.");
     studio.idle();
@@ -256,8 +256,8 @@ fn what_a_run_shared_is_read_by_later_runs_and_edited_by_a_person() {
     assert!(told[0].contains(&format!("An earlier run left 'plan' (by lead in {run}")), "{told:#?}");
     assert!(told[0].contains("{\"chairs\":14}"), "{told:#?}");
     // A person takes it away, and has it back.
-    let entry: KeptEntry = studio.world().resource::<KeptBoard>().entries().get("plan").unwrap().clone();
-    let keep = |now: Option<&KeptEntry>, was: Option<&KeptEntry>| TogetherCommand::WriteKept {
+    let entry: ArchivedEntry = studio.world().resource::<BoardArchive>().entries().get("plan").unwrap().clone();
+    let keep = |now: Option<&ArchivedEntry>, was: Option<&ArchivedEntry>| CollaborationCommand::WriteKept {
         key: "plan".into(),
         now: now.cloned().map(Box::new),
         was: was.cloned().map(Box::new),
@@ -305,7 +305,7 @@ fn what_a_run_shared_is_kept_though_the_room_was_killed_before_it_was_written() 
     studio.tick();
     studio.tick();
     save(&mut studio);
-    assert!(studio.world().resource::<KeptBoard>().entries().get("plan").is_none());
+    assert!(studio.world().resource::<BoardArchive>().entries().get("plan").is_none());
     assert!(!studio.exists(KEPT));
 }
 
@@ -331,7 +331,7 @@ fn two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told() {
     let mut studio = studio(&script);
     studio.task("lead", "Let them chat.");
     studio.until("both listen", |studio| studio.all("subscribe").len() == 2);
-    push(&mut studio, TogetherCommand::Publish { channel: "chat".into(), message: "Begin.".into() });
+    push(&mut studio, CollaborationCommand::Publish { channel: "chat".into(), message: "Begin.".into() });
     studio.idle();
     let settings = agent_workshop::orchestration::ChannelSettings::default();
     let said = studio.all("publish").len();
@@ -344,7 +344,7 @@ fn two_who_answer_each_other_without_end_are_stopped_and_a_person_is_told() {
     // Whatever a person says begins anew.
     let woken = |studio: &Studio| studio.all("deliver").len();
     let before = woken(&studio);
-    push(&mut studio, TogetherCommand::Publish { channel: "chat".into(), message: "Again.".into() });
+    push(&mut studio, CollaborationCommand::Publish { channel: "chat".into(), message: "Again.".into() });
     for _ in 0..300 {
         studio.tick();
     }
@@ -362,7 +362,7 @@ fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
     studio.task("lead", "Plan.");
     studio.until("it wrote", |studio| !studio.all("blackboard").is_empty());
     let run = studio.world().resource::<Kernel>().threads().next().unwrap().1.root;
-    let write = |was: &str, value: &str| TogetherCommand::Write {
+    let write = |was: &str, value: &str| CollaborationCommand::Write {
         run,
         key: "plan".into(),
         value: Some(value.to_owned()),
@@ -372,7 +372,7 @@ fn a_person_writes_on_the_blackboard_and_speaks_in_channels() {
     push(&mut studio, write("7", "3"));
     assert!(studio.log().iter().any(|line| line.contains("has changed in the meantime")), "{:#?}", studio.log());
     push(&mut studio, write("1", "{\"chairs\": 2}"));
-    push(&mut studio, TogetherCommand::Publish { channel: "words".into(), message: "Hurry.".into() });
+    push(&mut studio, CollaborationCommand::Publish { channel: "words".into(), message: "Hurry.".into() });
     studio.idle();
     assert!(studio.results().iter().any(|text| text.contains("{\"chairs\":2}")), "{:#?}", studio.results());
     assert_eq!(of(&studio, "deliver", "lead").len(), 1);
@@ -480,7 +480,7 @@ fn a_run_in_which_agents_work_together_replays() {
     let mut live: Workshop = setup.profile("lead", "You lead.\n").open();
     live.push(TaskCommand { agent: "lead".into(), text: "Count.".into() });
     live.until(30.0, "deliver", |_| true);
-    live.push(TogetherCommand::Publish { channel: "findings".into(), message: "13 chairs".into() });
+    live.push(CollaborationCommand::Publish { channel: "findings".into(), message: "13 chairs".into() });
     live.advance(10.0);
     live.replayed();
 }

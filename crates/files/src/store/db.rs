@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use super::error::StoreError;
-use super::place::{BESIDE, FILE, lock_in, path_in};
+use super::location::{BESIDE, FILE, lock_in, path_in};
 use crate::base::Seq;
 use crate::safe_fs::{self, Folder};
 

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use super::error::StoreError;
 use super::reader::Reader;
 use crate::base::JobControl;
-use crate::base::printable::printable_json;
+use crate::base::terminal_text::printable_json;
 use crate::log::EventRecord;
 
 /// Why a log could not be exported.

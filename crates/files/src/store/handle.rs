@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TrySendError, bounded};
 
-use super::damaged::SetAside;
 use super::error::StoreError;
 use super::opening;
+use super::quarantine::QuarantinedDatabase;
 use super::record::{RunStart, Snapshot, TickRecord};
-use super::thinning::HistoryLimits;
+use super::retention::HistoryLimits;
 use super::thread::{Command, Shared, WriterThread};
 use super::writer::{Entry, NUMBERS_AHEAD, Writer};
 use crate::base::{Problem, Seq};
@@ -59,7 +59,7 @@ pub struct Store {
     handed_seq: u64,
     /// Ticks in which something happened that were handed over.
     loud_handed: u64,
-    aside: Option<SetAside>,
+    aside: Option<QuarantinedDatabase>,
     dir: PathBuf,
 }
 
@@ -71,7 +71,10 @@ impl Store {
     }
 
     /// The same after a database was found to be damaged and set aside: numbers of records go on above its own.
-    pub fn open_in_place_of(dir: &Path, aside: Option<&SetAside>) -> Result<(Self, Vec<Problem>), StoreError> {
+    pub fn open_in_place_of(
+        dir: &Path,
+        aside: Option<&QuarantinedDatabase>,
+    ) -> Result<(Self, Vec<Problem>), StoreError> {
         let mut opened = opening::open(dir, aside)?;
         let problems = std::mem::take(&mut opened.problems);
         let (last_seq, aside) = (opened.last_seq, opened.aside.take());
@@ -110,7 +113,7 @@ impl Store {
     }
 
     /// The damaged database that was set aside on opening, if one was.
-    pub fn aside(&self) -> Option<&SetAside> {
+    pub fn aside(&self) -> Option<&QuarantinedDatabase> {
         self.aside.as_ref()
     }
 

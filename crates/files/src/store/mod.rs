@@ -5,41 +5,41 @@
 //! whenever the process is killed, the database holds all ticks up to some tick and nothing of a later one.
 //! [`Reader`] reads beside it: [`Reader::reopen`] is what brings a room back.
 
-mod damaged;
+mod attachments;
+mod compression;
 mod db;
-mod enclosures;
 mod error;
-mod examination;
 pub mod export;
 mod handle;
+mod integrity_check;
+mod location;
 mod opening;
-mod packing;
-mod place;
+mod quarantine;
 pub mod reader;
 mod record;
 mod recovery;
+mod retention;
 mod salvage;
-mod snapshot_thinning;
+mod snapshot_retention;
 #[cfg(test)]
 mod tests;
-mod thinning;
 mod thread;
 pub mod versions;
 mod writer;
 
-pub use damaged::{SetAside, put_away, put_away_whole};
 pub use db::{holder, runs};
 pub use error::StoreError;
 pub use export::{ExportError, export_events};
 pub use handle::Store;
+pub(crate) use location::BESIDE as BESIDE_HISTORY;
+pub use location::FILE as HISTORY_FILE;
 pub use opening::while_closed;
-pub(crate) use place::BESIDE as BESIDE_HISTORY;
-pub use place::FILE as HISTORY_FILE;
+pub use quarantine::{QuarantinedDatabase, put_away, put_away_whole};
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};
-pub use recovery::WayBack;
-pub use thinning::HistoryLimits;
-pub use versions::{FileChanges, FileHead, FileVersion, FileVersions, Surety, VersionDraft};
+pub use recovery::RecoveryPoint;
+pub use retention::HistoryLimits;
+pub use versions::{Durability, FileChanges, FileHead, FileVersion, FileVersions, VersionDraft};
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,7 +48,7 @@ use bevy::ecs::prelude::*;
 
 use crate::base::Id;
 use crate::log::EventLog;
-use crate::schedule::door::CollectInputs;
+use crate::schedule::inputs::CollectInputs;
 use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
 
 /// Events that stay in [`EventLog`] where there is no [`Store`], as in tests: the newest ones.
@@ -58,7 +58,7 @@ const EVENTS_WITHOUT_STORE: usize = 100_000;
 /// [`EventLog::unwritten`], and inputs stay in [`InputJournal`].
 pub fn plugin(app: &mut App) {
     app.init_resource::<EventLog>();
-    let door = InPhase(WorkshopSystems::Ingest, Floor::Door);
+    let door = InPhase(WorkshopSystems::Ingest, Floor::Inputs);
     app.add_systems(Tick, stamp_log.before(CollectInputs).before(door));
     app.add_systems(Tick, record_tick.in_set(InPhase(WorkshopSystems::Record, Floor::Store)));
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::damaged::{self, SetAside};
 use super::db::{Lock, NUMBER_AT_MOST, check_place, last_seq, lock, newest_number, open_sound, read_as_it_is};
 use super::error::StoreError;
-use super::place::{Place, path_in};
+use super::location::{DatabaseLocation, path_in};
+use super::quarantine::{self, QuarantinedDatabase};
 use crate::base::{Problem, Seq};
 
 /// A database that may be written.
@@ -16,25 +16,25 @@ pub(super) struct Opened {
     /// Held as long as the connection.
     pub(super) lock: Lock,
     /// Where the database and its lock lie, to notice that they were taken away.
-    pub(super) place: Place,
+    pub(super) place: DatabaseLocation,
     /// The newest number that a record has, or may have had when the process that gave it was killed; 0 if there is
     /// none.
     pub(super) last_seq: Seq,
     /// Where a damaged database was put whose place this one took.
-    pub(super) aside: Option<SetAside>,
+    pub(super) aside: Option<QuarantinedDatabase>,
     pub(super) problems: Vec<Problem>,
 }
 
 /// Opens the database for writing; makes the folder and the database if they are not there. One that is damaged is set
 /// aside, or was by whoever names it here, and what can be read of it is in the one in its place.
-pub(super) fn open(dir: &Path, set_aside_before: Option<&SetAside>) -> Result<Opened, StoreError> {
+pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -> Result<Opened, StoreError> {
     let lock = lock(dir)?;
     let path = path_in(dir);
     check_place(&path)?;
-    damaged::finish(dir)?;
+    quarantine::finish(dir)?;
     let (opened, aside) = match open_sound(&path) {
         Err(error) if error.is_damage() => {
-            let aside = damaged::replace(dir, &error.to_string())?;
+            let aside = quarantine::replace(dir, &error.to_string())?;
             (open_sound(&path)?, Some(aside))
         }
         opened => (opened?, set_aside_before.cloned()),
@@ -45,8 +45,8 @@ pub(super) fn open(dir: &Path, set_aside_before: Option<&SetAside>) -> Result<Op
     let told = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
     let before = told.filter(|told| told.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
     let last_seq = Seq(own_last_seq.0.max(before.0));
-    let place = Place::of(dir)?;
-    let problems = aside.iter().map(SetAside::problem).collect();
+    let place = DatabaseLocation::of(dir)?;
+    let problems = aside.iter().map(QuarantinedDatabase::problem).collect();
     Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
 

@@ -7,10 +7,10 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde_json::Value;
 
 use super::error::StoreError;
-use super::place::path_in;
+use super::location::path_in;
 use super::record::Snapshot;
 use super::writer::snapshot_hash;
-use super::{db, enclosures};
+use super::{attachments, db};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Seq};
 use crate::log::{EventDraft, EventJson, EventKind, EventRecord};
@@ -217,7 +217,7 @@ impl Reader {
 
     /// The text that was kept beside a record, if it still is.
     pub fn enclosure(&self, seq: Seq) -> Result<Option<String>, StoreError> {
-        enclosures::read(&self.connection, seq)
+        attachments::read(&self.connection, seq)
     }
 
     /// The newest event there is; 0 if there is none.

@@ -10,14 +10,14 @@ use crate::schedule::RecordedInput;
 
 /// A point from which a room can go on, not yet read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WayBack {
+pub struct RecoveryPoint {
     /// The number of the run.
     run: i64,
     /// The number of the snapshot; none for what the run began with.
     snapshot: Option<i64>,
 }
 
-impl WayBack {
+impl RecoveryPoint {
     /// Whether it is what a run began with, as opposed to a snapshot.
     pub fn is_start(&self) -> bool {
         self.snapshot.is_none()
@@ -31,7 +31,7 @@ const QUIET_TICKS_AT_MOST: u64 = 10_000;
 impl Reader {
     /// Every point from which a scene's room can go on, the best first: the snapshots of its newest run, what that
     /// began with, snapshots of earlier runs.
-    pub fn ways_back(&self, scene: &str) -> Result<Vec<WayBack>, StoreError> {
+    pub fn ways_back(&self, scene: &str) -> Result<Vec<RecoveryPoint>, StoreError> {
         let newest =
             self.one("SELECT max(number) FROM runs WHERE scene = :scene", named_params! { ":scene": scene }, |row| {
                 row.get::<_, Option<i64>>(0)
@@ -41,7 +41,7 @@ impl Reader {
         let snapshots = self.all(
             "SELECT run, number FROM snapshots WHERE scene = :scene ORDER BY number DESC",
             named_params! { ":scene": scene },
-            |row| Ok(WayBack { run: row.get(0)?, snapshot: Some(row.get(1)?) }),
+            |row| Ok(RecoveryPoint { run: row.get(0)?, snapshot: Some(row.get(1)?) }),
         );
         let snapshots = match (snapshots, newest) {
             (Ok(snapshots), _) => snapshots,
@@ -49,12 +49,12 @@ impl Reader {
             (Err(error), None) => return Err(error),
         };
         let (of_newest, earlier): (Vec<_>, Vec<_>) = snapshots.into_iter().partition(|way| Some(way.run) == newest);
-        let start = newest.map(|run| WayBack { run, snapshot: None });
+        let start = newest.map(|run| RecoveryPoint { run, snapshot: None });
         Ok(of_newest.into_iter().chain(start).chain(earlier).collect())
     }
 
     /// Reads what is needed to go on from there.
-    pub fn go_back(&self, way: &WayBack) -> Result<Reopening, StoreError> {
+    pub fn go_back(&self, way: &RecoveryPoint) -> Result<Reopening, StoreError> {
         // One transaction, so that a run that goes on meanwhile cannot come between.
         let transaction =
             self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;

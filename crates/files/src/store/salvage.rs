@@ -42,7 +42,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// What was kept and what not, as the end of a sentence.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let Self { records, inputs, versions, is_whole } = self;
         match (is_whole, records + inputs + versions) {
             (true, _) => "all of it was readable and was copied into a new history".to_owned(),

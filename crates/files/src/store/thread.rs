@@ -8,8 +8,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::error::{PLACE, StoreError};
 use super::record::TickRecord;
-use super::snapshot_thinning::thin_snapshots;
-use super::thinning::{self, HistoryLimits, THIN_EVERY};
+use super::retention::{self, HistoryLimits, THIN_EVERY};
+use super::snapshot_retention::thin_snapshots;
 use super::writer::{Entry, Writer};
 use crate::base::Problem;
 
@@ -257,7 +257,7 @@ impl WriterThread {
         if self.gave_up || self.thinned_at.is_some_and(|at| at.elapsed() < THIN_EVERY) {
             return;
         }
-        match thinning::thin(self.writer.connection(), &self.limits) {
+        match retention::thin(self.writer.connection(), &self.limits) {
             // More is left: it goes on with the next batch.
             Ok(true) => {}
             Ok(false) => self.thinned_at = Some(Instant::now()),

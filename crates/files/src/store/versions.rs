@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
+use super::compression::{pack, unpack};
 use super::db::{self, NUMBER_AT_MOST};
 use super::error::StoreError;
-use super::packing::{pack, unpack};
-use super::place::{Place, Standing, path_in};
+use super::location::{DatabaseLocation, LocationStatus, path_in};
 use super::reader::LATEST_MS;
 use crate::base::hash::content_hash;
 use crate::log::now_ms;
@@ -78,7 +78,7 @@ pub struct VersionDraft<'a> {
 
 /// How sure a transaction must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Surety {
+pub enum Durability {
     /// It outlives the process.
     Process,
     /// It outlives a failure of power: waits for the disk.
@@ -88,9 +88,9 @@ pub enum Surety {
 /// The open history of files.
 pub struct FileVersions {
     connection: Connection,
-    surety: Surety,
+    surety: Durability,
     /// Where it lies; none where it is only read.
-    place: Option<Place>,
+    place: Option<DatabaseLocation>,
 }
 
 impl FileVersions {
@@ -99,12 +99,12 @@ impl FileVersions {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(dir).map_err(StoreError::file(dir))?;
         let connection = db::open_beside(&path_in(dir))?;
-        Ok(Self { connection, surety: Surety::Process, place: Some(Place::of(dir)?) })
+        Ok(Self { connection, surety: Durability::Process, place: Some(DatabaseLocation::of(dir)?) })
     }
 
     /// Opens it for reading, whether or not someone writes it.
     pub fn open_to_read(dir: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: db::open_read_only(dir)?, surety: Surety::Process, place: None })
+        Ok(Self { connection: db::open_read_only(dir)?, surety: Durability::Process, place: None })
     }
 
     /// Every file that is there or gone, in order of paths.
@@ -209,12 +209,12 @@ impl FileVersions {
     /// Changes the history: all that `act` does, or nothing.
     pub fn change<T>(
         &mut self,
-        surety: Surety,
+        surety: Durability,
         act: impl FnOnce(&FileChanges<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.look_after_place()?;
         if self.surety != surety {
-            let word = if surety == Surety::Power { "FULL" } else { "NORMAL" };
+            let word = if surety == Durability::Power { "FULL" } else { "NORMAL" };
             self.connection.pragma_update(None, "synchronous", word).map_err(failed("set up the history"))?;
             self.surety = surety;
         }
@@ -236,16 +236,18 @@ impl FileVersions {
         loop {
             let standing = place.look_at_database();
             match standing {
-                Standing::InPlace | Standing::LockGone => return Ok(()),
-                Standing::Replaced => {
+                LocationStatus::InPlace | LocationStatus::LockGone => return Ok(()),
+                LocationStatus::Replaced => {
                     let dir = place.dir().to_owned();
                     self.connection = db::open_beside(&path_in(&dir))?;
-                    self.place = Some(Place::of(&dir)?);
-                    self.surety = Surety::Process;
+                    self.place = Some(DatabaseLocation::of(&dir)?);
+                    self.surety = Durability::Process;
                     return Ok(());
                 }
-                Standing::HistoryGone if Instant::now() < until => std::thread::sleep(ANEW_LOOK),
-                Standing::HistoryGone | Standing::WorkspaceGone => return place.trouble(standing).map_or(Ok(()), Err),
+                LocationStatus::HistoryGone if Instant::now() < until => std::thread::sleep(ANEW_LOOK),
+                LocationStatus::HistoryGone | LocationStatus::WorkspaceGone => {
+                    return place.trouble(standing).map_or(Ok(()), Err);
+                }
             }
         }
     }

@@ -3,11 +3,11 @@
 use rusqlite::{CachedStatement, Connection, TransactionBehavior, params};
 use serde_json::Value;
 
+use super::attachments;
 use super::db::{self, Lock};
-use super::enclosures;
 use super::error::StoreError;
+use super::location::{DatabaseLocation, LocationStatus};
 use super::opening::Opened;
-use super::place::{Place, Standing};
 use super::record::{RunStart, Snapshot, TickRecord};
 use crate::base::Id;
 use crate::base::hash::content_hash;
@@ -73,7 +73,7 @@ struct OpenRun {
 pub(super) struct Writer {
     connection: Connection,
     at: Position,
-    place: Place,
+    place: DatabaseLocation,
     /// Held until the connection is closed: fields are dropped in this order.
     lock: Lock,
 }
@@ -89,22 +89,22 @@ impl Writer {
     /// open file still holds all of it. What cannot be put right is an error for as long as it is so.
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
         let standing = self.place.look();
-        if !matches!(standing, Standing::LockGone | Standing::HistoryGone) {
+        if !matches!(standing, LocationStatus::LockGone | LocationStatus::HistoryGone) {
             return self.place.trouble(standing).map_or(Ok(false), Err);
         }
         let dir = self.place.dir().to_owned();
         if self.place.has_other_lock() && !self.lock.holds_workspace() {
-            return self.place.trouble(Standing::Replaced).map_or(Ok(false), Err);
+            return self.place.trouble(LocationStatus::Replaced).map_or(Ok(false), Err);
         }
         // While the workspace is locked, whoever left another lock there was refused, and has let go of it or soon will.
         if !self.place.has_lock() {
             db::lock_again(&dir, &mut self.lock)?;
         }
-        if standing == Standing::HistoryGone {
+        if standing == LocationStatus::HistoryGone {
             self.connection = db::write_anew(&self.connection, &dir)?;
         }
-        self.place = Place::of(&dir)?;
-        Ok(standing == Standing::HistoryGone)
+        self.place = DatabaseLocation::of(&dir)?;
+        Ok(standing == LocationStatus::HistoryGone)
     }
 
     /// Numbers of records up to here may be given out.
@@ -206,7 +206,7 @@ fn write_tick(connection: &Connection, at: &mut Position, record: &TickRecord) -
     write_events(connection, last_seq, run, &record.events)?;
     for event in &record.events {
         if let Some(text) = &event.draft.enclosure {
-            enclosures::write(connection, event.seq, text, *enclosures)?;
+            attachments::write(connection, event.seq, text, *enclosures)?;
             *enclosures += 1;
         }
     }

@@ -13,8 +13,8 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::secrets;
 use super::vfs::path::{Reach, WorkspacePath};
 use crate::base::JobControl;
-use crate::base::spelling::{folded, is_unseen, nfc};
-use crate::safe_fs::{Folder, FoundKind};
+use crate::base::text_normalization::{folded, is_unseen, nfc};
+use crate::safe_fs::{EntryKind, Folder};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 
 /// Folders are followed so deep.
@@ -183,7 +183,7 @@ impl Packing<'_> {
                 continue;
             }
             let packed = match kind {
-                FoundKind::Folder => match folder.child(&name) {
+                EntryKind::Folder => match folder.child(&name) {
                     Ok(child) => self.folder(&child, &format!("{path}/"), depth + 1),
                     Err(error) => Err(failed(Path::new(&path))(error)),
                 },
@@ -200,7 +200,7 @@ impl Packing<'_> {
 
     fn file(&mut self, folder: &Folder, name: &str, path: &str) -> Result<(), ArchiveError> {
         let (mut file, found) = folder.open_file(name).map_err(failed(Path::new(path)))?;
-        if found.kind != FoundKind::File {
+        if found.kind != EntryKind::File {
             self.leave_out(format!("{}: is no longer a regular file", shown(path)));
             return Ok(());
         }
@@ -264,7 +264,7 @@ fn shown(path: &str) -> String {
 }
 
 /// Why something stays behind; no words where nobody would miss it.
-fn why_not(path: &str, kind: FoundKind, depth: usize) -> Option<&'static str> {
+fn why_not(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);
     if path == ".workshop" || path == ".git" || is_our_work {
@@ -272,11 +272,11 @@ fn why_not(path: &str, kind: FoundKind, depth: usize) -> Option<&'static str> {
         return Some("");
     }
     match kind {
-        FoundKind::Link => return Some("links are not followed"),
-        FoundKind::Other => return Some("it is not a file"),
-        FoundKind::Folder if depth >= DEPTH_AT_MOST => return Some("it is nested too deeply"),
-        FoundKind::File if path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") => return Some(""),
-        FoundKind::File | FoundKind::Folder => {}
+        EntryKind::Link => return Some("links are not followed"),
+        EntryKind::Other => return Some("it is not a file"),
+        EntryKind::Folder if depth >= DEPTH_AT_MOST => return Some("it is nested too deeply"),
+        EntryKind::File if path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") => return Some(""),
+        EntryKind::File | EntryKind::Folder => {}
     }
     match WorkspacePath::new(path) {
         // Such a name would land elsewhere, or nowhere, where the archive is opened.
@@ -289,7 +289,7 @@ fn why_not(path: &str, kind: FoundKind, depth: usize) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{FileHead, Surety, VersionDraft};
+    use crate::store::{Durability, FileHead, VersionDraft};
 
     fn workspace() -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -388,7 +388,7 @@ mod tests {
             ("notes/how.md", [key.as_str(), "the key is gone"]),
             ("notes/plan.md", ["tea", "more tea"]),
         ] {
-            let kept = versions.change(Surety::Process, |changes| {
+            let kept = versions.change(Durability::Process, |changes| {
                 let file = changes.add_file(path)?;
                 let mut version = 0;
                 for text in texts {

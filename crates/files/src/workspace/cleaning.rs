@@ -9,8 +9,8 @@ use super::layout::{APPROVALS_FILE, CHECK_IN_FILE, KEPT_BLACKBOARD};
 use super::session_files::{COPY_ENDING, ENDING};
 use super::vfs::worktrees::WORKTREES;
 use super::vfs::{FileHistory, FileServiceError, ROOM, is_agent};
-use crate::base::{Author, numbered};
-use crate::safe_fs::{self, Folder, FoundKind};
+use crate::base::{Author, unique_names};
+use crate::safe_fs::{self, EntryKind, Folder};
 use crate::store::{BESIDE_HISTORY, HISTORY_FILE, StoreError, while_closed};
 
 /// Where everything is put, below the folder of the room's state: each time in a folder of its own.
@@ -117,8 +117,8 @@ impl Cleaning {
 
     fn move_all(&self, root: &Path, dir: &Path) -> Result<String, CleaningError> {
         let state = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let names = numbered::numbered(&format!("{state}/{ASIDE}"), "", 1);
-        let aside = numbered::first_free(names, |name| root.join(name).symlink_metadata().is_ok());
+        let names = unique_names::numbered(&format!("{state}/{ASIDE}"), "", 1);
+        let aside = unique_names::first_free(names, |name| root.join(name).symlink_metadata().is_ok());
         let failed = |path: &str| {
             let (path, aside) = (path.to_owned(), aside.clone());
             move |source| CleaningError::Move { path, source, aside }
@@ -141,6 +141,6 @@ fn is_file(root: &Path, path: &str) -> bool {
 /// The files in a folder of the workspace; none where there is no such folder.
 fn names_in(root: &Path, folder: &str) -> Vec<String> {
     let entries = Folder::open(root).and_then(|root| root.child(folder)).and_then(|folder| folder.entries());
-    let files = entries.unwrap_or_default().into_iter().filter(|(_, kind)| *kind == FoundKind::File);
+    let files = entries.unwrap_or_default().into_iter().filter(|(_, kind)| *kind == EntryKind::File);
     files.map(|(name, _)| name).collect()
 }

@@ -7,12 +7,12 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::files::FileContent;
-pub use super::guarded::is_agent_at_top;
 pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
+pub use super::protected_paths::is_agent_at_top;
 use crate::base::Problem;
-use crate::base::spelling::nfc;
-use crate::safe_fs::{Folder, FoundKind};
+use crate::base::text_normalization::nfc;
+use crate::safe_fs::{EntryKind, Folder};
 
 /// The file that makes a folder a workspace.
 pub const SETTINGS_FILE: &str = "settings.yaml";
@@ -292,15 +292,15 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
         Err(error) => return cannot(error),
     };
     match found.kind {
-        FoundKind::File => {}
-        FoundKind::Folder => {
+        EntryKind::File => {}
+        EntryKind::Folder => {
             return unusable(
                 "is a folder where a file should be".into(),
                 "replace it with a text \
             file",
             );
         }
-        FoundKind::Link | FoundKind::Other => {
+        EntryKind::Link | EntryKind::Other => {
             return unusable("is not a regular file".into(), "replace it with a text file");
         }
     }

@@ -2,24 +2,23 @@
 //! watching for a person's edits, and saving without ever rewriting what a person wrote.
 //!
 //! Reading order: [`layout`] (the folder), [`scene_file`] (text to data), [`scene_diff`] (what a person changed),
-//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), [`room`] and
-//! `ingest`, which join them in the world, and `room_writes` (what the room writes of its own accord and could not).
+//! [`scene_patch`] (what the room changes, in the text), [`vfs`] (the one service that has the files), [`room_sync`]
+//! and `apply_service_events`, which join them in the world, and `write_failures` (what the room writes of its own
+//! accord and could not).
 
-pub mod answers;
+mod accidental_edits;
+pub mod answer_files;
+mod apply_service_events;
 pub mod archive;
 pub mod cleaning;
 mod decor;
 pub mod files;
-pub mod guarded;
 mod history_settings;
-mod ingest;
-mod last_good;
 pub mod layout;
-pub mod outline;
 pub mod path;
 pub mod problems;
-pub mod room;
-mod room_writes;
+pub mod protected_paths;
+pub mod room_sync;
 mod saved;
 pub mod scene;
 pub mod scene_diff;
@@ -42,14 +41,16 @@ mod unsaved_copies;
 pub mod vfs;
 pub mod workflow_templates;
 mod worktrees_known;
+mod write_failures;
 pub mod yaml;
+pub mod yaml_syntax;
 mod yaml_value;
 
-pub use answers::{Answer, AnswerBox, AnswerError, AnswerLook};
+pub use answer_files::{Answer, AnswerError, AnswerFolder, AnswerWatcher};
 pub use decor::{DECOR_AT_MOST, DECOR_SIDE, Decor, DecorChange};
 pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
-pub use room::{begin, forget_saved, order_saves, save_now};
+pub use room_sync::{begin, forget_saved, order_saves, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
 pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
@@ -63,7 +64,7 @@ use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
 
 use crate::log::EventLog;
-use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::store::HistoryLimits;
 
@@ -76,10 +77,10 @@ pub fn plugin(app: &mut App) {
         .init_resource::<unsaved::Unsaved>()
         .init_resource::<EventLog>()
         .init_resource::<vfs::FileBridge>()
-        .init_resource::<vfs::FilesUnderWay>()
-        .init_resource::<vfs::FilesTold>()
+        .init_resource::<vfs::PendingFileOrders>()
+        .init_resource::<vfs::UserCommandResults>()
         .init_resource::<WorktreesKnown>()
-        .init_resource::<room_writes::FailedWrites>()
+        .init_resource::<write_failures::FailedWrites>()
         .add_settings::<vfs::FileLimits>()
         .add_settings::<HistoryLimits>()
         // What was saved is told before what changed since.
@@ -98,18 +99,23 @@ pub fn plugin(app: &mut App) {
         .add_systems(Tick, vfs::collect.in_set(CollectInputs))
         .add_systems(
             Tick,
-            (ingest::apply_file_news, room_writes::try_again, settings_edit::apply_edits, vfs::give_orders)
+            (
+                apply_service_events::apply_file_news,
+                write_failures::try_again,
+                settings_edit::apply_edits,
+                vfs::give_orders,
+            )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
         )
         .add_systems(
             Tick,
-            (room::write_scene, room::keep_problems, vfs::send, history_settings::tell_limits)
+            (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::tell_limits)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
         );
     sections::register::<saved::WorkspaceSaved>(app);
     sections::register::<vfs::FilesSaved>(app);
     sections::register::<WorktreesKnown>(app);
-    sections::register::<room_writes::FailedWrites>(app);
+    sections::register::<write_failures::FailedWrites>(app);
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::guarded::{AgentWrites, guarded, is_agent_at_top};
-use crate::base::spelling::{folded, is_unseen, nfc, skeleton};
+use super::protected_paths::{AgentWriteRule, guarded, is_agent_at_top};
 use crate::base::text::truncate;
+use crate::base::text_normalization::{folded, is_unseen, nfc, skeleton};
 
 /// What agents ask a person, as tasks that the person answers in an editor. Nobody else writes it.
 pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
@@ -145,7 +145,7 @@ impl WorkspacePath {
         }
         match guarded(&self.0) {
             Some(place) if place.name == "sessions" => Reach::Records,
-            Some(place) if place.writes == AgentWrites::Never => Reach::ReadOnly,
+            Some(place) if place.writes == AgentWriteRule::Never => Reach::ReadOnly,
             _ if folded(&self.0) == APPROVALS_FILE => Reach::ReadOnly,
             _ => Reach::Open,
         }

@@ -7,9 +7,9 @@ use bevy::math::Vec2;
 use serde_json::{Map, Value};
 
 use super::layout::{self, MAX_SCENE_BYTES};
-use super::outline::{Node, outline};
 use super::scene::{AgentEntry, ElementEntry, Relationship};
 use super::yaml;
+use super::yaml_syntax::{YamlNode, parse_syntax};
 use crate::base::text::nearest;
 use crate::base::{Behaviour, Id, Problem, free_id, is_reserved};
 
@@ -174,7 +174,7 @@ fn position_of(value: &Value) -> Option<(Vec2, bool)> {
 struct Reader<'a> {
     path: &'a str,
     text: &'a str,
-    outline: Option<Option<Node>>,
+    outline: Option<Option<YamlNode>>,
     /// The bytes at which lines end, made when the first line is asked for.
     lines: Option<Vec<usize>>,
     problems: Vec<Problem>,
@@ -198,8 +198,8 @@ impl Reader<'_> {
         }
     }
 
-    fn node_line(&mut self, find: impl Fn(&Node) -> Option<usize>) -> Option<usize> {
-        let outline = self.outline.get_or_insert_with(|| outline(self.text).ok());
+    fn node_line(&mut self, find: impl Fn(&YamlNode) -> Option<usize>) -> Option<usize> {
+        let outline = self.outline.get_or_insert_with(|| parse_syntax(self.text).ok());
         let byte = find(outline.as_ref()?)?;
         let text = self.text;
         let ends = self.lines.get_or_insert_with(|| text.match_indices('\n').map(|(at, _)| at).collect());

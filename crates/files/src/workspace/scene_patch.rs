@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::outline::{Item, Node, Shape, outline};
 use super::scene::{Relationship, SceneWrite};
 use super::scene_file::{agent_id_of, id_of, relationship};
 use super::yaml;
+use super::yaml_syntax::{YamlItem, YamlNode, YamlShape, parse_syntax};
 
 /// Texts above this are not read again as a whole after a change; only that they still have an outline is checked.
 const MAX_VERIFIED_BYTES: usize = 512 * 1024;
@@ -144,7 +144,7 @@ pub fn patch(text: &str, old: &Value, new: &Value) -> String {
 
 fn says(text: &str, wanted: &Value) -> bool {
     if text.len() > MAX_VERIFIED_BYTES {
-        return outline(text).is_ok();
+        return parse_syntax(text).is_ok();
     }
     yaml::parse(text).is_ok_and(|found| found == *wanted)
 }
@@ -153,9 +153,9 @@ fn says(text: &str, wanted: &Value) -> bool {
 type Splice = (Range<usize>, String);
 
 fn change(text: &str, old: &Value, new: &Value, whole_entries: bool) -> Option<String> {
-    let root = outline(text).ok()?;
+    let root = parse_syntax(text).ok()?;
     let mut patcher = Patcher { text, splices: Vec::new(), whole_entries };
-    if root.shape == Shape::Absent {
+    if root.shape == YamlShape::Absent {
         let mut patched = text.to_owned();
         end_line(&mut patched);
         patched.push_str(&yaml::document(new));
@@ -195,15 +195,17 @@ struct Patcher<'a> {
 
 impl Patcher<'_> {
     /// Changes the value at `node` from `old` to `new`. `depth` counts lists that were entered.
-    fn value(&mut self, node: &Node, old: &Value, new: &Value, in_flow: bool, depth: usize) -> Option<()> {
+    fn value(&mut self, node: &YamlNode, old: &Value, new: &Value, in_flow: bool, depth: usize) -> Option<()> {
         if old == new {
             return Some(());
         }
         match (&node.shape, old, new) {
-            (Shape::Map { flow, .. }, Value::Object(old), Value::Object(new)) if !(self.whole_entries && depth > 0) => {
+            (YamlShape::Map { flow, .. }, Value::Object(old), Value::Object(new))
+                if !(self.whole_entries && depth > 0) =>
+            {
                 self.map(node, *flow, old, new, depth)
             }
-            (Shape::Seq { flow, .. }, Value::Array(from), Value::Array(to)) if node.items().len() == from.len() => {
+            (YamlShape::Seq { flow, .. }, Value::Array(from), Value::Array(to)) if node.items().len() == from.len() => {
                 if self.list(node, *flow, from, to, depth).is_none() {
                     self.replace(node, new, in_flow);
                 }
@@ -242,7 +244,7 @@ impl Patcher<'_> {
 
     fn map(
         &mut self,
-        node: &Node,
+        node: &YamlNode,
         flow: bool,
         old: &Map<String, Value>,
         new: &Map<String, Value>,
@@ -325,7 +327,7 @@ impl Patcher<'_> {
     }
 
     /// Changes, removes and appends entries. `None` if entries were reordered or put in between.
-    fn list(&mut self, node: &Node, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
+    fn list(&mut self, node: &YamlNode, flow: bool, old: &[Value], new: &[Value], depth: usize) -> Option<()> {
         let items = node.items();
         let pairs = align(old, new)?;
         if items.is_empty() || (flow && pairs.iter().all(Option::is_none)) {
@@ -355,7 +357,7 @@ impl Patcher<'_> {
             } else {
                 let column = self.column(items[0].start);
                 let written = match (&items[last].value.shape, entry) {
-                    (Shape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => {
+                    (YamlShape::Map { flow: false, .. }, Value::Object(keys)) if !keys.is_empty() => {
                         yaml::block_item(keys, column + 2)
                     }
                     _ => yaml::item_text(entry, column + 2),
@@ -371,7 +373,7 @@ impl Patcher<'_> {
 
     /// Takes every entry out of a list by dashes; what is new, or `[]`, stands where the last one did, so that
     /// comments between them stay.
-    fn replace_all(&mut self, items: &[Item], new: &[Value]) {
+    fn replace_all(&mut self, items: &[YamlItem], new: &[Value]) {
         let spans: Vec<_> = items.iter().map(|item| (item.start, item.value.end.max(item.start + 1))).collect();
         let last = items.len() - 1;
         let survives: Vec<_> = (0..items.len()).map(|index| index == last).collect();
@@ -383,8 +385,8 @@ impl Patcher<'_> {
     }
 
     /// Writes the whole value anew, in the style of the place where it stands.
-    fn replace(&mut self, node: &Node, new: &Value, in_flow: bool) {
-        let was_flow = matches!(node.shape, Shape::Map { flow: true, .. } | Shape::Seq { flow: true, .. });
+    fn replace(&mut self, node: &YamlNode, new: &Value, in_flow: bool) {
+        let was_flow = matches!(node.shape, YamlShape::Map { flow: true, .. } | YamlShape::Seq { flow: true, .. });
         let first_entries =
             node.items().is_empty() && new.as_array().is_some_and(|items| items.iter().any(Value::is_object));
         if in_flow || (was_flow && !first_entries && yaml::fits_inline(new)) {
@@ -394,7 +396,7 @@ impl Patcher<'_> {
         }
         let own_line = self.text[self.line_start(node.start)..node.start].trim().is_empty();
         let behind_dash = self.text[..node.start].trim_end_matches(' ').ends_with('-') && !own_line;
-        if own_line && node.start > 0 && node.shape != Shape::Absent {
+        if own_line && node.start > 0 && node.shape != YamlShape::Absent {
             // A nested value on lines of its own stays there.
             let column = self.column(node.start);
             let written = yaml::block(new, column);
@@ -429,7 +431,7 @@ fn leading(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-fn pair_end(pair: &super::outline::Pair) -> usize {
+fn pair_end(pair: &super::yaml_syntax::YamlPair) -> usize {
     pair.value.end.max(pair.start + pair.key.len())
 }
 

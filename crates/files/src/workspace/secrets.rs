@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::layout;
-use crate::base::spelling::folded;
+use crate::base::text_normalization::folded;
 
 /// Hidden files that hold no secrets by custom and that a person would miss; all others stay behind.
 const HARMLESS_HIDDEN: [&str; 7] =

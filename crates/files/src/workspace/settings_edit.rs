@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::files::KnownFiles;
 use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
-use super::room::{know, order};
+use super::room_sync::{know, order};
 use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
 use super::unsaved::{Target, Unsaved};

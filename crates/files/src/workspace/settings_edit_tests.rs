@@ -6,7 +6,7 @@ use bevy::app::App;
 
 use super::*;
 use crate::schedule::saved::world_hash;
-use crate::schedule::{self, Door, InputJournal, advance};
+use crate::schedule::{self, InputJournal, InputQueue, advance};
 use crate::workspace::files::FileContent;
 use crate::workspace::vfs::{FileBridge, FileService, FileServiceOptions};
 use crate::workspace::{FileChanged, Problems, RoomStart, SettingsExt, SettingsSection, begin, save_now};
@@ -45,12 +45,12 @@ fn room(settings: Option<&str>) -> App {
 }
 
 fn choose(app: &mut App, section: &str, key: &str, value: Value) {
-    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::set(section, key, value));
+    app.world_mut().resource_mut::<InputQueue<SettingsEdit>>().push(SettingsEdit::set(section, key, value));
     advance(app.world_mut());
 }
 
 fn reset(app: &mut App, key: &str) {
-    app.world_mut().resource_mut::<Door<SettingsEdit>>().push(SettingsEdit::reset("banter", key));
+    app.world_mut().resource_mut::<InputQueue<SettingsEdit>>().push(SettingsEdit::reset("banter", key));
     advance(app.world_mut());
 }
 
@@ -102,7 +102,7 @@ fn what_cannot_be_written_is_a_problem_and_changes_nothing() {
     assert_eq!(text(&app), COMMENTED);
     let broken = "banter: [\n";
     let change = FileChanged::new(SETTINGS_FILE, FileContent::Text(broken.into()));
-    app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
+    app.world_mut().resource_mut::<InputQueue<FileChanged>>().push(change);
     choose(&mut app, "banter", "most", json!(7));
     assert_eq!(text(&app), broken, "a text that is not understood is not touched");
     assert!(problems(&app).iter().any(|problem| problem.contains("settings cannot be changed here")));
@@ -149,7 +149,7 @@ fn it_reaches_the_disk_and_our_own_write_is_no_news() {
 fn what_is_chosen_while_a_person_edits_the_file_is_joined_key_by_key() {
     let outside = |app: &mut App, text: &str| {
         let change = FileChanged::new(SETTINGS_FILE, FileContent::Text(text.to_owned()));
-        app.world_mut().resource_mut::<Door<FileChanged>>().push(change);
+        app.world_mut().resource_mut::<InputQueue<FileChanged>>().push(change);
         advance(app.world_mut());
     };
     let mut app = room(Some(COMMENTED));

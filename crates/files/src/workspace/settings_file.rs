@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::files::KnownFiles;
 use super::layout::SETTINGS_FILE;
-use super::outline::line_of_key;
 use super::problems::ProblemReport;
 use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
 use super::yaml;
+use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
 use crate::base::text::{hide_user_info, nearest};
 

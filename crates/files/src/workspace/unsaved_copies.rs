@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::base::numbered;
+use crate::base::unique_names;
 use crate::safe_fs::{self, Folder};
 
 /// The folder, below `.workshop`.
@@ -16,7 +16,7 @@ fn folder(root: &Folder) -> io::Result<Folder> {
 
 /// A name for the copy of a file: its path with `_` for `/`; the next number where there is one already.
 fn names(path: &str) -> impl Iterator<Item = String> + use<> {
-    numbered::alike(&path.replace('/', "_")).take(1000)
+    unique_names::alike(&path.replace('/', "_")).take(1000)
 }
 
 fn no_name() -> io::Error {

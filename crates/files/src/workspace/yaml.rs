@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::outline::{NoOutline, outline};
+use super::yaml_syntax::{YamlSyntaxError, parse_syntax};
 use super::yaml_value;
 
 /// Lines longer than this are not written in braces.
@@ -21,7 +21,7 @@ pub struct YamlError {
 /// files is read here.
 pub fn parse(text: &str) -> Result<Value, YamlError> {
     // The parser takes minutes over deep brackets before it refuses them.
-    if outline(text) == Err(NoOutline::TooDeep) {
+    if parse_syntax(text) == Err(YamlSyntaxError::TooDeep) {
         return Err(YamlError { line: None, what: "it is nested too deeply".into() });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use super::spelling::{folded, is_unseen, nfc};
+use super::text_normalization::{folded, is_unseen, nfc};
 
 /// No glob that a person means is longer, in characters.
 const MAX_CHARS: usize = 512;

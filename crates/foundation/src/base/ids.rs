@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::spelling::skeleton;
+use super::text_normalization::skeleton;
 
 /// The word by which a person's file names a thing: `researcher-1`, `rules`. Cheap to clone.
 pub type Id = Arc<str>;

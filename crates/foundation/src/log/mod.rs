@@ -12,4 +12,4 @@ pub mod narration;
 pub use event::{EventDraft, EventJson, EventRecord};
 pub use event_log::{EventLog, now_ms};
 pub use events::{Event, EventData, EventKind, UnknownEvent, Word};
-pub use narration::{AddedEvents, Names, Naming, Narrator, Told};
+pub use narration::{AddedEvents, Names, Naming, Narration, Narrator};

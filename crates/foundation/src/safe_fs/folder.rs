@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::found::{Found, FoundKind};
+use super::metadata::{EntryKind, EntryMetadata};
 
 /// An open folder.
 pub struct Folder(OwnedFd);
@@ -44,7 +44,7 @@ impl Folder {
     }
 
     /// Opens a file to read; never waits for a pipe.
-    pub fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn open_file(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = fs::openat(&self.0, name, flags, Mode::empty())?;
         let found = found(&fs::fstat(&file)?);
@@ -58,7 +58,7 @@ impl Folder {
     }
 
     /// Opens a file of this program's own to read and write it, made if it is not there; never waits for a pipe.
-    pub fn open_own(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn open_own(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
@@ -67,18 +67,18 @@ impl Folder {
     }
 
     /// What this folder itself is, wherever it lies now.
-    pub fn own_look(&self) -> io::Result<Found> {
+    pub fn own_look(&self) -> io::Result<EntryMetadata> {
         Ok(found(&fs::fstat(&self.0)?))
     }
 
     /// What there is under a name.
-    pub fn look(&self, name: &str) -> io::Result<Found> {
+    pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// What there is under a path below this folder: good enough to see whether something changed, as links within
     /// the path are followed.
-    pub fn peek(&self, path: &str) -> io::Result<Found> {
+    pub fn peek(&self, path: &str) -> io::Result<EntryMetadata> {
         let path = if path.is_empty() { "." } else { path };
         Ok(found(&fs::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
     }
@@ -128,7 +128,7 @@ impl Folder {
     }
 
     /// The names in this folder that are text, with whether each is a file, a folder or something else.
-    pub fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+    pub fn entries(&self) -> io::Result<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -137,7 +137,7 @@ impl Folder {
                 continue;
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => self.look(name).map_or(FoundKind::Other, |found| found.kind),
+                FileType::Unknown => self.look(name).map_or(EntryKind::Other, |found| found.kind),
                 kind => kind_of(kind),
             };
             entries.push((name.to_owned(), kind));
@@ -155,17 +155,17 @@ impl Folder {
     }
 }
 
-fn kind_of(kind: FileType) -> FoundKind {
+fn kind_of(kind: FileType) -> EntryKind {
     match kind {
-        FileType::RegularFile => FoundKind::File,
-        FileType::Directory => FoundKind::Folder,
-        FileType::Symlink => FoundKind::Link,
-        _ => FoundKind::Other,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
     }
 }
 
-fn found(stat: &Stat) -> Found {
-    Found {
+fn found(stat: &Stat) -> EntryMetadata {
+    EntryMetadata {
         kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
         size: stat.st_size.cast_unsigned(),
         #[allow(clippy::unnecessary_cast, reason = "the types of these fields differ from system to system")]

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::found::{Found, FoundKind};
+use super::metadata::{EntryKind, EntryMetadata};
 
 /// A folder by its path.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ impl Folder {
     /// A folder in this one.
     pub fn child(&self, name: &str) -> io::Result<Self> {
         match self.look(name)?.kind {
-            FoundKind::Folder => Ok(Self(self.0.join(name))),
-            FoundKind::Link | FoundKind::File | FoundKind::Other => Err(io::ErrorKind::NotADirectory.into()),
+            EntryKind::Folder => Ok(Self(self.0.join(name))),
+            EntryKind::Link | EntryKind::File | EntryKind::Other => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
@@ -36,15 +36,15 @@ impl Folder {
     }
 
     /// Opens a file to read; never waits for a pipe.
-    pub fn open_file(&self, name: &str) -> io::Result<(File, Found)> {
-        if self.look(name)?.kind != FoundKind::File {
+    pub fn open_file(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
+        if self.look(name)?.kind != EntryKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let file = File::open(self.0.join(name))?;
         let opened = found(&file.metadata()?);
         let after = self.look(name)?;
         // Something else took the place meanwhile: what was opened may lie anywhere.
-        if after.kind != FoundKind::File || !after.is_same_as(&opened) {
+        if after.kind != EntryKind::File || !after.is_same_as(&opened) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
         Ok((file, opened))
@@ -56,9 +56,9 @@ impl Folder {
     }
 
     /// Opens a file of this program's own to read and write it, made if it is not there.
-    pub fn open_own(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn open_own(&self, name: &str) -> io::Result<(File, EntryMetadata)> {
         match self.look(name) {
-            Ok(found) if found.kind != FoundKind::File => return Err(io::ErrorKind::InvalidInput.into()),
+            Ok(found) if found.kind != EntryKind::File => return Err(io::ErrorKind::InvalidInput.into()),
             Ok(_) => {}
             Err(_) => drop(self.create(name)?),
         }
@@ -68,18 +68,18 @@ impl Folder {
     }
 
     /// What this folder itself is, wherever it lies now.
-    pub fn own_look(&self) -> io::Result<Found> {
+    pub fn own_look(&self) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.symlink_metadata()?))
     }
 
     /// What there is under a name.
-    pub fn look(&self, name: &str) -> io::Result<Found> {
+    pub fn look(&self, name: &str) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.join(name).symlink_metadata()?))
     }
 
     /// What there is under a path below this folder: good enough to see whether something changed, as links within
     /// the path are followed.
-    pub fn peek(&self, path: &str) -> io::Result<Found> {
+    pub fn peek(&self, path: &str) -> io::Result<EntryMetadata> {
         Ok(found(&self.0.join(path).symlink_metadata()?))
     }
 
@@ -115,7 +115,7 @@ impl Folder {
     }
 
     /// The names in this folder that are text, with whether each is a file, a folder or something else.
-    pub fn entries(&self) -> io::Result<Vec<(String, FoundKind)>> {
+    pub fn entries(&self) -> io::Result<Vec<(String, EntryKind)>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
@@ -133,21 +133,21 @@ impl Folder {
     }
 }
 
-fn kind_of(kind: fs::FileType) -> FoundKind {
+fn kind_of(kind: fs::FileType) -> EntryKind {
     if kind.is_symlink() {
-        FoundKind::Link
+        EntryKind::Link
     } else if kind.is_dir() {
-        FoundKind::Folder
+        EntryKind::Folder
     } else if kind.is_file() {
-        FoundKind::File
+        EntryKind::File
     } else {
-        FoundKind::Other
+        EntryKind::Other
     }
 }
 
-fn found(metadata: &fs::Metadata) -> Found {
+fn found(metadata: &fs::Metadata) -> EntryMetadata {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    Found {
+    EntryMetadata {
         kind: kind_of(metadata.file_type()),
         size: metadata.len(),
         modified_ns: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),

@@ -2,22 +2,24 @@
 //! lost: by the handle of a folder, without following a link, created exclusively, put in place only over what was
 //! looked at. Everything that this program writes goes through here.
 
+mod atomic_replace;
 #[cfg(unix)]
 mod folder;
 mod folder_by_path;
-mod found;
-mod own;
-mod place;
+mod metadata;
+mod own_files;
 
 #[cfg(unix)]
 pub use folder::Folder;
 #[cfg(not(unix))]
 pub use folder_by_path::Folder;
 // Everywhere, so that what other systems use is tried on every system.
+pub use atomic_replace::{
+    Placing, atomic_replace, hash_of, is_left_over, is_placing, name_beside, placing_name, write_beside,
+};
 pub use folder_by_path::Folder as FolderByPath;
-pub use found::{Found, FoundKind};
-pub use own::{
+pub use metadata::{EntryKind, EntryMetadata};
+pub use own_files::{
     check_own, create_new, move_below, open_ordinary, open_own, open_own_folder, read_bytes, read_text, replace_bytes,
     replace_text, write_new,
 };
-pub use place::{Placing, hash_of, is_left_over, is_placing, name_beside, place, placing_name, write_beside};

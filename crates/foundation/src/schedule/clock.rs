@@ -4,7 +4,7 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::door::Input;
+use super::inputs::Input;
 use super::saved::Section;
 
 /// Ticks in one second of simulated time.
@@ -85,7 +85,7 @@ pub fn room_goes_on(standstill: Res<Standstill>) -> bool {
     !standstill.holds()
 }
 
-pub(super) fn stand_or_go_on(mut wishes: MessageReader<SetStandstill>, mut standstill: ResMut<Standstill>) {
+pub(super) fn apply_standstill(mut wishes: MessageReader<SetStandstill>, mut standstill: ResMut<Standstill>) {
     for wish in wishes.read() {
         standstill.0 = wish.on;
     }

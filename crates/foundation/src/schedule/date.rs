@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::SimClock;
-use super::door::Input;
+use super::inputs::Input;
 use super::saved::Section;
 use crate::base::calendar::{SECS_PER_DAY, date_of, stamp};
 
@@ -47,7 +47,7 @@ impl RoomDate {
     }
 }
 
-pub(super) fn hear(mut opened: MessageReader<RoomOpened>, clock: Res<SimClock>, mut date: ResMut<RoomDate>) {
+pub(super) fn set_room_date(mut opened: MessageReader<RoomOpened>, clock: Res<SimClock>, mut date: ResMut<RoomDate>) {
     for opened in opened.read() {
         date.start_secs = Some(opened.local_secs.saturating_sub(clock.secs() as i64));
     }
@@ -91,7 +91,7 @@ fn in_words(secs: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{Door, TICKS_PER_SEC, advance, saved};
+    use crate::schedule::{InputQueue, TICKS_PER_SEC, advance, saved};
     use bevy::app::App;
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
         let words = |app: &App| app.world().resource::<RoomDate>().in_words(app.world().resource());
         assert_eq!(words(&app), None, "nobody has told it");
         (0..TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
-        app.world_mut().resource_mut::<Door<RoomOpened>>().push(RoomOpened { local_secs: 1_795_356_300 });
+        app.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: 1_795_356_300 });
         (0..90 * TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
         assert_eq!(words(&app).as_deref(), Some("Sunday, 22 November 2026, 14:06"));
         let world = saved::save_world(app.world_mut()).expect("it can be saved");

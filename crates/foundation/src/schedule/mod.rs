@@ -7,7 +7,7 @@
 
 pub mod clock;
 pub mod date;
-pub mod door;
+pub mod inputs;
 pub mod random;
 pub mod saved;
 
@@ -18,8 +18,8 @@ use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
 pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_goes_on, ticks};
 pub use date::{RoomDate, RoomOpened};
-use door::InputExt;
-pub use door::{Door, Input, InputJournal, RecordedInput, somebody_waits};
+use inputs::InputExt;
+pub use inputs::{Input, InputJournal, InputQueue, RecordedInput, any_input_waits};
 pub use random::{AgentRandom, RoomSeed};
 pub use saved::{SavedSections, Section};
 
@@ -30,7 +30,7 @@ pub struct Tick;
 /// The phases of a tick, in order. New systems go into one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorkshopSystems {
-    /// Responsible for letting in what came from outside, through the [`Door`].
+    /// Responsible for letting in what came from outside, through the [`InputQueue`].
     Ingest,
     /// Responsible for everything that moves, senses and changes state by itself.
     Simulate,
@@ -48,7 +48,7 @@ pub enum WorkshopSystems {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the module of that name")]
 pub enum Floor {
-    Door,
+    Inputs,
     Workspace,
     Agent,
     Element,
@@ -80,7 +80,7 @@ const PHASES: [WorkshopSystems; 6] = [
 ];
 
 const FLOORS: [Floor; 15] = [
-    Floor::Door,
+    Floor::Inputs,
     Floor::Workspace,
     Floor::Agent,
     Floor::Element,
@@ -119,14 +119,19 @@ pub fn plugin(app: &mut App) {
         .init_resource::<clock::Standstill>()
         .init_resource::<TickMessages>()
         .init_resource::<SavedSections>();
-    app.add_plugins(door::plugin);
+    app.add_plugins(inputs::plugin);
     app.add_input::<SetStandstill>();
     app.add_systems(
         Tick,
-        clock::stand_or_go_on.after(door::open).in_set(InPhase(WorkshopSystems::Ingest, Floor::Door)),
+        clock::apply_standstill
+            .after(inputs::drain_input_queues)
+            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),
     );
     app.init_resource::<RoomDate>().add_input::<RoomOpened>();
-    app.add_systems(Tick, date::hear.after(door::open).in_set(InPhase(WorkshopSystems::Ingest, Floor::Door)));
+    app.add_systems(
+        Tick,
+        date::set_room_date.after(inputs::drain_input_queues).in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),
+    );
     saved::register::<clock::ClockSaved>(app);
     saved::register::<RoomDate>(app);
 }

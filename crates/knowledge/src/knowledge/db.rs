@@ -92,15 +92,15 @@ impl Db {
         self.was_damaged
     }
 
-    fn told<T>(&self, done: rusqlite::Result<T>) -> Result<T, DbError> {
+    fn note_damage<T>(&self, done: rusqlite::Result<T>) -> Result<T, DbError> {
         done.map_err(|error| DbError::Sqlite { place: self.place.clone(), error })
     }
 
     /// Does several things as one: all of them are kept, or none.
     pub(super) fn together<T>(&self, act: impl FnOnce(&Self) -> Result<T, DbError>) -> Result<T, DbError> {
-        let transaction = self.told(self.connection.unchecked_transaction())?;
+        let transaction = self.note_damage(self.connection.unchecked_transaction())?;
         let done = act(self)?;
-        self.told(transaction.commit())?;
+        self.note_damage(transaction.commit())?;
         Ok(done)
     }
 
@@ -117,14 +117,14 @@ impl Db {
             let levels: Vec<i8> = levels.into_iter().map(u8::cast_signed).collect();
             Embedding::kept(model, dimensions, scale as f32, &levels).ok()
         };
-        Ok(self.told(found)?.and_then(embedding))
+        Ok(self.note_damage(found)?.and_then(embedding))
     }
 
     /// How many numbers the vectors of a model have, as far as some are kept.
     pub fn dimensions_of(&self, model: &ModelId) -> Result<Option<usize>, DbError> {
         let statement = "SELECT length(levels) FROM vectors WHERE model = ?1 LIMIT 1";
         let found = self.connection.query_row(statement, params![&*model.0], |row| row.get::<_, i64>(0)).optional();
-        Ok(self.told(found)?.and_then(|length| usize::try_from(length).ok()))
+        Ok(self.note_damage(found)?.and_then(|length| usize::try_from(length).ok()))
     }
 
     /// Keeps the vector of a text.
@@ -134,12 +134,12 @@ impl Db {
         let kept = self.connection.prepare_cached(statement).and_then(|mut statement| {
             statement.execute(params![&*embedding.model().0, text.cast_signed(), f64::from(embedding.scale()), levels])
         });
-        self.told(kept).map(|_| ())
+        self.note_damage(kept).map(|_| ())
     }
 
     /// Forgets all vectors.
     pub(super) fn clear_vectors(&self) -> Result<(), DbError> {
-        self.told(self.connection.execute("DELETE FROM vectors", [])).map(|_| ())
+        self.note_damage(self.connection.execute("DELETE FROM vectors", [])).map(|_| ())
     }
 
     /// How often each memory was recalled.
@@ -152,7 +152,7 @@ impl Db {
             })?;
             rows.collect()
         };
-        self.told(read())
+        self.note_damage(read())
     }
 
     /// Keeps how often a memory was recalled.
@@ -160,7 +160,7 @@ impl Db {
         let statement = "INSERT OR REPLACE INTO recalls (memory, last, times) VALUES (?1, ?2, ?3)";
         let kept = self.connection.prepare_cached(statement);
         let kept = kept.and_then(|mut statement| statement.execute(params![memory, recalls.last, recalls.times]));
-        self.told(kept).map(|_| ())
+        self.note_damage(kept).map(|_| ())
     }
 }
 

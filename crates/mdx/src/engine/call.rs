@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use super::cache::ProgramCache;
 use super::check::unreadable;
 use super::clock::Pulse;
-use super::drive::{Beginning, Incoming, Link, Machine, Session};
+use super::event_loop::{Beginning, Incoming, Link, Machine, Session};
 use super::failure::{self, Place};
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
@@ -78,7 +78,7 @@ pub struct RunningCall {
 
 /// What a call has to say.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum CallNews {
+pub enum CallEvent {
     /// It asks for something and waits for the answer.
     Asks(HostCall),
     /// It has ended. Nothing follows.
@@ -226,12 +226,12 @@ pub(super) fn cut(text: String, bytes_at_most: usize) -> String {
 impl RunningCall {
     /// What the call has to say, without waiting. A call that does not come back after its limit is given up here, and
     /// its thread with it.
-    pub fn poll(&mut self) -> Option<CallNews> {
+    pub fn poll(&mut self) -> Option<CallEvent> {
         if self.is_finished {
             return None;
         }
         if let Ok(asked) = self.requests.try_recv() {
-            return Some(CallNews::Asks(asked));
+            return Some(CallEvent::Asks(asked));
         }
         match self.finished.try_recv() {
             Ok(outcome) => Some(self.finish(outcome)),
@@ -252,10 +252,10 @@ impl RunningCall {
         move || pulse.has_ended()
     }
 
-    fn finish(&mut self, outcome: ToolOutcome) -> CallNews {
+    fn finish(&mut self, outcome: ToolOutcome) -> CallEvent {
         self.is_finished = true;
         self.pulse.cancel();
-        CallNews::Finished(outcome)
+        CallEvent::Finished(outcome)
     }
 
     /// Answers a request. An answer to one that is not open is ignored.
@@ -274,11 +274,11 @@ impl RunningCall {
     pub fn wait(mut self, mut host: impl FnMut(HostCall) -> HostAnswer) -> ToolOutcome {
         loop {
             match self.poll() {
-                Some(CallNews::Asks(asked)) => {
+                Some(CallEvent::Asks(asked)) => {
                     let id = asked.id;
                     self.answer(id, host(asked));
                 }
-                Some(CallNews::Finished(outcome)) => return outcome,
+                Some(CallEvent::Finished(outcome)) => return outcome,
                 None => self.wait_for_news(),
             }
         }

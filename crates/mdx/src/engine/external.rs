@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 use super::call::{FOOT, NO_EXECUTE, RunningCall, ToolCall, cut, failed, start_on_thread};
 use super::clock::Stop;
-use super::drive::{Incoming, Link};
-use super::failure::{Place, told};
+use super::event_loop::{Incoming, Link};
+use super::failure::{Place, script_failure};
+use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
 use super::strip::Program;
-use super::world::Log;
 
 /// What the runtime runs.
 const RUNNER: &str = include_str!("prelude/runner.mjs");
@@ -236,7 +236,7 @@ impl Running {
                 let place = Place { file: call.file.clone(), first_line: call.first_line };
                 let written = runtime.folder.join(TOOL_FILE).display().to_string();
                 let stack = stack.replace(&format!("file://{written}"), &call.file).replace(&written, &call.file);
-                Some(Err(told(&message, &stack, (program, &place))))
+                Some(Err(script_failure(&message, &stack, (program, &place))))
             }
             Ok(Said::Log { level, text }) => {
                 self.log.add(level, text, call.limits.log_bytes);

@@ -39,7 +39,7 @@ pub(super) fn caught<'js>(ctx: &Ctx<'js>, world: &Object<'js>, code: (&Program, 
         Some(hint) => format!("{message} ({hint})"),
         None => message,
     };
-    told(&message, &stack, code)
+    script_failure(&message, &stack, code)
 }
 
 fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Option<(String, String)> {
@@ -54,7 +54,7 @@ fn describe<'js>(ctx: &Ctx<'js>, world: &Object<'js>, thrown: Value<'js>) -> Opt
 }
 
 /// The message, and the frames of the stack that lie in the document.
-pub(super) fn told(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
+pub(super) fn script_failure(message: &str, stack: &str, (program, place): (&Program, &Place)) -> ToolFailure {
     let frames: Vec<(String, usize)> = stack.lines().filter_map(|line| frame(line, program, place)).collect();
     let line = frames.first().map(|(_, line)| *line);
     let mut text = message.to_owned();
@@ -110,7 +110,7 @@ mod tests {
     fn frames_are_shown_with_the_lines_of_the_document() {
         let program = strip("1", 10).unwrap();
         let stack = "    at inner (agent.mdx:2:5)\n    at native (native:1:1)\n    at agent.mdx:3:1\n";
-        let failure = told("TypeError: no", stack, (&program, &place()));
+        let failure = script_failure("TypeError: no", stack, (&program, &place()));
         assert_eq!(failure.text, "TypeError: no\n    at inner (agent.mdx:41:5)\n    at agent.mdx:42:1");
         assert_eq!(failure.line, Some(41));
     }

@@ -18,9 +18,10 @@ mod cache;
 mod call;
 mod check;
 mod clock;
-mod drive;
+mod event_loop;
 mod external;
 mod failure;
+mod globals;
 mod halt;
 mod host;
 mod imports;
@@ -29,7 +30,6 @@ mod module_runtime;
 mod outcome;
 mod random;
 mod strip;
-mod world;
 
 #[cfg(test)]
 mod hostile_tests;
@@ -37,11 +37,11 @@ mod hostile_tests;
 mod tests;
 
 pub use cache::ProgramCache;
-pub use call::{CallNews, RunningCall, ToolCall, ToolCode};
+pub use call::{CallEvent, RunningCall, ToolCall, ToolCode};
 pub use check::{check_tool, unreadable};
 pub use external::{ExternalRuntime, RUNNER_FILE};
 pub use host::{HostAnswer, HostCall, HostRequest};
 pub use limits::EngineLimits;
-pub use module_runtime::{ModuleDescription, ModuleFiles, ModuleNews, ModuleOrder, ModuleTool, RunningModule};
+pub use module_runtime::{ModuleCommand, ModuleDescription, ModuleFiles, ModuleMessage, ModuleTool, RunningModule};
 pub use outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
 pub use strip::{Program, StripError, strip};

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::clock::Pulse;
-use super::drive::{Beginning, Incoming, Link, Machine, Session};
+use super::event_loop::{Beginning, Incoming, Link, Machine, Session};
 use super::failure::{self, Place};
 use super::host::{HostAnswer, HostCall};
 use super::imports::Imports;
@@ -49,7 +49,7 @@ pub struct ModuleFiles {
 
 /// What a module is to do.
 #[derive(Clone, PartialEq, Debug)]
-pub enum ModuleOrder {
+pub enum ModuleCommand {
     /// Say what it adds to the prompt.
     SystemPrompt,
     /// Begin its work in the background.
@@ -89,7 +89,7 @@ pub struct ModuleTool {
 
 /// What a module has to say.
 #[derive(Clone, PartialEq, Debug)]
-pub enum ModuleNews {
+pub enum ModuleMessage {
     /// It is loaded and initialized, or cannot be. This comes first.
     Loaded(Result<ModuleDescription, ToolFailure>),
     /// An order was carried out, or not.
@@ -108,10 +108,10 @@ pub enum ModuleNews {
 /// A module that runs. Dropping it ends it.
 #[derive(Debug)]
 pub struct RunningModule {
-    orders: Sender<(u64, ModuleOrder)>,
+    orders: Sender<(u64, ModuleCommand)>,
     answers: Sender<Incoming>,
     requests: Receiver<HostCall>,
-    news: Receiver<ModuleNews>,
+    news: Receiver<ModuleMessage>,
     pulse: Arc<Pulse>,
     limits: EngineLimits,
     ordered: u64,
@@ -136,7 +136,7 @@ impl ModuleFiles {
         let unstarted = said.clone();
         if let Err(error) = thread.spawn(move || self.run(link, &ordered, &said)) {
             let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
-            let _ = unstarted.try_send(ModuleNews::Loaded(Err(failure)));
+            let _ = unstarted.try_send(ModuleMessage::Loaded(Err(failure)));
         }
         RunningModule {
             orders,
@@ -152,13 +152,13 @@ impl ModuleFiles {
         }
     }
 
-    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleOrder)>, said: &Sender<ModuleNews>) {
+    fn run(self, link: Link, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
         let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
         let machine = match Machine::new(beginning, link, Imports(self.programs.clone())) {
             Ok(machine) => machine,
             Err(error) => {
                 let failure = ToolFailure::new(FailureKind::Engine, error.to_string());
-                let _ = said.send(ModuleNews::Loaded(Err(failure)));
+                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
@@ -171,20 +171,20 @@ impl ModuleFiles {
         &self,
         ctx: &Ctx<'_>,
         machine: &Machine,
-        ordered: &Receiver<(u64, ModuleOrder)>,
-        said: &Sender<ModuleNews>,
+        ordered: &Receiver<(u64, ModuleCommand)>,
+        said: &Sender<ModuleMessage>,
     ) {
         let session = match Session::new(ctx, machine) {
             Ok(session) => session,
             Err(_) => {
                 let failure = ToolFailure::new(FailureKind::Engine, "the module engine could not be started");
-                let _ = said.send(ModuleNews::Loaded(Err(failure)));
+                let _ = said.send(ModuleMessage::Loaded(Err(failure)));
                 return;
             }
         };
         let loaded = self.load(&session);
         let is_loaded = loaded.is_ok();
-        let is_heard = said.send(ModuleNews::Loaded(loaded)).is_ok();
+        let is_heard = said.send(ModuleMessage::Loaded(loaded)).is_ok();
         if is_loaded && is_heard {
             self.serve(&session, ordered, said);
         }
@@ -217,10 +217,10 @@ impl ModuleFiles {
     }
 
     /// Carries out orders until nobody gives any, and lets the module's timers and answers go on meanwhile.
-    fn serve(&self, session: &Session<'_, '_>, ordered: &Receiver<(u64, ModuleOrder)>, said: &Sender<ModuleNews>) {
+    fn serve(&self, session: &Session<'_, '_>, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
         loop {
             for line in session.shared.log.borrow_mut().take() {
-                if said.send(ModuleNews::Logged(line)).is_err() {
+                if said.send(ModuleMessage::Logged(line)).is_err() {
                     return;
                 }
             }
@@ -249,7 +249,7 @@ impl ModuleFiles {
             match order {
                 Some((number, order)) => {
                     let result = self.carry_out(session, order);
-                    if said.send(ModuleNews::Done { order: number, result }).is_err() {
+                    if said.send(ModuleMessage::Done { order: number, result }).is_err() {
                         return;
                     }
                 }
@@ -261,12 +261,12 @@ impl ModuleFiles {
         }
     }
 
-    fn carry_out(&self, session: &Session<'_, '_>, order: ModuleOrder) -> Result<String, ToolFailure> {
+    fn carry_out(&self, session: &Session<'_, '_>, order: ModuleCommand) -> Result<String, ToolFailure> {
         match order {
-            ModuleOrder::SystemPrompt => self.call(session, "systemPrompt", ()),
-            ModuleOrder::Start => self.call(session, "start", ()),
-            ModuleOrder::Stop => self.call(session, "stop", ()),
-            ModuleOrder::Tool { name, arguments } => {
+            ModuleCommand::SystemPrompt => self.call(session, "systemPrompt", ()),
+            ModuleCommand::Start => self.call(session, "start", ()),
+            ModuleCommand::Stop => self.call(session, "stop", ()),
+            ModuleCommand::Tool { name, arguments } => {
                 let params =
                     session.ctx.json_parse(Json::Object(arguments).to_string()).map_err(|_| self.thrown(session))?;
                 self.call(session, "tool", ("1", name, params))
@@ -315,7 +315,7 @@ impl ModuleFiles {
 
 impl RunningModule {
     /// Orders something; the number comes back with what it came to. Nothing where too many orders wait.
-    pub fn order(&mut self, order: ModuleOrder) -> Option<u64> {
+    pub fn order(&mut self, order: ModuleCommand) -> Option<u64> {
         let number = self.ordered + 1;
         self.orders.try_send((number, order)).ok()?;
         self.ordered = number;
@@ -334,9 +334,9 @@ impl RunningModule {
     }
 
     /// What the module has to say, without waiting. Orders to one that is gone are answered with that.
-    pub fn poll(&mut self) -> Option<ModuleNews> {
+    pub fn poll(&mut self) -> Option<ModuleMessage> {
         if let Ok(asked) = self.requests.try_recv() {
-            return Some(ModuleNews::Asks(asked));
+            return Some(ModuleMessage::Asks(asked));
         }
         match self.news.try_recv() {
             Ok(news) => {
@@ -357,27 +357,27 @@ impl RunningModule {
         }
     }
 
-    fn note(&mut self, news: &ModuleNews) {
+    fn note(&mut self, news: &ModuleMessage) {
         match news {
-            ModuleNews::Loaded(result) => {
+            ModuleMessage::Loaded(result) => {
                 self.is_loading = false;
                 self.is_gone |= result.is_err();
             }
-            ModuleNews::Done { order, .. } => self.open.retain(|open| open != order),
-            ModuleNews::Asks(_) | ModuleNews::Logged(_) => {}
+            ModuleMessage::Done { order, .. } => self.open.retain(|open| open != order),
+            ModuleMessage::Asks(_) | ModuleMessage::Logged(_) => {}
         }
     }
 
     /// Answers what is open, one at a time.
-    fn gone(&mut self, kind: FailureKind, text: &str) -> Option<ModuleNews> {
+    fn gone(&mut self, kind: FailureKind, text: &str) -> Option<ModuleMessage> {
         self.is_gone = true;
         self.pulse.cancel();
         let failure = ToolFailure::new(kind, text);
         if std::mem::take(&mut self.is_loading) {
-            return Some(ModuleNews::Loaded(Err(failure)));
+            return Some(ModuleMessage::Loaded(Err(failure)));
         }
         let order = if self.open.is_empty() { None } else { Some(self.open.remove(0)) };
-        order.map(|order| ModuleNews::Done { order, result: Err(failure) })
+        order.map(|order| ModuleMessage::Done { order, result: Err(failure) })
     }
 }
 

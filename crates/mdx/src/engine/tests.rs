@@ -298,7 +298,7 @@ fn waiting_has_a_limit_of_its_own() {
         let begun = Instant::now();
         let outcome = loop {
             match running.poll() {
-                Some(CallNews::Finished(outcome)) => break outcome,
+                Some(CallEvent::Finished(outcome)) => break outcome,
                 _ => std::thread::park_timeout(Duration::from_millis(1)),
             }
         };
@@ -329,7 +329,7 @@ fn a_call_can_be_cancelled_at_once_whatever_it_does() {
         let begun = Instant::now();
         let outcome = loop {
             match running.poll() {
-                Some(CallNews::Finished(outcome)) => break outcome,
+                Some(CallEvent::Finished(outcome)) => break outcome,
                 _ => std::thread::yield_now(),
             }
         };

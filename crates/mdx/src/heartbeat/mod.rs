@@ -5,13 +5,13 @@
 
 mod due;
 mod read;
-mod sentence;
 mod trigger;
+mod trigger_parser;
 
 #[cfg(test)]
 mod tests;
 
 pub use due::{Due, due, due_by_clock};
 pub use read::{Heartbeat, Routine, read};
-pub use sentence::{EXAMPLES, NotUnderstood, parse as parse_trigger};
 pub use trigger::Trigger;
+pub use trigger_parser::{EXAMPLES, NotUnderstood, parse as parse_trigger};

@@ -1,7 +1,7 @@
 //! Reads `heartbeat.md`.
 
-use super::sentence::{self, EXAMPLES, interval};
 use super::trigger::Trigger;
+use super::trigger_parser::{self, EXAMPLES, interval};
 use crate::source::outline::{self, Heading, Outline};
 use crate::source::{ByteRange, LineIndex, SourceProblem, split_front_matter};
 
@@ -113,7 +113,7 @@ impl Reader<'_> {
             }
             let trigger = match said.strip_prefix(EVERY) {
                 Some(rest) => interval(rest.trim_start_matches(':')).map(Trigger::Every),
-                None => sentence::parse(said).ok(),
+                None => trigger_parser::parse(said).ok(),
             };
             match trigger {
                 Some(trigger) => self.wake(start, trigger),
@@ -181,8 +181,8 @@ fn routine(item: &str) -> Option<(String, Trigger, String)> {
     let colons = item.match_indices(':').map(|(at, _)| at).filter(|at| item[at + 1..].starts_with([' ', '*', '`']));
     colons.into_iter().find_map(|at| {
         let (written, task) = (item[..at].trim(), item[at + 1..].trim_start_matches(['*', '`']).trim());
-        let trigger = sentence::parse(written).ok()?;
-        let written = sentence::unmarked(written).to_owned();
+        let trigger = trigger_parser::parse(written).ok()?;
+        let written = trigger_parser::unmarked(written).to_owned();
         (!task.is_empty()).then(|| (written, trigger, task.to_owned()))
     })
 }

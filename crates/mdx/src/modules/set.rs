@@ -2,7 +2,7 @@
 
 use super::folder::ModuleFolder;
 use crate::engine::{
-    EngineLimits, HostAnswer, HostCall, LogLine, ModuleDescription, ModuleFiles, ModuleNews, ModuleOrder,
+    EngineLimits, HostAnswer, HostCall, LogLine, ModuleCommand, ModuleDescription, ModuleFiles, ModuleMessage,
     RunningModule, ToolFailure,
 };
 
@@ -36,7 +36,7 @@ pub struct ModuleEvent {
     /// The file of the module.
     pub module: String,
     /// What.
-    pub news: ModuleNews,
+    pub news: ModuleMessage,
 }
 
 struct Member {
@@ -76,7 +76,7 @@ impl ModuleSet {
     }
 
     /// Orders something of a module that is there. Nothing where it is not, or has too much to do.
-    pub fn order(&mut self, module: &str, order: ModuleOrder) -> Option<u64> {
+    pub fn order(&mut self, module: &str, order: ModuleCommand) -> Option<u64> {
         let member = self.members.iter_mut().find(|member| member.file == module)?;
         if !matches!(member.state, ModuleState::Ready(_)) {
             return None;
@@ -109,9 +109,9 @@ impl ModuleSet {
         for member in &mut self.members {
             while let Some(news) = member.running.poll() {
                 match &news {
-                    ModuleNews::Loaded(Ok(description)) => member.state = ModuleState::Ready(description.clone()),
-                    ModuleNews::Loaded(Err(failure)) => member.state = ModuleState::LeftOut(failure.clone()),
-                    ModuleNews::Done { result: Err(failure), .. } if member.running.is_gone() => {
+                    ModuleMessage::Loaded(Ok(description)) => member.state = ModuleState::Ready(description.clone()),
+                    ModuleMessage::Loaded(Err(failure)) => member.state = ModuleState::LeftOut(failure.clone()),
+                    ModuleMessage::Done { result: Err(failure), .. } if member.running.is_gone() => {
                         member.state = ModuleState::LeftOut(failure.clone());
                     }
                     _ => {}
@@ -128,7 +128,7 @@ impl ModuleSet {
         let Some((mut left, mut waits_for)) = self.ending else { return };
         let is_done = |order: u64, file: &str| {
             let is_it =
-                |event: &ModuleEvent| matches!(event.news, ModuleNews::Done { order: done, .. } if done == order);
+                |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order: done, .. } if done == order);
             events.iter().any(|event| event.module == file && is_it(event))
         };
         if let Some(order) = waits_for
@@ -139,7 +139,7 @@ impl ModuleSet {
         while waits_for.is_none() && left > 0 {
             left -= 1;
             let file = self.members[left].file.clone();
-            waits_for = self.order(&file, ModuleOrder::Stop);
+            waits_for = self.order(&file, ModuleCommand::Stop);
         }
         self.ending = Some((left, waits_for));
     }
@@ -150,7 +150,7 @@ impl ModuleEvent {
     /// The line, if it is one.
     pub fn logged(&self) -> Option<&LogLine> {
         match &self.news {
-            ModuleNews::Logged(line) => Some(line),
+            ModuleMessage::Logged(line) => Some(line),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::*;
-use crate::engine::{EngineLimits, FailureKind, HostAnswer, HostRequest, ModuleNews, ModuleOrder, ProgramCache};
+use crate::engine::{EngineLimits, FailureKind, HostAnswer, HostRequest, ModuleCommand, ModuleMessage, ProgramCache};
 
 const CLASS: &str = "import { greeting } from './lib/words';\n\
 interface Context { agentDir: string; prompt(message: string): Promise<any>; log(message: string): Promise<void> }\n\
@@ -41,7 +41,7 @@ fn until(set: &mut ModuleSet, holds: impl Fn(&ModuleSet, &[ModuleEvent]) -> bool
     while begun.elapsed() < Duration::from_secs(120) {
         let new = set.poll();
         for event in &new {
-            if let ModuleNews::Asks(asked) = &event.news {
+            if let ModuleMessage::Asks(asked) = &event.news {
                 let text = match &asked.request {
                     HostRequest::Prompt { message } => format!("heard {message}"),
                     other => panic!("{other:?}"),
@@ -62,19 +62,19 @@ fn loaded(set: &mut ModuleSet) -> Vec<ModuleEvent> {
     until(set, |set, _| set.states().all(|(_, state)| *state != ModuleState::Loading))
 }
 
-fn result(set: &mut ModuleSet, module: &str, order: ModuleOrder) -> Result<String, FailureKind> {
+fn result(set: &mut ModuleSet, module: &str, order: ModuleCommand) -> Result<String, FailureKind> {
     let number = set.order(module, order).expect("it is there");
-    let is_it = |event: &ModuleEvent| matches!(event.news, ModuleNews::Done { order, .. } if order == number);
+    let is_it = |event: &ModuleEvent| matches!(event.news, ModuleMessage::Done { order, .. } if order == number);
     let events = until(set, |_, events| events.iter().any(is_it));
     match events.into_iter().find(is_it).unwrap().news {
-        ModuleNews::Done { result, .. } => result.map_err(|failure| failure.kind),
+        ModuleMessage::Done { result, .. } => result.map_err(|failure| failure.kind),
         _ => unreachable!(),
     }
 }
 
-fn greet(name: &str) -> ModuleOrder {
+fn greet(name: &str) -> ModuleCommand {
     let arguments = json!({ "name": name }).as_object().unwrap().clone();
-    ModuleOrder::Tool { name: "greet".to_owned(), arguments }
+    ModuleCommand::Tool { name: "greet".to_owned(), arguments }
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_class_with_its_imports_lives_as_long_as_its_agent() {
     assert!(set.states().count() == 1, "what is imported is no module");
     assert_eq!(result(&mut set, "greeter.ts", greet("Bram")).as_deref(), Ok("Hello Bram, 1"));
     assert_eq!(result(&mut set, "greeter.ts", greet("Cleo")).as_deref(), Ok("Hello Cleo, 2"));
-    assert_eq!(result(&mut set, "greeter.ts", ModuleOrder::SystemPrompt).as_deref(), Ok("Greeted 2."));
-    assert_eq!(result(&mut set, "greeter.ts", ModuleOrder::Start).as_deref(), Ok(""));
+    assert_eq!(result(&mut set, "greeter.ts", ModuleCommand::SystemPrompt).as_deref(), Ok("Greeted 2."));
+    assert_eq!(result(&mut set, "greeter.ts", ModuleCommand::Start).as_deref(), Ok(""));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_module_that_hangs_later_is_gone_and_the_others_go_on() {
     // Where the machine is busy, its thread may be late to hear of its end.
     let ended = result(&mut set, "bad.ts", greet("x"));
     assert!(matches!(ended, Err(FailureKind::RunLimit | FailureKind::GivenUp)), "{ended:?}");
-    assert_eq!(result(&mut set, "good.ts", ModuleOrder::SystemPrompt).as_deref(), Ok(""));
+    assert_eq!(result(&mut set, "good.ts", ModuleCommand::SystemPrompt).as_deref(), Ok(""));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn timers_go_on_between_orders() {
     let (_, mut set) = set(&[("a.ts", &ticking)]);
     loaded(&mut set);
     let begun = Instant::now();
-    while result(&mut set, "a.ts", ModuleOrder::SystemPrompt).as_deref() != Ok("true") {
+    while result(&mut set, "a.ts", ModuleCommand::SystemPrompt).as_deref() != Ok("true") {
         assert!(begun.elapsed() < Duration::from_secs(120));
         std::thread::park_timeout(Duration::from_millis(2));
     }

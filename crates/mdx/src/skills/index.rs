@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::front;
+use super::lenient_front_matter;
 use crate::source::{LineIndex, Position, SourceProblem};
 
 /// What a skill is called at most, as the format says.
@@ -132,7 +132,7 @@ impl Reader<'_> {
     }
 
     fn read(&mut self, text: &str) -> Option<Skill> {
-        let (keys, body, error) = front::read(text);
+        let (keys, body, error) = lenient_front_matter::read(text);
         if let Some(error) = error {
             let remedy = "it is read line by line instead; put values that contain a colon in quotes";
             self.warning(error.line, error.what, remedy);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::keys::Environment;
-use super::live::LiveText;
+use super::live_replies::LiveText;
 use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::outside_traffic::OutsideTraffic;
@@ -91,7 +91,7 @@ impl WorkerBridge {
             return Ok(());
         }
         if died {
-            self.take_in(live);
+            self.receive_events(live);
             if self.restarted {
                 self.fail_all();
                 return Err(dead("its thread ended twice"));
@@ -180,10 +180,10 @@ impl WorkerBridge {
     }
 
     /// Takes in what the worker said, without waiting.
-    pub(super) fn take_in(&mut self, live: &mut LiveText) {
+    pub(super) fn receive_events(&mut self, live: &mut LiveText) {
         for _ in 0..TAKE {
             let Some(event) = self.worker.as_ref().and_then(Worker::try_next) else { return };
-            self.hear(event, live);
+            self.receive(event, live);
         }
     }
 
@@ -194,12 +194,12 @@ impl WorkerBridge {
         let is_for_tick = !until_tick.is_zero() && !self.owes_simulated();
         let timeout = if is_for_tick { timeout.min(until_tick) } else { timeout };
         let Some(event) = self.worker.as_ref().and_then(|worker| worker.next(timeout)) else { return false };
-        self.hear(event, live);
-        self.take_in(live);
+        self.receive(event, live);
+        self.receive_events(live);
         true
     }
 
-    fn hear(&mut self, event: GatewayEvent, live: &mut LiveText) {
+    fn receive(&mut self, event: GatewayEvent, live: &mut LiveText) {
         match event {
             GatewayEvent::Started { id } => {
                 if let Some(sent) = self.at_worker.get(&id) {
@@ -210,10 +210,10 @@ impl WorkerBridge {
             GatewayEvent::Thought { id, text } => live.think(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
-            GatewayEvent::Mcp(event) => self.servers.hear(event),
-            GatewayEvent::Program(ended) => self.programs.hear(ended),
-            GatewayEvent::Web(answered) => self.web.hear(answered),
-            GatewayEvent::Slack(event) => self.slack.hear(event),
+            GatewayEvent::Mcp(event) => self.servers.receive(event),
+            GatewayEvent::Program(ended) => self.programs.receive(ended),
+            GatewayEvent::Web(answered) => self.web.receive(answered),
+            GatewayEvent::Slack(event) => self.slack.receive(event),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {

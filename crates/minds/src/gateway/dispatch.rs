@@ -7,30 +7,30 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::acp::told::{OwnCommands, OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
+use super::acp::log_events::{OwnCommands, OwnOptions, OwnPlan, OwnToolUsed, TerminalRan};
 use super::acp::{self, AcpSettings, AcpTerms};
 use super::address::Site;
 use super::bridge::WorkerBridge;
 use super::budget::{BudgetSettings, Scope};
 use super::health::ProviderHealth;
+use super::health_monitor::AccessChanged;
 use super::keys::Environment;
 use super::ledger::{Refusal, Tally, Timekeeping, Verdict};
-use super::live::LiveText;
+use super::live_replies::LiveText;
 use super::prices::{PriceSettings, Rate, rate};
 use super::programs::ProgramSettings;
 use super::provider::ProviderRequest;
-use super::request_queue::{InFlight, ReachedCap, RequestQueue, Telling, Used, Waiting, reservation, used};
+use super::request_queue::{InFlight, ReachedCap, RequestQueue, Used, WaitNotice, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings, Sites, sites_of_person};
-use super::watching::AccessChanged;
 use super::worker::SimulatedFactories;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::mind::{
-    AgentTold, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
+    AgentReport, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
 };
-use crate::schedule::{Door, Input, InputJournal, SimClock, TICKS_PER_SEC};
+use crate::schedule::{Input, InputJournal, InputQueue, SimClock, TICKS_PER_SEC};
 use crate::simulation::Explain;
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
@@ -43,7 +43,7 @@ const MOST_CONCURRENT: u32 = 512;
 
 /// The process's surroundings, as the gateway sees them.
 #[derive(Resource, Clone, Debug)]
-pub struct Surroundings(pub Environment);
+pub struct GatewayEnvironment(pub Environment);
 
 /// The simulated providers that there are.
 #[derive(Resource, Clone, Default)]
@@ -84,12 +84,12 @@ pub(super) fn collect(
     mut on: OnBridge,
     mut questions: ResMut<RequestQueue>,
     mut doors: (
-        ResMut<Door<ModelReply>>,
-        ResMut<Door<MinutePassed>>,
-        ResMut<Door<AccessChanged>>,
-        ResMut<Door<AddressesNamed>>,
+        ResMut<InputQueue<ModelReply>>,
+        ResMut<InputQueue<MinutePassed>>,
+        ResMut<InputQueue<AccessChanged>>,
+        ResMut<InputQueue<AddressesNamed>>,
     ),
-    mut surroundings: ResMut<Surroundings>,
+    mut surroundings: ResMut<GatewayEnvironment>,
     mut replies: MessageWriter<ModelReply>,
     mut explain: MessageWriter<Explain>,
     clock: Res<SimClock>,
@@ -109,7 +109,7 @@ pub(super) fn collect(
         return;
     }
     on.bridge.note_tick();
-    on.bridge.take_in(&mut on.live);
+    on.bridge.receive_events(&mut on.live);
     for reply in on.bridge.due(clock.tick()) {
         doors.0.push(reply);
     }
@@ -150,7 +150,7 @@ pub(super) fn record_own_changes(
 }
 
 /// Books what answers used, and records each call.
-pub(super) fn settle(
+pub(super) fn book_replies(
     mut replies: MessageReader<ModelReply>,
     mut minutes: MessageReader<MinutePassed>,
     mut named: MessageReader<AddressesNamed>,
@@ -204,7 +204,7 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 }
 
 /// Writes down what a coding agent told of itself.
-fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentTold) {
+fn record_told(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
     if let Some(lost) = &told.lost {
         log.write(about(request, &Warning::new(lost.clone())));
     }
@@ -288,7 +288,7 @@ impl Rules<'_> {
 }
 
 /// Takes new questions into the queues, and withdrawn ones out.
-pub(super) fn take_in(
+pub(super) fn enqueue_requests(
     mut requests: MessageReader<ModelRequest>,
     (mut put_off, mut cancels): (MessageReader<PutOffRequest>, MessageReader<CancelRequest>),
     (mut removed, mut over): (MessageReader<AgentRemoved>, MessageReader<WorkOver>),
@@ -380,7 +380,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
                     let limits = if is_limited { ", which limits how often it is asked" } else { "" };
                     let why = format!("asking {}{limits}", choice.provider);
                     let (agent, activity, cause) = (request.agent, request.activity, Some(request.cause));
-                    questions.tellings.push(Telling { agent, activity, why, cause });
+                    questions.tellings.push(WaitNotice { agent, activity, why, cause });
                     let question = InFlight { request, choice, sent_tick: now, attempts };
                     questions.in_flight.insert(question.request.id, question);
                 }
@@ -434,7 +434,7 @@ pub(super) fn send(
     mut on: OnBridge,
     mut problems: MessageWriter<ProblemReport>,
     (settings, agents, programs): (Res<GatewaySettings>, Res<AcpSettings>, Res<ProgramSettings>),
-    surroundings: Res<Surroundings>,
+    surroundings: Res<GatewayEnvironment>,
     providers: Res<SimulatedProviders>,
     journal: Res<InputJournal>,
 ) {

@@ -54,7 +54,7 @@ fn hear(mut replies: bevy::ecs::message::MessageReader<ModelReply>, mut heard: R
 fn room() -> App {
     let mut app = App::empty();
     app.add_plugins(schedule::plugin).init_resource::<EventLog>().init_resource::<Heard>();
-    app.insert_resource(Surroundings(Environment::default()));
+    app.insert_resource(GatewayEnvironment(Environment::default()));
     app.add_input::<ModelReply>();
     app.add_plugins(plugin);
     add_simulated_provider(&mut app, "offline", |_| Ok(Box::new(Echo { errors_left: 1 })));
@@ -524,7 +524,7 @@ fn who_has_no_key_or_is_unknown_fails_and_has_another_chance_when_settings_or_ke
         app.world().resource::<ProviderHealth>().state(provider)
     };
     assert_eq!(asks(&mut app, 1, "gemini"), HealthState::Failing);
-    app.world_mut().resource_mut::<crate::schedule::Door<AccessChanged>>().push(AccessChanged {});
+    app.world_mut().resource_mut::<crate::schedule::InputQueue<AccessChanged>>().push(AccessChanged {});
     tick(&mut app, 1);
     assert_eq!(app.world().resource::<ProviderHealth>().state("gemini"), HealthState::Unknown);
     assert_eq!(asks(&mut app, 2, "gemini"), HealthState::Failing);

@@ -1,7 +1,7 @@
 //! The only place that names genai: asks, and lets nothing through that a server must not be trusted with.
 //!
 //! What genai 0.7.2 leaves open and this closes: it grows a vector to the index a server names and merges
-//! calls that share one (own assembly, see [`super::assemble`]); a connection that closes early looks like
+//! calls that share one (own assembly, see [`super::tool_call_assembly`]); a connection that closes early looks like
 //! an end; an error does not end the stream; the status of a refused stream hides inside another error.
 
 mod embedding;
@@ -23,15 +23,15 @@ use genai::webc::StreamTimeout;
 use genai::{Client, ModelIden, ServiceTarget};
 use tokio_util::sync::CancellationToken;
 
-use super::assemble::{ArgumentStyle, Assembly, Piece};
 use super::keys::Secret;
+use super::local_proxy::{Gauge, LocalProxy, is_behind_proxy};
 use super::origin::is_loopback;
 use super::provider::{AiProvider, DeltaSink, ErrorCause, LivePiece, ProviderError, ProviderRequest};
-use super::relay::{Gauge, Relay, is_behind_proxy};
+use super::reasoning_models::{takes_effort, takes_stops};
 use super::retry::{parse_retry_after, told_to_wait_secs};
-use super::thinking_models::{takes_effort, takes_stops};
-use super::turns::{SentCall, Turn, stable_turns, turns};
+use super::tool_call_assembly::{ArgumentStyle, Assembly, Piece};
 use super::vendor::{Vendor, Wire};
+use super::vendor_history::{SentCall, Turn, stable_turns, turns};
 use crate::mind::{CallKind, Completion, Finish, ReasoningBlock, ToolDeclaration, Usage};
 
 /// How long a try may take.
@@ -49,7 +49,7 @@ pub struct GuardedProvider {
     client: Client,
     target: ServiceTarget,
     patience: Patience,
-    relay: Option<Arc<Relay>>,
+    relay: Option<Arc<LocalProxy>>,
     /// Whether it is asked on this computer.
     is_here: bool,
 }
@@ -82,7 +82,7 @@ impl GuardedProvider {
             http = http.retry(reqwest::retry::never());
             None
         } else {
-            let relay = Relay::start(patience.connect).map_err(|error| no_connection(&error))?;
+            let relay = LocalProxy::start(patience.connect).map_err(|error| no_connection(&error))?;
             let gauge = relay.gauge();
             // The only place that sees the status before the body is read. Nothing is ever tried again here.
             let watch =

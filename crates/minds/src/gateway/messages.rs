@@ -3,7 +3,7 @@
 use crossbeam_channel::Sender;
 
 use super::keys::Environment;
-use super::live::LiveCall;
+use super::live_replies::LiveCall;
 use super::mcp::{McpCommand, McpEvent};
 use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;

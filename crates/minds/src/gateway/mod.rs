@@ -7,15 +7,16 @@
 
 pub mod acp;
 pub mod address;
+pub mod agent_file_changes;
 pub mod aliases;
 pub mod anthropic;
-pub mod assemble;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
-pub mod command_words;
-pub mod confine;
 pub mod consent;
+mod context_windows;
+mod cooldowns;
+mod delta_stream;
 mod dispatch;
 #[cfg(test)]
 mod dispatch_tests;
@@ -24,57 +25,56 @@ pub mod failure;
 pub mod gemini;
 pub mod genai_client;
 pub mod health;
-pub mod key_keeping;
+mod health_monitor;
+pub mod key_storage;
 pub mod keys;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
-pub mod live;
+pub mod live_replies;
+mod local_proxy;
 pub mod mcp;
+pub mod mcp_forwarder;
 pub mod messages;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
 mod outside_traffic;
-pub mod own_changes;
 pub mod peers;
 mod personal_files;
-mod pieces;
 pub mod prices;
 mod process;
 mod program_access;
-mod program_calls;
+mod program_systems;
 pub mod programs;
 pub mod provider;
+pub mod provider_trial;
+mod reasoning_models;
 pub mod redaction;
-mod relay;
-pub mod relay_tools;
 mod request_queue;
-mod rests;
 pub mod retry;
+pub mod sandbox;
+mod sandbox_root;
 mod saved;
 pub mod scripted;
+pub mod server_status_text;
 mod server_traffic;
-pub mod server_words;
 pub mod servers;
 pub mod settings;
+pub mod shell_words;
 pub mod slack;
-mod slack_calls;
-mod staging;
-pub mod steering;
+mod slack_systems;
+pub mod supervisor;
+pub mod tool_call_assembly;
+pub mod user_overrides;
 #[cfg(test)]
-mod steering_tests;
-mod thinking_models;
-pub mod trial;
-mod turns;
+mod user_overrides_tests;
 pub mod vendor;
 mod vendor_call;
+mod vendor_history;
 pub mod vendors;
-pub mod watch_over;
-mod watching;
 pub mod web;
-mod web_calls;
-mod windows;
+mod web_systems;
 pub mod worker;
 
 use std::sync::Arc;
@@ -87,30 +87,32 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use dispatch::{AddressesNamed, MinutePassed, SimulatedProviders, Surroundings};
+pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
+pub use health_monitor::AccessChanged;
 pub use keys::{Environment, key_problems};
-pub use live::{LiveCall, LiveText};
+pub use live_replies::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
 pub use process::{USUAL_VARIABLES, found as found_program};
-pub use program_calls::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
+pub use program_systems::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
+pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
-pub use servers::{McpCalls, McpHeard, McpSeen, McpServers, McpStanding, McpTry, McpWanted, ServersHeard};
+pub use servers::{McpCalls, McpHeard, McpSeen, McpServerStatus, McpServers, McpTry, McpWanted, ServersHeard};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
-pub use slack_calls::{SlackCalls, SlackNews};
-pub use steering::{StandIn, TrialUsed};
-pub use trial::Trial;
-pub use watching::AccessChanged;
+pub use slack_systems::{SlackCalls, SlackNews};
+pub use user_overrides::{StandIn, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
-pub use web_calls::WebCalls;
+pub use web_systems::WebCalls;
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkOver};
-use crate::schedule::door::{CollectInputs, InputExt};
-use crate::schedule::{Door, Floor, InPhase, InputJournal, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems};
+use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::{
+    Floor, InPhase, InputJournal, InputQueue, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
+};
 use crate::simulation::Explain;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
@@ -130,12 +132,12 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
-    added.add::<acp::told::OwnToolUsed>();
-    added.add::<acp::told::OwnPlan>();
-    added.add::<acp::told::TerminalRan>();
-    added.add::<acp::told::OwnOptions>();
-    added.add::<acp::told::OwnCommands>();
-    added.add::<own_changes::OwnChangeSeen>();
+    added.add::<acp::log_events::OwnToolUsed>();
+    added.add::<acp::log_events::OwnPlan>();
+    added.add::<acp::log_events::TerminalRan>();
+    added.add::<acp::log_events::OwnOptions>();
+    added.add::<acp::log_events::OwnCommands>();
+    added.add::<agent_file_changes::OwnChangeSeen>();
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
@@ -146,9 +148,9 @@ pub fn plugin(app: &mut App) {
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
         .init_resource::<SimulatedProviders>()
-        .init_resource::<Door<ModelReply>>();
-    if !app.world().contains_resource::<Surroundings>() {
-        app.insert_resource(Surroundings(Environment::of_process()));
+        .init_resource::<InputQueue<ModelReply>>();
+    if !app.world().contains_resource::<GatewayEnvironment>() {
+        app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
     app.add_input::<MinutePassed>()
         .add_input::<StandIn>()
@@ -169,7 +171,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             dispatch::collect,
-            (servers::collect, program_calls::collect, web_calls::collect, slack_calls::collect)
+            (servers::collect, program_systems::collect, web_systems::collect, slack_systems::collect)
                 .chain()
                 .in_set(ServersHeard),
         )
@@ -180,14 +182,14 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             dispatch::record_own_changes,
-            dispatch::settle,
-            steering::take_in,
+            dispatch::book_replies,
+            user_overrides::apply_user_overrides,
             embedding::book,
-            watching::judge,
+            health_monitor::judge,
             servers::read,
-            servers::hear,
-            program_calls::hear_confinement,
-            slack_calls::hear,
+            servers::apply_server_events,
+            program_systems::apply_confinement,
+            slack_systems::apply_slack_access,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
@@ -196,14 +198,14 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             aliases::tell_without_key,
-            dispatch::take_in,
+            dispatch::enqueue_requests,
             dispatch::admit,
             dispatch::send,
             servers::dispatch,
-            program_calls::dispatch,
-            web_calls::dispatch,
-            slack_calls::dispatch,
-            steering::check_budget,
+            program_systems::dispatch,
+            web_systems::dispatch,
+            slack_systems::dispatch,
+            user_overrides::check_budget,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
@@ -258,7 +260,7 @@ pub fn must_wait(world: &mut World) -> bool {
         asked.into_iter().any(|question| bridge.rests(&question.choice.provider) && !bridge.knows(question.request.id))
     };
     on_bridge(world, |bridge, live| {
-        bridge.take_in(live);
+        bridge.receive_events(live);
         bridge.owes_simulated() || (at_full_speed && bridge.keeps_to_wall_clock(rests))
     })
 }
@@ -281,8 +283,8 @@ fn send_leftovers(world: &mut World) {
 }
 
 /// Takes in what the worker said since, without waiting: what is being said is seen between two ticks, too.
-pub fn take_in(world: &mut World) {
-    on_bridge(world, |bridge, live| bridge.take_in(live));
+pub fn poll_worker(world: &mut World) {
+    on_bridge(world, |bridge, live| bridge.receive_events(live));
 }
 
 /// Waits until the worker says something, at most so long; `false` if it said nothing.

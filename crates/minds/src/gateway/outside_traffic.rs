@@ -39,7 +39,7 @@ impl<Report: Reported> OutsideTraffic<Report> {
         self.under_way.insert(id.clone());
     }
 
-    pub(super) fn hear(&mut self, ended: Report) {
+    pub(super) fn receive(&mut self, ended: Report) {
         if self.under_way.remove(ended.id()) {
             self.heard.push_back(ended);
         }

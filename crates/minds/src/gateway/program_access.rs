@@ -1,14 +1,15 @@
 //! What of a workspace a program that an agent runs may write: everything in it but the guarded places, entry by entry of
-//! its top level. The one place that turns the list of [`guarded`](crate::workspace::guarded) into rights of programs.
+//! its top level. The one place that turns the list of [`protected_paths`](crate::workspace::protected_paths) into
+//! rights of programs.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::guarded::guarded;
 use crate::workspace::layout::{MODULES, is_agent_folder};
 use crate::workspace::path::is_closed_name;
+use crate::workspace::protected_paths::guarded;
 
 /// What an entry of the workspace's top level is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,7 +96,7 @@ fn protect_targets(workspace: &Path, entries: &mut [WorkspaceEntry]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::guarded::GUARDED_PLACES;
+    use crate::workspace::protected_paths::GUARDED_PLACES;
 
     #[test]
     fn what_the_gate_guards_no_program_writes() {

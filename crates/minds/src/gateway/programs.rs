@@ -13,10 +13,10 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::confine::{Confinement, Limits, Rights};
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, found};
+use super::sandbox::{Confinement, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::{Range, SettingsSection};
 

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::thinking_models::with_room_to_think;
+use super::reasoning_models::with_room_to_think;
 use crate::base::{Id, text};
 use crate::mind::{
     AgentSession, CallKind, Completion, ModelRequest, Prompt, ResultImages, ScriptPlace, ToolDeclaration, Usage,

@@ -6,8 +6,8 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::address::Site;
+use super::agent_file_changes::CodingAgentsAtWork;
 use super::ledger::{Ledger, Reservation, Tally, Timekeeping};
-use super::own_changes::CodingAgentsAtWork;
 use super::prices::Rate;
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Sites};
@@ -59,7 +59,7 @@ pub struct InFlight {
 
 /// Why an agent waits, told with the next tick: what is written at the end of a tick would not be saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Telling {
+pub struct WaitNotice {
     /// Who.
     pub agent: AgentKey,
     /// In which of its activities.
@@ -91,7 +91,7 @@ pub struct RequestQueue {
     /// Answers that were made here, for the next tick.
     pub(super) refused: Vec<ModelReply>,
     /// What agents are told with the next tick.
-    pub(super) tellings: Vec<Telling>,
+    pub(super) tellings: Vec<WaitNotice>,
     /// The books.
     pub(super) ledger: Ledger,
     /// The cap of the run that stopped a question last, in words.
@@ -216,7 +216,7 @@ impl RequestQueue {
                     format!("waiting for a free model slot, {} of {all}", ordinal(place))
                 };
                 let (agent, activity) = (waiting.request.agent, waiting.request.activity);
-                self.tellings.push(Telling { agent, activity, why, cause: Some(waiting.request.cause) });
+                self.tellings.push(WaitNotice { agent, activity, why, cause: Some(waiting.request.cause) });
             }
         }
     }

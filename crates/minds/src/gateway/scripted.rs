@@ -14,8 +14,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::assemble::parse;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use super::tool_call_assembly::parse;
 use crate::base::Problem;
 use crate::base::hash::content_hash;
 use crate::base::text::{estimate_tokens, nearest, tokens_of_chars};

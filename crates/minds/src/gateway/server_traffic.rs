@@ -53,7 +53,7 @@ impl ServerTraffic {
     }
 
     /// This was said.
-    pub(super) fn hear(&mut self, event: McpEvent) {
+    pub(super) fn receive(&mut self, event: McpEvent) {
         match &event {
             McpEvent::Standing { key, .. } => {
                 self.awaited.remove(key);

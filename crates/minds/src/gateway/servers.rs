@@ -9,13 +9,13 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bridge::WorkerBridge;
-use super::dispatch::{SimulatedProviders, Surroundings};
-use super::live::LiveText;
-use super::mcp::written::{WrittenServer, WrittenServers, written};
+use super::dispatch::{GatewayEnvironment, SimulatedProviders};
+use super::live_replies::LiveText;
+use super::mcp::configured_servers::{ConfiguredServer, ConfiguredServers, written};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpServersWritten, McpSettings};
 use crate::agent::{McpServer, ProfileChanged, Profiles};
 use crate::base::{Id, Problem, text};
-use crate::schedule::{Door, Input, InputJournal, Section, SimClock, ticks};
+use crate::schedule::{Input, InputJournal, InputQueue, Section, SimClock, ticks};
 use crate::workspace::layout::MCP_FILE;
 use crate::workspace::{KnownFiles, ProblemReport};
 
@@ -56,7 +56,7 @@ pub struct ServersHeard;
 
 /// How a server stands.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub enum McpStanding {
+pub enum McpServerStatus {
     /// Nobody needs it.
     #[default]
     Off,
@@ -71,7 +71,7 @@ pub enum McpStanding {
 /// A server that somebody needs, or needed until lately.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Needed {
-    standing: McpStanding,
+    standing: McpServerStatus,
     /// Since when nobody needs it.
     idle_since: Option<u64>,
 }
@@ -79,7 +79,7 @@ struct Needed {
 /// The servers of the workspace. Written by this module only.
 #[derive(Resource, Debug, Default)]
 pub struct McpServers {
-    written: WrittenServers,
+    written: ConfiguredServers,
     names: BTreeMap<String, Id>,
     needed: BTreeMap<Id, Needed>,
     wanted: BTreeSet<Id>,
@@ -87,7 +87,7 @@ pub struct McpServers {
 
 impl McpServers {
     /// All that are written down, the workspace's own first.
-    pub fn written(&self) -> &[WrittenServer] {
+    pub fn written(&self) -> &[ConfiguredServer] {
         &self.written.servers
     }
 
@@ -102,14 +102,14 @@ impl McpServers {
     }
 
     /// How a server stands.
-    pub fn standing(&self, key: &str) -> &McpStanding {
-        self.needed.get(key).map_or(&McpStanding::Off, |needed| &needed.standing)
+    pub fn standing(&self, key: &str) -> &McpServerStatus {
+        self.needed.get(key).map_or(&McpServerStatus::Off, |needed| &needed.standing)
     }
 
     /// Those that are there, with what they offer, in order of their keys.
     pub fn ready(&self) -> impl Iterator<Item = (&Id, &Arc<McpOffer>)> {
         self.needed.iter().filter_map(|(key, needed)| match &needed.standing {
-            McpStanding::Ready(offer) => Some((key, offer)),
+            McpServerStatus::Ready(offer) => Some((key, offer)),
             _ => None,
         })
     }
@@ -122,7 +122,7 @@ impl McpServers {
     /// Whether one of these is written down and has not said yet whether it is there: work waits for that.
     pub fn are_awaited<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> bool {
         keys.into_iter().any(|key| {
-            self.get(key).is_some() && matches!(self.standing(key), McpStanding::Off | McpStanding::Connecting)
+            self.get(key).is_some() && matches!(self.standing(key), McpServerStatus::Off | McpServerStatus::Connecting)
         })
     }
 }
@@ -198,7 +198,7 @@ impl McpCalls {
 pub(super) fn collect(
     mut bridge: ResMut<WorkerBridge>,
     mut calls: ResMut<McpCalls>,
-    mut door: ResMut<Door<McpHeard>>,
+    mut door: ResMut<InputQueue<McpHeard>>,
     journal: Res<InputJournal>,
 ) {
     if journal.is_replaying() {
@@ -245,7 +245,7 @@ pub(super) fn read(
 }
 
 /// Hears how servers stand.
-pub(super) fn hear(
+pub(super) fn apply_server_events(
     mut heard: MessageReader<McpHeard>,
     mut servers: ResMut<McpServers>,
     mut seen: ResMut<McpSeen>,
@@ -269,12 +269,12 @@ pub(super) fn hear(
                         "nothing, unless you need them",
                     ));
                 }
-                McpStanding::Ready(Arc::new((**offer).clone()))
+                McpServerStatus::Ready(Arc::new((**offer).clone()))
             }
             McpNews::Failed { failure, .. } => {
                 let remedy = if failure.remedy.is_empty() { "see that it runs" } else { &failure.remedy };
                 problems.push(Problem::error(&place, &failure.what, remedy));
-                McpStanding::Failed(failure.clone())
+                McpServerStatus::Failed(failure.clone())
             }
         };
         reports.write(ProblemReport { source: format!("MCP server {}", server.name), problems });
@@ -299,8 +299,8 @@ pub(super) fn dispatch(
     mut wanted: MessageReader<McpWanted>,
     mut tries: MessageReader<McpTry>,
     (mut servers, mut calls, mut bridge): (ResMut<McpServers>, ResMut<McpCalls>, ResMut<WorkerBridge>),
-    (settings, surroundings, factories): (Res<McpSettings>, Res<Surroundings>, Res<SimulatedProviders>),
-    (mut live, mut door): (ResMut<LiveText>, ResMut<Door<McpHeard>>),
+    (settings, surroundings, factories): (Res<McpSettings>, Res<GatewayEnvironment>, Res<SimulatedProviders>),
+    (mut live, mut door): (ResMut<LiveText>, ResMut<InputQueue<McpHeard>>),
     (journal, clock): (Res<InputJournal>, Res<SimClock>),
 ) {
     let now = clock.tick();
@@ -311,7 +311,7 @@ pub(super) fn dispatch(
     if !servers.wanted.is_empty() || !servers.needed.is_empty() || !tried.is_empty() {
         // Who looks at servers only when something changed is not woken by every tick.
         let idle_ticks = ticks(settings.idle_secs.clamp(0.0, 86_400.0));
-        if settle(servers.bypass_change_detection(), &tried, now, idle_ticks) {
+        if update_needed_servers(servers.bypass_change_detection(), &tried, now, idle_ticks) {
             servers.set_changed();
         }
     }
@@ -325,7 +325,7 @@ pub(super) fn dispatch(
     if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live) {
         let failure = McpFailure::new(McpFault::Setup, problem.what, problem.remedy);
         for (key, needed) in &servers.needed {
-            if needed.standing == McpStanding::Connecting && !door.waiting().any(|heard| heard.key == *key) {
+            if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|heard| heard.key == *key) {
                 let news = McpNews::Failed { failure: failure.clone(), tries_again: false };
                 door.push(McpHeard { key: key.clone(), news });
             }
@@ -354,14 +354,14 @@ pub(super) fn dispatch(
 
 /// Which servers are needed, now that these are wanted: one that is written down no more goes at once, one that nobody
 /// wants after a while. Whether anything that others see of them changed.
-fn settle(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) -> bool {
+fn update_needed_servers(servers: &mut McpServers, tried: &BTreeSet<Id>, now: u64, idle_ticks: u64) -> bool {
     let McpServers { written, needed, wanted, .. } = servers;
     let count = needed.len();
     let mut is_changed = false;
     for key in wanted.iter().chain(tried).filter(|key| written.get(key).is_some()) {
         let one = needed.entry(key.clone()).or_default();
-        if tried.contains(key) || one.standing == McpStanding::Off {
-            one.standing = McpStanding::Connecting;
+        if tried.contains(key) || one.standing == McpServerStatus::Off {
+            one.standing = McpServerStatus::Connecting;
             is_changed = true;
         }
         one.idle_since = (!wanted.contains(key)).then_some(now);
@@ -394,8 +394,8 @@ mod tests {
         let server = mcp_server::read(&json!({ "git": { "command": "git-server" } })).defined().next();
         let server = server.expect("a server is defined");
         let key = server.key();
-        let one = WrittenServer { key: key.clone(), server, place: SETTINGS_FILE.into(), of: None };
-        let written = WrittenServers { servers: vec![one], problems: Vec::new() };
+        let one = ConfiguredServer { key: key.clone(), server, place: SETTINGS_FILE.into(), of: None };
+        let written = ConfiguredServers { servers: vec![one], problems: Vec::new() };
         (McpServers { names: written.names(), written, ..McpServers::default() }, key)
     }
 
@@ -403,22 +403,22 @@ mod tests {
     fn a_server_is_connected_when_it_is_wanted_and_goes_when_nobody_has_wanted_it_for_a_while() {
         let (mut servers, key) = servers();
         let none = BTreeSet::new();
-        settle(&mut servers, &none, 1, 30);
-        assert_eq!(servers.standing(&key), &McpStanding::Off);
+        update_needed_servers(&mut servers, &none, 1, 30);
+        assert_eq!(servers.standing(&key), &McpServerStatus::Off);
         servers.wanted.insert(key.clone());
-        assert!(settle(&mut servers, &none, 2, 30));
-        assert_eq!(servers.standing(&key), &McpStanding::Connecting);
-        assert!(!settle(&mut servers, &none, 3, 30), "a tick in which nothing happens changes nothing");
+        assert!(update_needed_servers(&mut servers, &none, 2, 30));
+        assert_eq!(servers.standing(&key), &McpServerStatus::Connecting);
+        assert!(!update_needed_servers(&mut servers, &none, 3, 30), "a tick in which nothing happens changes nothing");
         assert!(servers.are_awaited([&*key]));
         servers.wanted.clear();
         for (tick, is_needed) in [(10, true), (39, true), (40, false)] {
-            settle(&mut servers, &none, tick, 30);
+            update_needed_servers(&mut servers, &none, tick, 30);
             assert_eq!(servers.needed.contains_key(&key), is_needed, "{tick}");
         }
         servers.wanted.insert(key.clone());
-        settle(&mut servers, &none, 50, 30);
+        update_needed_servers(&mut servers, &none, 50, 30);
         servers.written.servers.clear();
-        settle(&mut servers, &none, 51, 30);
+        update_needed_servers(&mut servers, &none, 51, 30);
         assert!(servers.needed.is_empty(), "what is written down no more goes at once");
     }
 

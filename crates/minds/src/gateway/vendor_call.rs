@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::acp::{self, AcpSettings, AgentPool};
 use super::address::{Address, Permission};
+use super::cooldowns::{Cooldowns, chance, wait_asked};
+use super::delta_stream::DeltaStream;
 use super::failure::{Place, failure};
 use super::genai_client::GuardedProvider;
 use super::keys::{Environment, Keys};
 use super::messages::GatewayEvent;
-use super::pieces::Pieces;
 use super::provider::{AiProvider, ErrorCause, ProviderError, ProviderRequest};
 use super::request_queue::sum;
-use super::rests::{Rests, chance, wait_asked};
 use super::retry::Tries;
 use super::settings::{Choice, Terms, how_to_allow, why_no_key};
 use super::vendors::vendor;
@@ -32,7 +32,7 @@ pub(super) struct Call {
     pub(super) keys: Arc<Keys>,
     pub(super) environment: Environment,
     pub(super) cancel: CancellationToken,
-    pub(super) rests: Rests,
+    pub(super) rests: Cooldowns,
     pub(super) agents: AgentPool,
     pub(super) events: Sender<GatewayEvent>,
 }
@@ -125,7 +125,7 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
             course.tries.made += 1;
         }
         let has_output = course.lose(&call.request, error.cause);
-        let failure = told(&error, &call, course.tries.made);
+        let failure = model_failure(&error, &call, course.tries.made);
         // Every try that makes sense was made, but where the server wants to be left alone for longer than a question
         // waits: the next one is held back until then, whoever asks it.
         let may_try = course.tries.made < call.terms.retry.attempts && !has_output;
@@ -139,7 +139,7 @@ pub(super) async fn answer(call: Call) -> (Result<Completion, ModelFailure>, Eff
 }
 
 /// A failure in words.
-fn told(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
+fn model_failure(error: &ProviderError, call: &Call, tries: u32) -> ModelFailure {
     let Call { choice, terms, environment, keys, .. } = call;
     in_words(error, (choice, terms), (environment, keys), tries)
 }
@@ -233,7 +233,7 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     let cancel = call.cancel.child_token();
     let _stop = cancel.clone().drop_guard();
     let redactor = call.keys.redactor();
-    let pieces = Pieces::of(call.id, call.events.clone());
+    let pieces = DeltaStream::of(call.id, call.events.clone());
     // What a coding agent tells of its thoughts it tells for people; what other models think is for their providers alone.
     let with_thoughts = call.choice.provider == acp::PROVIDER;
     let sink = pieces.sink(redactor.clone(), with_thoughts, move |chars| {
@@ -242,7 +242,7 @@ async fn attempt(call: &Call, provider: &dyn AiProvider, said: Arc<AtomicUsize>)
     let task = tokio::spawn(provider.complete(call.request.clone(), sink, cancel));
     let ended = tokio::select! {
         ended = task => ended,
-        never = pieces.tell() => match never {},
+        never = pieces.flush_when_due() => match never {},
     };
     match ended {
         Ok(outcome) => outcome.map(|completion| redactor.completion(completion)),

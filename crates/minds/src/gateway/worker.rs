@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::acp::AgentPool;
+use super::cooldowns::Cooldowns;
 use super::failure::{Place, failure};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool, Says};
@@ -20,7 +21,6 @@ use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::outside_traffic::Stoppable;
 use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
 use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
-use super::rests::Rests;
 use super::retry::Tries;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent, SlackLook, SlackPost, SlackWork};
@@ -51,7 +51,7 @@ pub struct Worker {
     events: Receiver<GatewayEvent>,
     cancel_all: CancellationToken,
     done: Receiver<()>,
-    rests: Rests,
+    rests: Cooldowns,
 }
 
 /// Why a command did not get in.
@@ -72,8 +72,8 @@ impl Worker {
         let (event_sender, events) = bounded(EVENTS);
         let (done_sender, done) = bounded(1);
         let cancel_all = CancellationToken::new();
-        let rests = Rests::default();
-        let desk = Desk {
+        let rests = Cooldowns::default();
+        let desk = WorkerState {
             events: event_sender,
             cancel_all: cancel_all.clone(),
             cancels: Arc::default(),
@@ -107,7 +107,7 @@ impl Worker {
     }
 
     /// Which providers want to be left alone.
-    pub(super) fn rests(&self) -> &Rests {
+    pub(super) fn rests(&self) -> &Cooldowns {
         &self.rests
     }
 
@@ -144,14 +144,14 @@ impl Drop for Worker {
 pub(super) type Cancels = Arc<Mutex<HashMap<RequestId, CancellationToken>>>;
 
 /// Everything the worker's thread has on its desk.
-struct Desk {
+struct WorkerState {
     events: Sender<GatewayEvent>,
     cancel_all: CancellationToken,
     cancels: Cancels,
     environment: Environment,
     keys: Option<(FilesStamp, Arc<Keys>)>,
     runtime: Option<Runtime>,
-    rests: Rests,
+    rests: Cooldowns,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
     /// MCP servers, once one was needed.
@@ -166,7 +166,7 @@ struct Desk {
     agents: AgentPool,
 }
 
-impl Desk {
+impl WorkerState {
     fn work(mut self, commands: &Receiver<GatewayCommand>) {
         loop {
             let command = match commands.recv_timeout(LOOK_AT_KEYS) {

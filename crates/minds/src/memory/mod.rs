@@ -1,21 +1,21 @@
 //! What an agent carries with it: the memory slots.
 
-pub mod keeping;
+pub mod lifecycle;
 pub mod operations;
-pub mod recalled;
+pub mod recall;
 pub mod settings;
 pub mod slots;
 
-pub use keeping::MemoryArchive;
+pub use lifecycle::MemoryArchive;
 pub use operations::MemoryChange;
-pub use recalled::{MemoriesCounted, MemoryCounts, RecalledMemory, Reminder};
+pub use recall::{MemoriesCounted, MemoryCounts, RecalledMemory, Reminder};
 pub use settings::MemorySettings;
 pub use slots::{Memory, MemoryAct, MemoryEdit, Seen};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
 use crate::workspace::SettingsExt;
 
@@ -27,19 +27,19 @@ pub fn plugin(app: &mut App) {
         .add_input::<MemoriesCounted>()
         .init_resource::<MemoryCounts>()
         .init_resource::<MemoryArchive>()
-        .init_resource::<keeping::KnownVersions>()
-        .init_resource::<keeping::Parted>()
-        .add_observer(keeping::give_memory)
-        .add_observer(keeping::archive_memory)
+        .init_resource::<lifecycle::KnownVersions>()
+        .init_resource::<lifecycle::Parted>()
+        .add_observer(lifecycle::give_memory)
+        .add_observer(lifecycle::archive_memory)
         .add_systems(
             Tick,
             (
-                recalled::count.in_set(InPhase(WorkshopSystems::Ingest, Floor::Memory)),
-                (keeping::edit, keeping::follow_elements)
+                recall::count.in_set(InPhase(WorkshopSystems::Ingest, Floor::Memory)),
+                (lifecycle::edit, lifecycle::follow_elements)
                     .chain()
                     .in_set(InPhase(WorkshopSystems::Apply, Floor::Memory)),
             ),
         );
-    saved::register::<keeping::MemorySaved>(app);
+    saved::register::<lifecycle::MemorySaved>(app);
     saved::register::<MemoryCounts>(app);
 }

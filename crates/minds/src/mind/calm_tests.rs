@@ -13,7 +13,7 @@ use super::request::{Completion, FailureKind, Finish, ModelFailure, ModelReply, 
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, PinAct, TextAct};
-use crate::schedule::{Door, SimClock, advance};
+use crate::schedule::{InputQueue, SimClock, advance};
 use crate::simulation::{AttentionSettings, ConversationSettings, MovementSettings};
 
 /// So much faster everything happens that is measured in time.
@@ -104,7 +104,7 @@ impl Room {
             let due: Vec<_> = self.owed.extract_if(.., |(due, _)| *due <= now).collect();
             for (_, request) in due {
                 let reply = reply_to(&request, (self.answer)(&request));
-                self.app.world_mut().resource_mut::<Door<ModelReply>>().push(reply);
+                self.app.world_mut().resource_mut::<InputQueue<ModelReply>>().push(reply);
             }
             advance(self.app.world_mut());
             let asked: Vec<_> =

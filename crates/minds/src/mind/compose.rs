@@ -3,14 +3,14 @@
 //! says so.
 //!
 //! The parts are those of [`PromptParts`]. The room's own words are those of [`super::prompts`]. Every word of a person,
-//! of another agent or of a file goes through [`super::wording`]: what is not to be followed is data. Nothing can pose as
-//! another part, whoever wrote it and whichever floor added the part: see [`super::guard`].
+//! of another agent or of a file goes through [`super::untrusted_text`]: what is not to be followed is data. Nothing
+//! can pose as another part, whoever wrote it and whichever floor added the part: see [`super::heading_guard`].
 
 use std::borrow::Cow;
 
-use super::context::{MindContext, Moment};
+use super::context::{CurrentRequest, MindContext};
+use super::current_request;
 use super::message::{PromptMessage, Role};
-use super::moments;
 use super::parts::{PartWriter, PromptParts, Share, Slot};
 use super::prompt::{Prompt, PromptPart};
 use crate::base::Id;
@@ -29,7 +29,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     let headings = parts.headings();
     // What looks back has hardly anything beside it.
     let for_moment = if context.moment.stands_alone() { max / 2 } else { max / 4 };
-    let moment = moments::moment(context, for_moment, &mut mail_shown);
+    let moment = current_request::moment(context, for_moment, &mut mail_shown);
     let moment = headings.harmless(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());
     let wanted: Vec<_> = parts.iter().filter(|provider| provider.belongs(context)).collect();
@@ -50,7 +50,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
             Slot::System => &mut prompt.system,
             Slot::Known => &mut prompt.known,
             // Work is told once what is known.
-            Slot::Changing if matches!(context.moment, Moment::Work) => &mut prompt.known,
+            Slot::Changing if matches!(context.moment, CurrentRequest::Work) => &mut prompt.known,
             Slot::Changing | Slot::Now => &mut prompt.now,
         };
         slot.extend(written);
@@ -73,20 +73,20 @@ fn is_of_rest(share: Share) -> bool {
 }
 
 /// The moment as data, its texts no longer than they may be in the prompt.
-fn asked(context: &MindContext, max_chars: usize) -> Moment {
+fn asked(context: &MindContext, max_chars: usize) -> CurrentRequest {
     let mut asked = context.moment.clone();
     match &mut asked {
-        Moment::Read { text, new, .. } => {
+        CurrentRequest::Read { text, new, .. } => {
             for text in new.iter_mut().chain([text]) {
                 *text = truncate(text, max_chars);
             }
         }
-        Moment::ReadMail { mail, .. } => mail.clone_from(&context.mail),
-        Moment::Talk { earlier: told, .. } | Moment::Woken { quotes: told, .. } => {
+        CurrentRequest::ReadMail { mail, .. } => mail.clone_from(&context.mail),
+        CurrentRequest::Talk { earlier: told, .. } | CurrentRequest::Woken { quotes: told, .. } => {
             told.retain(|line| context.who.share_user_info || !line.by_person);
         }
-        Moment::Learn { lines, .. } => lines.retain(|line| context.who.share_user_info || !line.by_person),
-        Moment::Compact | Moment::Weigh { .. } | Moment::Work => {}
+        CurrentRequest::Learn { lines, .. } => lines.retain(|line| context.who.share_user_info || !line.by_person),
+        CurrentRequest::Compact | CurrentRequest::Weigh { .. } | CurrentRequest::Work => {}
     }
     asked
 }

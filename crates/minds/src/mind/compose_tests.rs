@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::mind::context::{
-    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, Near, Remembered, Surroundings, Who,
+    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, Near, Remembered, Surroundings,
+    WorkEnvironment,
 };
 use crate::mind::headings;
 use crate::mind::message::Role;
@@ -26,10 +27,10 @@ fn labelled(id: &str, label: &str, text: &str) -> LabelledText {
     LabelledText { id: id.into(), label: label.into(), text: text.into() }
 }
 
-fn context(moment: Moment) -> MindContext {
+fn context(moment: CurrentRequest) -> MindContext {
     MindContext {
         rulebooks: vec![labelled("rules", "House rules", "Be kind.\n"), labelled("more", "More", "Cite sources.")],
-        who: Who {
+        who: AgentIdentity {
             name: "Ada".into(),
             description: "A researcher.".into(),
             instructions: "Look for sources.\n\n# How you speak\nIn short sentences.".into(),
@@ -49,7 +50,7 @@ fn context(moment: Moment) -> MindContext {
             has_inbox: true,
             markers: Vec::new(),
         },
-        desk: Desk {
+        desk: WorkEnvironment {
             tools: ["vfs_read", "vfs_list", "vfs_write", "spawn_agent", "signal_parent"].map(str::to_owned).into(),
             has_own_tools: false,
             people: vec![Colleague {
@@ -58,7 +59,7 @@ fn context(moment: Moment) -> MindContext {
                 description: "Writes what others found out.".into(),
             }],
             asked: "Count the chairs.".into(),
-            ..Desk::default()
+            ..WorkEnvironment::default()
         },
         memory: Remembered {
             summary: "The fair is on Friday.".into(),
@@ -85,25 +86,25 @@ fn context(moment: Moment) -> MindContext {
     }
 }
 
-fn moments() -> Vec<Moment> {
+fn moments() -> Vec<CurrentRequest> {
     vec![
-        Moment::Read {
+        CurrentRequest::Read {
             label: "News".into(),
             kind: "message board".into(),
             text: "Hello all.".into(),
             new: None,
             pins: Vec::new(),
         },
-        Moment::ReadMail { label: "Mail".into(), kind: "inbox".into(), mail: Vec::new() },
+        CurrentRequest::ReadMail { label: "Mail".into(), kind: "inbox".into(), mail: Vec::new() },
         talk(3),
-        Moment::Compact,
-        Moment::Work,
+        CurrentRequest::Compact,
+        CurrentRequest::Work,
     ]
 }
 
-fn talk(turn: u32) -> Moment {
+fn talk(turn: u32) -> CurrentRequest {
     let line = |by: &str, text: &str| Line { by: by.into(), text: text.into(), by_person: by == "user" };
-    Moment::Talk {
+    CurrentRequest::Talk {
         with: vec!["Bob".into(), "Cleo".into()],
         topic: Some("the fair".into()),
         earlier: vec![line("Bob", "Hello."), line("user", "A secret.")],
@@ -113,9 +114,9 @@ fn talk(turn: u32) -> Moment {
     }
 }
 
-fn woken() -> Moment {
+fn woken() -> CurrentRequest {
     let line = |by: &str, text: &str| Line { by: by.into(), text: text.into(), by_person: false };
-    Moment::Woken {
+    CurrentRequest::Woken {
         why: "somebody knocked at the front door".into(),
         ask: "Go there and ask who it is.".into(),
         quotes: vec![line("Bob", "Did you hear that?"), line("Cleo", "I cannot leave now.")],
@@ -150,14 +151,14 @@ fn assert_is_example(kind: &str, prompt: &Prompt) {
 
 #[test]
 fn every_kind_of_prompt_is_as_its_file_says() {
-    let board = |new: Option<&str>| Moment::Read {
+    let board = |new: Option<&str>| CurrentRequest::Read {
         label: "Ideas".into(),
         kind: "pinboard".into(),
         text: "p1 (by Bob, +1 −0): Tea\np2 (yours, +0 −0): Chairs\np3 (by the person, +0 −0): A map".into(),
         new: new.map(str::to_owned),
         pins: Vec::new(),
     };
-    let begin = Moment::Talk {
+    let begin = CurrentRequest::Talk {
         with: vec!["Bob".into()],
         topic: None,
         earlier: Vec::new(),
@@ -173,17 +174,17 @@ fn every_kind_of_prompt_is_as_its_file_says() {
         ("talk", talk(3)),
         ("talk-last-turn", talk(6)),
         ("wake", woken()),
-        ("compaction", Moment::Compact),
-        ("work", Moment::Work),
+        ("compaction", CurrentRequest::Compact),
+        ("work", CurrentRequest::Work),
     ] {
         let mut context = context(moment);
-        if matches!(context.moment, Moment::Work) {
+        if matches!(context.moment, CurrentRequest::Work) {
             context.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Find three sources."))];
         }
         assert_is_example(kind, &render(&context));
     }
-    let mut alone = context(Moment::Work);
-    (alone.desk, alone.abilities) = (Desk::default(), Abilities::default());
+    let mut alone = context(CurrentRequest::Work);
+    (alone.desk, alone.abilities) = (WorkEnvironment::default(), Abilities::default());
     alone.who.share_workspace_info = false;
     alone.history = vec![PromptMessage::words(Role::User, crate::mind::task_words("Count."))];
     assert_is_example("work-without-tools", &render(&alone));
@@ -254,7 +255,7 @@ fn the_rules_come_first_on_every_kind_of_prompt_whatever_is_shared() {
             assert!(system.starts_with(headings::STANDING_OPEN), "{moment:?}");
             assert!(system.contains("Cite sources.\n=== End Standing Instructions ==="));
             let text = prompt.text();
-            if matches!(moment, Moment::Compact) {
+            if matches!(moment, CurrentRequest::Compact) {
                 assert_eq!(text.contains("## What you know"), share);
                 assert!(!text.contains("## Message board") && !text.contains("[PIN"), "{text}");
                 continue;
@@ -263,7 +264,7 @@ fn the_rules_come_first_on_every_kind_of_prompt_whatever_is_shared() {
                 ["## What you know", "## Your notes", "## Recent", "## What you have seen", "## Pins you keep"];
             let boards = ["## Message board", "## Your mail"];
             for part in private.into_iter().chain(boards) {
-                let shown_elsewhere = part == "## Your mail" && matches!(moment, Moment::ReadMail { .. });
+                let shown_elsewhere = part == "## Your mail" && matches!(moment, CurrentRequest::ReadMail { .. });
                 assert_eq!(text.contains(part), share && !shown_elsewhere, "{part} in {moment:?}");
             }
         }
@@ -301,8 +302,8 @@ fn nothing_makes_a_prompt_exceed_its_budget_and_cuts_are_visible() {
         let (prompt, shown) = compose(&context);
         assert!(prompt.chars() <= 60_000, "{} characters", prompt.chars());
         let told = prompt.text();
-        let is_summary = matches!(context.moment, Moment::Compact);
-        let is_work = matches!(context.moment, Moment::Work);
+        let is_summary = matches!(context.moment, CurrentRequest::Compact);
+        let is_work = matches!(context.moment, CurrentRequest::Work);
         assert!(told.contains("[… cut, ") && (is_summary || told.contains("## Who you are\n")));
         assert_eq!(told.contains("## Where you are\n"), !is_summary && !is_work);
         assert!(shown.len() < 100 && shown.is_empty() == is_summary);

@@ -16,13 +16,13 @@ pub struct MindContext {
     /// Every rulebook in the room: never filtered.
     pub rulebooks: Vec<LabelledText>,
     /// Who is asked.
-    pub who: Who,
+    pub who: AgentIdentity,
     /// Where it is.
     pub place: Surroundings,
     /// What it can do.
     pub abilities: Abilities,
     /// What it works with, where it is at work.
-    pub desk: Desk,
+    pub desk: WorkEnvironment,
     /// What it remembers.
     pub memory: Remembered,
     /// The pins that it keeps at hand.
@@ -38,7 +38,7 @@ pub struct MindContext {
     /// The session so far.
     pub history: Vec<PromptMessage>,
     /// What it is asked.
-    pub moment: Moment,
+    pub moment: CurrentRequest,
     /// Characters that the whole prompt may have.
     pub max_chars: usize,
     /// Tokens that a summary may have.
@@ -65,7 +65,7 @@ pub struct LabelledText {
 
 /// The profile, as far as prompts need it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Who {
+pub struct AgentIdentity {
     /// What it is called.
     pub name: Id,
     /// What it is for.
@@ -130,7 +130,7 @@ pub struct MarkerLine {
 /// What an agent at work has at hand.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Desk {
+pub struct WorkEnvironment {
     /// The tools that it may call, by name.
     pub tools: Vec<String>,
     /// Whether it has tools of its own beside them, as a coding agent has.
@@ -245,7 +245,7 @@ pub struct NewItem {
 /// What an agent is asked.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(tag = "moment", rename_all = "snake_case")]
-pub enum Moment {
+pub enum CurrentRequest {
     /// To read what an element holds.
     Read {
         /// What it is called.
@@ -316,7 +316,7 @@ pub enum Moment {
     Work,
 }
 
-impl Moment {
+impl CurrentRequest {
     /// Whether it is about what is to be kept of what is over, and not about what is here and now: then the prompt holds
     /// nothing but what it is about.
     pub fn looks_back(&self) -> bool {

@@ -6,14 +6,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mind::context::{
-    Abilities, Colleague, Desk, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered, Surroundings, Who,
+    Abilities, AgentIdentity, Colleague, KeptPin, LabelledText, Line, MailItem, MindContext, Near, Remembered,
+    Surroundings, WorkEnvironment,
 };
+use crate::mind::current_request::TOPIC_CHARS;
 use crate::mind::headings;
 use crate::mind::markers::parse;
 use crate::mind::message::Role;
-use crate::mind::moments::TOPIC_CHARS;
 use crate::mind::prompt::PromptPart;
-use crate::mind::wording::{LINE_CHARS, line, name, quoted, unfenced};
+use crate::mind::untrusted_text::{LINE_CHARS, line, name, quoted, unfenced};
 use crate::mind::{PartProvider, PromptMessage, Slot};
 
 fn render(context: &MindContext) -> Prompt {
@@ -66,12 +67,12 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 /// A room in which one text fills every slot that others fill.
-fn filled(with: &str, moment: Moment) -> MindContext {
+fn filled(with: &str, moment: CurrentRequest) -> MindContext {
     let id = || Id::from(with);
     let board = LabelledText { id: "b".into(), label: id(), text: with.into() };
     MindContext {
         rulebooks: vec![LabelledText { id: "r".into(), label: id(), text: format!("Be kind.\n{with}\nEnd.") }],
-        who: Who {
+        who: AgentIdentity {
             name: "Ada".into(),
             description: format!("A researcher. {with}"),
             instructions: format!("Look.\n{with}\nEnd."),
@@ -91,14 +92,14 @@ fn filled(with: &str, moment: Moment) -> MindContext {
             has_inbox: true,
             markers: Vec::new(),
         },
-        desk: Desk {
+        desk: WorkEnvironment {
             tools: vec!["vfs_list".into()],
             has_own_tools: false,
             people: vec![Colleague { name: id(), profile: id(), description: format!("x{with}") }],
             asked: with.into(),
             skills: format!("Read them.\n{with}\nEnd."),
             modules: format!("They say:\n{with}\nEnd."),
-            ..Desk::default()
+            ..WorkEnvironment::default()
         },
         memory: Remembered {
             summary: format!("So: {with}"),
@@ -119,25 +120,25 @@ fn filled(with: &str, moment: Moment) -> MindContext {
     }
 }
 
-fn moments(with: &str) -> Vec<Moment> {
+fn moments(with: &str) -> Vec<CurrentRequest> {
     let line = |by: &str, by_person| Line { by: by.into(), text: format!("Well: {with}"), by_person };
     vec![
-        Moment::Read {
+        CurrentRequest::Read {
             label: with.into(),
             kind: "message board".into(),
             text: format!("On it: {with}"),
             new: None,
             pins: Vec::new(),
         },
-        Moment::Read {
+        CurrentRequest::Read {
             label: with.into(),
             kind: "message board".into(),
             text: format!("On it: {with}, and more than that"),
             new: Some(format!("On it: {with}")),
             pins: Vec::new(),
         },
-        Moment::ReadMail { label: with.into(), kind: "inbox".into(), mail: Vec::new() },
-        Moment::Talk {
+        CurrentRequest::ReadMail { label: with.into(), kind: "inbox".into(), mail: Vec::new() },
+        CurrentRequest::Talk {
             with: vec![with.into(), "Bob".into()],
             topic: Some(with.into()),
             earlier: vec![line("Ada", false)],
@@ -145,7 +146,7 @@ fn moments(with: &str) -> Vec<Moment> {
             turn: 3,
             turns: 6,
         },
-        Moment::Work,
+        CurrentRequest::Work,
     ]
 }
 
@@ -220,7 +221,7 @@ proptest! {
 
     #[test]
     fn rules_and_instructions_stay_within_their_bounds(with in hostile()) {
-        let prompt = render(&filled(&with, Moment::Work));
+        let prompt = render(&filled(&with, CurrentRequest::Work));
         let frames = |line: &&str| line.trim_start().starts_with("===") && line.contains("Standing");
         let rules = &prompt.system[0].text;
         let found: Vec<&str> = rules.split('\n').filter(frames).collect();
@@ -309,7 +310,7 @@ fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
     let parts = with_added_parts();
     let title = |heading: &str| heading.trim_start_matches(['#', ' ']).to_lowercase();
     let titles: Vec<String> = parts.iter().map(|part| part.heading.as_str()).chain(headings::ALL).map(title).collect();
-    let found = |with: &str, moment: Moment| {
+    let found = |with: &str, moment: CurrentRequest| {
         let mut context = filled(with, moment);
         context.history = vec![
             PromptMessage::words(Role::User, crate::mind::task_words(with)),
@@ -338,8 +339,8 @@ fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
         ] {
             for (moment, plain) in moments(&with)
                 .into_iter()
-                .chain([woken(&with), Moment::Compact])
-                .zip(moments("plain").into_iter().chain([woken("plain"), Moment::Compact]))
+                .chain([woken(&with), CurrentRequest::Compact])
+                .zip(moments("plain").into_iter().chain([woken("plain"), CurrentRequest::Compact]))
             {
                 assert_eq!(found(&with, moment), found("plain", plain), "{with:?}");
             }
@@ -347,7 +348,7 @@ fn no_words_from_outside_read_as_a_heading_in_any_part_and_any_spelling() {
     }
 }
 
-fn woken(with: &str) -> Moment {
+fn woken(with: &str) -> CurrentRequest {
     let quotes = vec![Line { by: with.into(), text: with.into(), by_person: false }];
-    Moment::Woken { why: with.into(), ask: format!("Answer. {with}"), quotes, left_out: 0 }
+    CurrentRequest::Woken { why: with.into(), ask: format!("Answer. {with}"), quotes, left_out: 0 }
 }

@@ -15,7 +15,7 @@ impl Feedback {
     }
 
     /// Adds a remark; the oldest goes where there are too many.
-    pub(super) fn tell(&mut self, remark: String, at_most: usize) {
+    pub(super) fn add(&mut self, remark: String, at_most: usize) {
         if !self.0.contains(&remark) {
             self.0.push(remark);
         }
@@ -24,7 +24,7 @@ impl Feedback {
     }
 
     /// The agent was told these.
-    pub(super) fn told(&mut self, lines: &[String]) {
+    pub(super) fn remove_delivered(&mut self, lines: &[String]) {
         self.0.retain(|line| !lines.contains(line));
     }
 }

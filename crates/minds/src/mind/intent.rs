@@ -84,7 +84,7 @@ pub struct Situation {
 
 /// What is to be done.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Effect {
+pub enum IntentEffect {
     /// An element is edited.
     Edit {
         /// Which, by id.
@@ -101,7 +101,7 @@ pub enum Effect {
 }
 
 /// What one intent does in this situation.
-pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
+pub fn effect(intent: &Intent, situation: &Situation) -> IntentEffect {
     match intent {
         Intent::Pin { text } => match situation.boards.first() {
             Some(board) => edit(&board.id, PinAct::AddPin { id: None, text: text.clone() }.into()),
@@ -112,14 +112,14 @@ pub fn effect(intent: &Intent, situation: &Situation) -> Effect {
             on_pin(id, situation, |board, id| edit(&board.id, PinAct::Vote { id, up: *up }.into()))
         }
         Intent::KeepPin { id } => {
-            on_pin(id, situation, |board, pin| Effect::Memory(MemoryAct::KeepPin { element: board.key, pin }))
+            on_pin(id, situation, |board, pin| IntentEffect::Memory(MemoryAct::KeepPin { element: board.key, pin }))
         }
         Intent::ReleasePin { id } => release(id, situation),
         Intent::Send { to, text } => send(to, text, situation),
         Intent::Done { id } => done(id, situation),
         Intent::Act { marker, text } => act_by_marker(marker, text, situation),
-        Intent::Remember { note } => Effect::Memory(MemoryAct::Note { text: note.clone() }),
-        Intent::Bye if situation.in_talk => Effect::Leave,
+        Intent::Remember { note } => IntentEffect::Memory(MemoryAct::Note { text: note.clone() }),
+        Intent::Bye if situation.in_talk => IntentEffect::Leave,
         Intent::Bye => remark("[BYE] ends a talk, and you were in none"),
         Intent::Malformed { why } => remark(why.as_str()),
         Intent::Unclosed { word } => remark(format!(
@@ -169,17 +169,17 @@ pub fn in_session(intent: &Intent) -> Option<String> {
 }
 
 /// What an effect brings along: mail to somebody closes what it answers.
-pub fn closed_by(effect: &Effect, situation: &Situation) -> Vec<Effect> {
-    let Effect::Edit { act, .. } = effect else { return Vec::new() };
+pub fn closed_by(effect: &IntentEffect, situation: &Situation) -> Vec<IntentEffect> {
+    let IntentEffect::Edit { act, .. } = effect else { return Vec::new() };
     let Some(MailAct::AddMail { to, .. }) = act.read() else { return Vec::new() };
     situation.mail.iter().filter(|mail| mail.from == to).map(close).collect()
 }
 
-fn close(mail: &OwnMail) -> Effect {
+fn close(mail: &OwnMail) -> IntentEffect {
     edit(&mail.inbox, MailAct::SetMailStatus { id: mail.id.clone(), status: MailStatus::Closed }.into())
 }
 
-fn done(id: &str, situation: &Situation) -> Effect {
+fn done(id: &str, situation: &Situation) -> IntentEffect {
     match situation.mail.iter().find(|mail| mail.id.eq_ignore_ascii_case(id)) {
         Some(mail) => close(mail),
         None => {
@@ -189,20 +189,20 @@ fn done(id: &str, situation: &Situation) -> Effect {
     }
 }
 
-fn edit(element: &Id, act: ElementAct) -> Effect {
-    Effect::Edit { element: element.clone(), act }
+fn edit(element: &Id, act: ElementAct) -> IntentEffect {
+    IntentEffect::Edit { element: element.clone(), act }
 }
 
 /// The act of a marker, on the nearest element that takes it.
-fn act_by_marker(word: &str, text: &str, situation: &Situation) -> Effect {
+fn act_by_marker(word: &str, text: &str, situation: &Situation) -> IntentEffect {
     let Some(MarkedElement { id, act, marker }) = situation.marked.iter().find(|one| one.marker.word == word) else {
         return remark(format!("there is nothing in the room for [{word}: …], so nothing was done"));
     };
     edit(id, ElementAct::new(*act, Map::from_iter([(marker.argument.to_owned(), Value::from(text))])))
 }
 
-fn remark(text: impl Into<String>) -> Effect {
-    Effect::Remark(text.into())
+fn remark(text: impl Into<String>) -> IntentEffect {
+    IntentEffect::Remark(text.into())
 }
 
 fn suggestion(word: &str, candidates: impl Iterator<Item = Id>) -> String {
@@ -211,7 +211,7 @@ fn suggestion(word: &str, candidates: impl Iterator<Item = Id>) -> String {
 }
 
 /// The nearest board that holds the pin, and the pin's id as the board writes it.
-fn on_pin(id: &str, situation: &Situation, act: impl FnOnce(&BoardInReach, Id) -> Effect) -> Effect {
+fn on_pin(id: &str, situation: &Situation, act: impl FnOnce(&BoardInReach, Id) -> IntentEffect) -> IntentEffect {
     let same_case =
         situation.boards.iter().find_map(|board| Some((board, board.pins.iter().find(|pin| &***pin == id)?)));
     let any_case = || {
@@ -230,9 +230,9 @@ fn on_pin(id: &str, situation: &Situation, act: impl FnOnce(&BoardInReach, Id) -
     }
 }
 
-fn release(id: &str, situation: &Situation) -> Effect {
+fn release(id: &str, situation: &Situation) -> IntentEffect {
     match situation.kept.iter().find(|(_, pin)| pin.eq_ignore_ascii_case(id)) {
-        Some((_, pin)) => Effect::Memory(MemoryAct::ReleasePin { pin: pin.clone() }),
+        Some((_, pin)) => IntentEffect::Memory(MemoryAct::ReleasePin { pin: pin.clone() }),
         None => {
             let meant = suggestion(id, situation.kept.iter().map(|(_, pin)| pin.clone()));
             remark(format!("you keep no pin “{id}”{meant}"))
@@ -240,7 +240,7 @@ fn release(id: &str, situation: &Situation) -> Effect {
     }
 }
 
-fn send(to: &str, text: &str, situation: &Situation) -> Effect {
+fn send(to: &str, text: &str, situation: &Situation) -> IntentEffect {
     let wanted = one_line(to).trim_start_matches('@').to_lowercase();
     let named = |word: &Id| word.to_lowercase() == wanted;
     let everyone = || situation.addressees.iter();

@@ -12,9 +12,9 @@ fn own_mail(id: &str, from: &str) -> OwnMail {
     OwnMail { inbox: "mail-ada".into(), id: id.into(), from: from.into() }
 }
 
-fn closes(id: &str) -> Effect {
+fn closes(id: &str) -> IntentEffect {
     let act = MailAct::SetMailStatus { id: id.into(), status: MailStatus::Closed }.into();
-    Effect::Edit { element: "mail-ada".into(), act }
+    IntentEffect::Edit { element: "mail-ada".into(), act }
 }
 
 #[test]
@@ -51,37 +51,37 @@ fn situation() -> Situation {
 #[test]
 fn a_goodbye_ends_a_talk_and_is_told_back_where_there_is_none() {
     let talking = Situation { in_talk: true, ..situation() };
-    assert_eq!(effect(&Intent::Bye, &talking), Effect::Leave);
+    assert_eq!(effect(&Intent::Bye, &talking), IntentEffect::Leave);
     assert_eq!(remark_of("[BYE]"), "[BYE] ends a talk, and you were in none");
 }
 
-fn act(reply: &str) -> Effect {
+fn act(reply: &str) -> IntentEffect {
     effect(&parse(reply, false).intents[0], &situation())
 }
 
 fn remark_of(reply: &str) -> String {
     match act(reply) {
-        Effect::Remark(remark) => remark,
+        IntentEffect::Remark(remark) => remark,
         other => panic!("{reply} did {other:?}"),
     }
 }
 
 #[test]
 fn pins_go_to_the_nearest_board_and_ids_to_the_board_that_holds_them() {
-    let edit = |element: &str, act| Effect::Edit { element: element.into(), act };
+    let edit = |element: &str, act| IntentEffect::Edit { element: element.into(), act };
     assert_eq!(act("[PIN: x]"), edit("near", PinAct::AddPin { id: None, text: "x".into() }.into()));
     assert_eq!(act("[VOTE_UP: p2]"), edit("near", PinAct::Vote { id: "p2".into(), up: true }.into()));
     assert_eq!(act("[REMOVE_PIN: P9]"), edit("far", PinAct::RemovePin { id: "p9".into() }.into()));
     let kept = MemoryAct::KeepPin { element: ElementKey(2), pin: "p9".into() };
-    assert_eq!(act("[KEEP_PIN: p9]"), Effect::Memory(kept));
-    assert_eq!(act("[RELEASE_PIN: p9]"), Effect::Memory(MemoryAct::ReleasePin { pin: "p9".into() }));
+    assert_eq!(act("[KEEP_PIN: p9]"), IntentEffect::Memory(kept));
+    assert_eq!(act("[RELEASE_PIN: p9]"), IntentEffect::Memory(MemoryAct::ReleasePin { pin: "p9".into() }));
 }
 
 #[test]
 fn mail_finds_its_box_by_id_name_or_profile() {
     for reply in ["[SEND to bob-2: hi]", "[SEND to ROBERT: hi]", "[SEND: writer: hi]", "[SEND to @robert: hi]"] {
         match act(reply) {
-            Effect::Edit { element, act } => {
+            IntentEffect::Edit { element, act } => {
                 let Some(MailAct::AddMail { from, to, subject, text, .. }) = act.read() else { panic!("{act:?}") };
                 assert_eq!((&*element, &*from, &*to, &*subject, &*text), ("mail-bob", "ada-1", "bob-2", "hi", "hi"));
             }
@@ -101,5 +101,5 @@ fn whatever_cannot_be_done_is_told() {
     assert!(remark_of("[SEND to Ada: hi]").contains("yourself"));
     assert_eq!(remark_of("[FOO: x]"), "there is no marker [FOO: …]");
     let nowhere = effect(&Intent::Pin { text: "x".into() }, &Situation::default());
-    assert!(matches!(nowhere, Effect::Remark(_)));
+    assert!(matches!(nowhere, IntentEffect::Remark(_)));
 }

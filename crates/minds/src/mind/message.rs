@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::headings;
-use super::wording::{name, push_fenced, push_result};
+use super::untrusted_text::{name, push_fenced, push_result};
 
 /// Who said a message of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

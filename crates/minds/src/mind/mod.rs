@@ -1,69 +1,69 @@
 //! From the world to a prompt, from a reply to intents: what an agent is asked, and what becomes of its answer.
 //!
-//! Whatever others wrote enters a prompt as data, by one rule (`wording`).
+//! Whatever others wrote enters a prompt as data, by one rule (`untrusted_text`).
 //!
-//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`thinking`), what the agent knows is
-//! gathered (`gather`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`), each intent becomes
-//! an effect (`intent`), and all of it is carried out as messages (`replies`).
+//! In reading order: a [`ThinkDue`](crate::simulation::ThinkDue) is heard (`think_requests`), what the agent knows is
+//! gathered (`context_builder`, `context`) and put together (`compose`, `parts`); the reply is taken apart (`markers`),
+//! each intent becomes an effect (`intent`), and all of it is carried out as messages (`replies`).
 
-mod added_words;
-mod aside;
+pub mod agent_report;
 mod brackets;
 pub mod compose;
 pub mod context;
+mod context_builder;
+mod current_request;
 pub mod feedback;
-pub mod fitting;
-mod gather;
-mod gathering;
-mod guard;
-mod habits;
+mod gather_stage;
+mod heading_guard;
 pub mod headings;
-pub mod holdings;
+pub mod history_trimming;
+mod instructions;
 pub mod intent;
-pub mod looking_back;
 pub mod markers;
 pub mod message;
-mod moments;
-mod orders;
-mod part_orders;
+mod part_requests;
 pub mod parts;
 mod pending;
+pub mod pins_and_mail;
 pub mod prompt;
+mod prompt_additions;
 mod prompts;
 mod replies;
+mod reply_cleanup;
 pub mod request;
 pub mod session;
 pub mod settings;
-pub mod silence;
-mod thinking;
-pub mod told;
-mod unseen;
-pub mod wording;
-mod work;
-mod working;
+mod side_requests;
+pub mod silent_replies;
+mod think_requests;
+pub mod transcript;
+mod truncation_report;
+pub mod untrusted_text;
+mod work_messages;
+mod work_requests;
 
-pub use added_words::AddedWords;
-pub use aside::{AsideDue, AsideReplied};
+pub use agent_report::{
+    AgentImage, AgentReport, AgentSession, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep,
+    RanInTerminal, ResultImages,
+};
 pub use context::MindContext;
+pub use context_builder::context_at_work;
 pub use feedback::Feedback;
-pub use gather::context_at_work;
-pub use gathering::{GatherKey, GatherOrder, PartGathered};
+pub use gather_stage::{GatherKey, GatherOrder, PartGathered};
 pub use message::{CallEnd, PromptMessage, Reasoning, ReasoningBlock, Role, ToolCall};
 pub use parts::{PartProvider, PartWriter, Privacy, PromptParts, Share, Slot};
 pub use pending::PendingRequests;
 pub use prompt::{LeftOut, PartItem, Prompt, PromptOrigin, PromptPart};
+pub use prompt_additions::PromptAdditions;
 pub use request::{
     CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
     ModelRequest, PutOffRequest, ScriptPlace, ToolDeclaration, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;
-pub use thinking::LastPrompt;
-pub use told::{
-    AgentImage, AgentSession, AgentTold, OwnCall, OwnChange, OwnCommand, OwnOption, OwnValue, PlanStep, RanInTerminal,
-    ResultImages,
-};
-pub use work::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
+pub use side_requests::{SideRequestDue, SideRequestReplied};
+pub use think_requests::LastPrompt;
+pub use work_messages::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -71,7 +71,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::ProfileChanged;
 use crate::element::{ElementChanged, ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
 use crate::simulation::{CompactionWanted, ConversationEnded, Explain, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
 use crate::workspace::{ProblemReport, SettingsExt};
@@ -81,15 +81,15 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>()
         .init_resource::<PendingRequests>()
         .init_resource::<PromptParts>()
-        .init_resource::<unseen::UnseenTold>()
-        .add_observer(thinking::give_mind);
+        .init_resource::<truncation_report::UnseenTold>()
+        .add_observer(think_requests::add_mind_components);
     app.add_tick_message::<ModelRequest>()
         .add_tick_message::<CancelRequest>()
         .add_tick_message::<PutOffRequest>()
         .add_input::<ModelReply>()
         .add_input::<PartGathered>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
-    app.add_tick_message::<AsideDue>().add_tick_message::<AsideReplied>();
+    app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
@@ -110,27 +110,27 @@ pub fn plugin(app: &mut App) {
         (
             (
                 replies::drop_orphans.run_if(|pending: Res<PendingRequests>| !pending.is_empty()),
-                replies::receive.run_if(on_message::<ModelReply>),
-                part_orders::receive.run_if(on_message::<PartGathered>),
+                replies::apply_replies.run_if(on_message::<ModelReply>),
+                part_requests::receive.run_if(on_message::<PartGathered>),
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
             (
                 replies::remember_meetings.run_if(on_message::<ConversationEnded>),
-                thinking::retry_compaction.run_if(|pending: Res<PendingRequests>| !pending.retries.is_empty()),
-                part_orders::expire.run_if(is_gathering),
-                thinking::put_off.run_if(on_message::<ThinkPutOff>),
-                thinking::ask_gathered.run_if(is_gathering),
-                thinking::think.run_if(on_message::<ThinkDue>),
-                working::conclude.run_if(on_message::<WorkOver>),
-                working::ask.run_if(on_message::<WorkDue>),
-                aside::ask.run_if(on_message::<AsideDue>),
+                think_requests::retry_compaction.run_if(|pending: Res<PendingRequests>| !pending.retries.is_empty()),
+                part_requests::expire.run_if(is_gathering),
+                think_requests::put_off.run_if(on_message::<ThinkPutOff>),
+                think_requests::ask_gathered.run_if(is_gathering),
+                think_requests::send_think_requests.run_if(on_message::<ThinkDue>),
+                work_requests::conclude.run_if(on_message::<WorkOver>),
+                work_requests::ask.run_if(on_message::<WorkDue>),
+                side_requests::ask.run_if(on_message::<SideRequestDue>),
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
             (
-                replies::hear_refusals.run_if(on_message::<ElementRefused>),
-                unseen::report.run_if(
+                replies::report_refusals.run_if(on_message::<ElementRefused>),
+                truncation_report::report.run_if(
                     on_message::<ElementChanged>
                         .or_eager(on_message::<ProfileChanged>)
                         .or_eager(resource_changed::<MindSettings>),
@@ -150,7 +150,7 @@ fn is_gathering(pending: Res<PendingRequests>) -> bool {
 #[cfg(test)]
 mod calm_tests;
 #[cfg(test)]
-mod gathering_tests;
+mod gather_stage_tests;
 #[cfg(test)]
 mod news_tests;
 #[cfg(test)]

@@ -5,8 +5,8 @@ use bevy::ecs::message::{Message, Messages};
 use bevy::ecs::system::RunSystemOnce;
 use serde_json::json;
 
-use super::context::{Moment, NewItem};
-use super::gather::Room;
+use super::context::{CurrentRequest, NewItem};
+use super::context_builder::Room;
 use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, Elements, ItemNews, PinAct};
@@ -72,7 +72,7 @@ fn told(app: &mut App) -> Option<String> {
         let (agent, _) = room.agent(ADA).expect("she is there");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
         match room.reading_moment(agent, element, held) {
-            Moment::Read { new, .. } => new,
+            CurrentRequest::Read { new, .. } => new,
             other => panic!("a board is read: {other:?}"),
         }
     };

@@ -6,11 +6,11 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::feedback::Feedback;
-use super::gathering::{Due, GatherKey, GatherOrder, Gathered, Gathering, Wanted};
+use super::gather_stage::{Due, GatherKey, GatherOrder, Gathered, Gathering, Wanted};
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
-use super::unseen::UnseenTold;
+use super::truncation_report::UnseenTold;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
 use crate::schedule::Section;

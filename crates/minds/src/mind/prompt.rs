@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::Moment;
+use super::context::CurrentRequest;
 use super::headings;
 use super::message::{PromptMessage, Role, as_sent};
 use crate::base::Id;
@@ -133,7 +133,7 @@ pub struct Prompt {
     pub stable_parts: usize,
     /// What the agent is asked, as data. Not kept in records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Box<Moment>>,
+    pub asked: Option<Box<CurrentRequest>>,
     /// What was to be gathered for it and is not in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,

@@ -5,21 +5,21 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::aside::AsideReplied;
+use super::context_builder::Room;
 use super::feedback::Feedback;
-use super::gather::Room;
-use super::habits;
-use super::intent::{Effect, Situation, closed_by, effect, in_session, in_words};
+use super::intent::{IntentEffect, Situation, closed_by, effect, in_session, in_words};
 use super::markers::{Intent, Parsed, parse};
 use super::message::Role;
-use super::part_orders::give_up;
+use super::part_requests::give_up;
 use super::pending::{PendingRequest, PendingRequests, Sent};
+use super::reply_cleanup;
 use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply};
 use super::session::Session;
-use super::silence::without_silence;
-use super::thinking::LEFT;
-use super::wording::PERSON;
-use super::work::{WorkReplied, WorkReply, WorkTaken};
+use super::side_requests::SideRequestReplied;
+use super::silent_replies::without_silence;
+use super::think_requests::LEFT;
+use super::untrusted_text::PERSON;
+use super::work_messages::{WorkReplied, WorkReply, WorkTaken};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
@@ -40,7 +40,7 @@ pub(super) struct Outbox<'w> {
     news: MessageWriter<'w, NewsHeard>,
     done: MessageWriter<'w, ThinkDone>,
     worked: MessageWriter<'w, WorkReplied>,
-    asides: MessageWriter<'w, AsideReplied>,
+    asides: MessageWriter<'w, SideRequestReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
     log: ResMut<'w, EventLog>,
 }
@@ -78,7 +78,7 @@ pub(super) fn drop_orphans(
 }
 
 /// Acts on the replies of this tick.
-pub(super) fn receive(
+pub(super) fn apply_replies(
     mut replies: MessageReader<ModelReply>,
     room: Room,
     mut pending: ResMut<PendingRequests>,
@@ -93,7 +93,7 @@ pub(super) fn receive(
         };
         if let Some(key) = waiting.subject.aside() {
             let outcome = reply.outcome.clone().map(|completion| completion.text);
-            out.asides.write(AsideReplied { key: key.clone(), outcome });
+            out.asides.write(SideRequestReplied { key: key.clone(), outcome });
             continue;
         }
         let found = room.agent(waiting.request.agent).zip(room.roster.entity(waiting.request.agent));
@@ -163,26 +163,28 @@ impl Turn<'_, '_, '_, '_> {
 
     fn answered(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
         // It has read them now, whatever it made of them.
-        self.feedback.told(&self.waiting.feedback);
-        let tidied = habits::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
+        self.feedback.remove_delivered(&self.waiting.feedback);
+        let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
-            self.tell(format!("it went on as “{speaker}”, and that was left out; write only what you say yourself"));
+            self.add_feedback(format!(
+                "it went on as “{speaker}”, and that was left out; write only what you say yourself"
+            ));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
         let mut parsed = without_silence(parse(&tidied.text, was_cut));
         for call in &completion.tool_calls {
-            self.tell(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
+            self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
         if let Some(Think::Compact) = self.waiting.subject.thought() {
             // Markers in a summary repeat what the session held; carrying them out would do it twice.
             return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
-            self.tell(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
+            self.add_feedback(self.cut_off(self.room.settings.max_output_tokens, "say less, and put markers first"));
         }
         let done = self.carry_out(&parsed, in_session);
         let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
-        if habits::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
+        if reply_cleanup::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
             let (what, cause) = ("it said again what it had said before; it was left unsaid", self.cause());
             self.out.warn(what, &self.agent.id, cause);
             parsed.shown.clear();
@@ -218,9 +220,9 @@ impl Turn<'_, '_, '_, '_> {
     fn worked(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
-        let said = habits::without_thought(&completion.text);
+        let said = reply_cleanup::without_thought(&completion.text);
         let parsed = parse(&said, was_cut);
-        self.feedback.told(&self.waiting.feedback);
+        self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
             // Whoever keeps the work tells the model, who is to go on with it.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
@@ -246,10 +248,10 @@ impl Turn<'_, '_, '_, '_> {
         format!("it was cut off at the limit of {tokens} tokens; {remedy}")
     }
 
-    fn tell(&mut self, remark: String) {
+    fn add_feedback(&mut self, remark: String) {
         let cause = self.cause();
         self.out.warn(&remark, &self.agent.id, cause);
-        self.feedback.tell(remark, self.room.settings.feedback_at_most);
+        self.feedback.add(remark, self.room.settings.feedback_at_most);
     }
 
     fn remember(&mut self, act: MemoryAct) {
@@ -262,7 +264,7 @@ impl Turn<'_, '_, '_, '_> {
         let intents = &parsed.intents;
         if intents.is_empty() {
             if parsed.quoted > 0 {
-                self.tell("markers between quotation marks are text; put them behind what you say".to_owned());
+                self.add_feedback("markers between quotation marks are text; put them behind what you say".to_owned());
             }
             return Vec::new();
         }
@@ -275,22 +277,22 @@ impl Turn<'_, '_, '_, '_> {
             let effect = effect(intent, &situation);
             let closed = closed_by(&effect, &situation);
             match effect {
-                Effect::Edit { element, act } => self.edit(element, act),
-                Effect::Memory(act) => {
+                IntentEffect::Edit { element, act } => self.edit(element, act),
+                IntentEffect::Memory(act) => {
                     if let MemoryAct::Note { text } = &act {
                         self.spread(text);
                     }
                     self.remember(act);
                 }
                 // Whoever keeps the talk ends it, once this was said.
-                Effect::Leave => {}
-                Effect::Remark(remark) => {
-                    self.tell(remark);
+                IntentEffect::Leave => {}
+                IntentEffect::Remark(remark) => {
+                    self.add_feedback(remark);
                     continue;
                 }
             }
             for also in closed {
-                if let Effect::Edit { element, act } = also {
+                if let IntentEffect::Edit { element, act } = also {
                     self.edit(element, act);
                 }
             }
@@ -298,7 +300,7 @@ impl Turn<'_, '_, '_, '_> {
         }
         if intents.len() > at_most {
             let left_out = intents.len() - at_most;
-            self.tell(format!("only the first {at_most} markers were carried out, {left_out} were not"));
+            self.add_feedback(format!("only the first {at_most} markers were carried out, {left_out} were not"));
         }
         done
     }
@@ -369,7 +371,7 @@ impl Turn<'_, '_, '_, '_> {
 }
 
 /// Tells agents what elements refused them.
-pub(super) fn hear_refusals(
+pub(super) fn report_refusals(
     mut refusals: MessageReader<ElementRefused>,
     room: Room,
     mut minds: Query<(&mut Session, &mut Feedback)>,
@@ -379,7 +381,7 @@ pub(super) fn hear_refusals(
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
             session.note_refused(&refusal.why);
-            feedback.tell(refusal.why.clone(), room.settings.feedback_at_most);
+            feedback.add(refusal.why.clone(), room.settings.feedback_at_most);
         }
     }
 }

@@ -3,9 +3,9 @@
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::agent_report::{AgentReport, AgentSession, ResultImages};
 use super::message::ToolCall;
 use super::prompt::Prompt;
-use super::told::{AgentSession, AgentTold, ResultImages};
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -171,7 +171,7 @@ pub struct Completion {
     pub finish: Finish,
     /// What a coding agent told beside that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<Box<AgentTold>>,
+    pub told: Option<Box<AgentReport>>,
 }
 
 impl Completion {

@@ -12,12 +12,12 @@ use super::*;
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, AgentKey, Author, Behaviour, ConversationKey, ElementKey, RequestId, Seq};
 use crate::element::{
-    Content, Element, ElementAct, ElementChange, Elements, Held, Mail, MailAct, MailStatus, Pin, PinAct,
+    Content, Element, ElementAct, ElementChange, Elements, HeldContent, Mail, MailAct, MailStatus, Pin, PinAct,
 };
 use crate::log::EventLog;
 use crate::log::events::Warning;
 use crate::memory::Memory;
-use crate::schedule::{self, Door, advance, saved, ticks};
+use crate::schedule::{self, InputQueue, advance, saved, ticks};
 use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
 
 /// What any element holds here: what its scene keys say, and a text.
@@ -113,7 +113,7 @@ impl Room {
             file: None,
             version: 0,
         };
-        let entity = world.spawn((element, Held(Box::new(content)))).id();
+        let entity = world.spawn((element, HeldContent(Box::new(content)))).id();
         world.resource_mut::<Elements>().insert(key, id.into(), entity);
     }
 
@@ -167,7 +167,7 @@ impl Room {
             script: None,
             outcome,
         };
-        self.0.world_mut().resource_mut::<Door<ModelReply>>().push(reply);
+        self.0.world_mut().resource_mut::<InputQueue<ModelReply>>().push(reply);
         self.tick();
     }
 

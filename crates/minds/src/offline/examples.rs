@@ -4,7 +4,7 @@ use crate::gateway::provider::ProviderRequest;
 use crate::mind::compose::render;
 use crate::mind::context::PinView;
 use crate::mind::context::{
-    Abilities, Colleague, LabelledText, Line, MailItem, MindContext, Moment, Near, Remembered, Who,
+    Abilities, AgentIdentity, Colleague, CurrentRequest, LabelledText, Line, MailItem, MindContext, Near, Remembered,
 };
 use crate::mind::{CallKind, Prompt, PromptMessage, PromptParts, Role};
 
@@ -38,12 +38,12 @@ impl Told {
     }
 
     pub(super) fn without_rules((name, instructions): (&str, &str)) -> Self {
-        let who = Who {
+        let who = AgentIdentity {
             name: name.into(),
             instructions: instructions.into(),
             share_workspace_info: true,
             share_user_info: true,
-            ..Who::default()
+            ..AgentIdentity::default()
         };
         Self(MindContext { who, max_chars: 3_000_000, summary_tokens: 400, ..MindContext::default() }, false)
     }
@@ -99,12 +99,12 @@ pub(super) fn everything() -> Abilities {
 }
 
 /// To read an element that is new to the reader.
-pub(super) fn reading(label: &str, kind: &str, text: &str) -> Moment {
-    Moment::Read { label: label.into(), kind: kind.into(), text: text.into(), new: None, pins: Vec::new() }
+pub(super) fn reading(label: &str, kind: &str, text: &str) -> CurrentRequest {
+    CurrentRequest::Read { label: label.into(), kind: kind.into(), text: text.into(), new: None, pins: Vec::new() }
 }
 
 /// To read a pinboard with these pins: id, author, who voted for it, and text.
-pub(super) fn pinboard(pins: &[(&str, &str, &[&str], &str)]) -> Moment {
+pub(super) fn pinboard(pins: &[(&str, &str, &[&str], &str)]) -> CurrentRequest {
     let line = |(id, by, up, text): &(&str, &str, &[&str], &str)| format!("{id} (by {by}, +{} −0): {text}", up.len());
     let pin = |(id, by, up, text): &(&str, &str, &[&str], &str)| PinView {
         id: (*id).into(),
@@ -116,11 +116,11 @@ pub(super) fn pinboard(pins: &[(&str, &str, &[&str], &str)]) -> Moment {
     let text =
         if pins.is_empty() { "(no pins)".to_owned() } else { pins.iter().map(line).collect::<Vec<_>>().join("\n") };
     let pins = pins.iter().map(pin).collect();
-    Moment::Read { label: "Ideas".into(), kind: "pinboard".into(), text, new: None, pins }
+    CurrentRequest::Read { label: "Ideas".into(), kind: "pinboard".into(), text, new: None, pins }
 }
 
 /// To read mail: id, sender, subject and text of each piece.
-pub(super) fn inbox(mail: &[(&str, &str, &str, &str)]) -> Moment {
+pub(super) fn inbox(mail: &[(&str, &str, &str, &str)]) -> CurrentRequest {
     let letter = |(id, from, subject, text): &(&str, &str, &str, &str)| MailItem {
         id: (*id).into(),
         from: (*from).into(),
@@ -129,13 +129,13 @@ pub(super) fn inbox(mail: &[(&str, &str, &str, &str)]) -> Moment {
         read: false,
     };
     let mail = mail.iter().map(letter).collect();
-    Moment::ReadMail { label: "Ada's inbox".into(), kind: "inbox".into(), mail }
+    CurrentRequest::ReadMail { label: "Ada's inbox".into(), kind: "inbox".into(), mail }
 }
 
 /// To speak with somebody, after this was said, in this turn of four.
-pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32) -> Moment {
+pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32) -> CurrentRequest {
     let line = |(by, text): &(&str, &str)| Line { by: (*by).into(), text: (*text).to_owned(), by_person: false };
-    Moment::Talk {
+    CurrentRequest::Talk {
         with: vec![with.into()],
         topic: Some(topic.to_owned()).filter(|topic| !topic.is_empty()),
         earlier: Vec::new(),
@@ -146,9 +146,9 @@ pub(super) fn talking(with: &str, topic: &str, said: &[(&str, &str)], turn: u32)
 }
 
 /// A request without a history that asks this.
-pub(super) fn asking(kind: CallKind, told: Told, moment: Moment) -> ProviderRequest {
+pub(super) fn asking(kind: CallKind, told: Told, moment: CurrentRequest) -> ProviderRequest {
     let Told(mut context, has_markers) = told;
-    if let Moment::ReadMail { mail, .. } = &moment {
+    if let CurrentRequest::ReadMail { mail, .. } = &moment {
         context.mail.clone_from(mail);
     }
     context.moment = moment;
@@ -161,7 +161,7 @@ pub(super) fn asking(kind: CallKind, told: Told, moment: Moment) -> ProviderRequ
 
 /// A request whose last message is this, as at work.
 pub(super) fn request(kind: CallKind, told: Told, words: &str) -> ProviderRequest {
-    let mut asked = asking(kind, told, Moment::Work);
+    let mut asked = asking(kind, told, CurrentRequest::Work);
     asked.prompt.asked = None;
     asked.prompt.history = vec![PromptMessage::words(Role::User, words)];
     asked

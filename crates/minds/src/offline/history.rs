@@ -102,7 +102,7 @@ impl History {
         };
         for message in messages {
             match message.role {
-                Role::User => history.hear(message.text.trim()),
+                Role::User => history.add_user_text(message.text.trim()),
                 Role::Assistant => {
                     history.turns += 1;
                     let calls = message.tool_calls.iter().map(|call| Deed {
@@ -126,7 +126,7 @@ impl History {
         history
     }
 
-    fn hear(&mut self, text: &str) {
+    fn add_user_text(&mut self, text: &str) {
         if let Some(task) = text.strip_prefix(headings::TASK) {
             // What was done before it and in which file it stands is not a part of what is to be done.
             let behind = [headings::TASK_BEFORE, headings::TASK_PLACE].map(|heading| format!("\n\n{heading}"));

@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::OfflineProvider;
 use super::examples::{Told, asking, inbox, pinboard, reading};
-use super::reading::Reading;
+use super::prompt_reader::Reading;
 use super::role::role_of;
 use super::voice::tone_of;
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
-use crate::mind::context::Moment;
+use crate::mind::context::CurrentRequest;
 use crate::mind::{CallKind, PromptMessage, Role};
 
 const NEWS: &str = "The harbour bridge closes on Monday for eleven weeks, and the ferry is to carry everyone. The \
@@ -53,7 +53,7 @@ fn agents() -> Vec<KitAgent> {
     kit("agents").into_iter().map(agent).collect()
 }
 
-fn asked(agent: &KitAgent, notes: &[String], moment: Moment, seed: u64) -> ProviderRequest {
+fn asked(agent: &KitAgent, notes: &[String], moment: CurrentRequest, seed: u64) -> ProviderRequest {
     let told = Told::by((&agent.name, &agent.who));
     let told = notes.iter().rev().take(10).rev().fold(told, |told, note| told.note(note));
     ProviderRequest {
@@ -81,7 +81,7 @@ fn every_agent_has_duties_phrases_and_a_role() {
     let mut roles = BTreeSet::new();
     let mut tones = BTreeSet::new();
     for agent in &agents {
-        let reading = Reading::of(&asked(agent, &[], Moment::Work, 1));
+        let reading = Reading::of(&asked(agent, &[], CurrentRequest::Work, 1));
         assert_eq!(reading.name, agent.name);
         assert!(reading.duties.len() >= 3, "{}: {:?}", agent.name, reading.duties);
         assert!(reading.phrases.len() >= 3, "{}: {:?}", agent.name, reading.phrases);

@@ -1,6 +1,6 @@
 //! What an agent can bring to a conversation: facts with the place they come from.
 
-use super::reading::Reading;
+use super::prompt_reader::Reading;
 use super::text::{bare, plain, sentences, unpunctuated, words};
 
 /// Most facts that are looked at.

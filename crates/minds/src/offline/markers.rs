@@ -1,10 +1,10 @@
 //! What a reply does to the room: which markers it carries. Bounded on purpose, so that a room where nothing
 //! new comes in settles instead of answering itself for ever.
 
+use super::current_request::Letter;
 use super::draft::{Draft, fill};
 use super::lines::{lines, sentences};
-use super::moment::Letter;
-use super::reading::Person;
+use super::prompt_reader::Person;
 use super::speaker::{Speaker, Subject};
 use super::text::{alike, bare, clause, quoted, shared, stems, unpunctuated, words};
 use crate::base::hash::content_hash;

@@ -1,28 +1,29 @@
 //! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character
 //! about what it was shown, and uses markers with measure, so that a first run is alive.
 //!
-//! An answer is a pure function of the request. The way of a request: [`reading`] takes what it needs from the
+//! An answer is a pure function of the request. The way of a request: [`prompt_reader`] takes what it needs from the
 //! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
 //! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
-//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`together`] tells what that
-//! is to others, [`artifacts`] writes, [`outputs`] gives what is asked for by name. What it says
-//! stands in the YAML files of this folder, and so do the words that it knows ([`lines`]).
+//! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`collaboration`] tells
+//! what that is to others, [`artifacts`] writes, [`outputs`] gives what is asked for by name. What it says stands in
+//! the YAML files of this folder, and so do the words that it knows ([`lines`]).
 //!
 //! So that a room comes to rest when nothing new comes in: a pinboard is added to only while it is nearly empty, and an answer to mail is never answered.
 
 pub mod artifacts;
+pub mod collaboration;
+pub mod current_request;
 pub mod draft;
 pub mod facts;
 pub mod filler;
 pub mod history;
 pub mod knowledge;
-pub mod learned;
 mod lines;
 pub mod markers;
-pub mod moment;
+pub mod memory_extraction;
 pub mod outputs;
 pub mod phrases;
-pub mod reading;
+pub mod prompt_reader;
 pub mod remark;
 pub mod role;
 pub mod speaker;
@@ -30,7 +31,6 @@ pub mod summary;
 pub mod talk;
 pub mod task;
 pub mod text;
-pub mod together;
 pub mod topic;
 pub mod voice;
 pub mod work;
@@ -44,9 +44,9 @@ mod talk_tests;
 #[cfg(test)]
 mod tests;
 
+use self::current_request::Moment;
 use self::draft::Draft;
-use self::moment::Moment;
-use self::reading::Reading;
+use self::prompt_reader::Reading;
 use self::speaker::Speaker;
 use crate::base::hash::content_hash;
 use crate::base::text::tokens_of_chars;
@@ -68,7 +68,7 @@ pub struct OfflineProvider;
 
 impl SimulatedProvider for OfflineProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
-        if let Some(text) = learned::answer(request) {
+        if let Some(text) = memory_extraction::answer(request) {
             return said(request, text, Vec::new(), Finish::Stop);
         }
         let (text, tool_calls, finish) = match work::next_step(request) {

@@ -1,9 +1,9 @@
 //! What an agent says about an element that it reads.
 
+use super::current_request::Letter;
 use super::draft::{Draft, fill};
 use super::lines::lines;
 use super::markers;
-use super::moment::Letter;
 use super::speaker::{QUOTED_WORDS, Speaker, Subject};
 use super::text::{bare, is_order_verb, is_stop_word, quoted, sentences, unpunctuated, words};
 use crate::mind::context::PinView;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::current_request::Moment;
 use super::draft::fill;
 use super::facts::Particulars;
 use super::lines::{known, lines};
-use super::moment::Moment;
 use super::phrases::{noun_phrases, ranked};
-use super::reading::Reading;
+use super::prompt_reader::Reading;
 use super::role::{Role, role_of};
 use super::text::{ban, bare, lower_first, order, quoted, sentences, shared, stems, subject_stems, unpunctuated};
 use super::voice::{Dice, Tone, tone_of};

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::phrases::ranked;
-use super::reading::Reading;
+use super::prompt_reader::Reading;
 use super::text::{alike, bare, clause, sentences};
 use crate::base::text::{estimate_tokens, truncate};
 use crate::mind::headings;

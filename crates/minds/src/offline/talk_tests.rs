@@ -9,13 +9,13 @@ use super::filler::quotations;
 use super::text::{bare, sentences, words};
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
 use crate::mind::CallKind;
-use crate::mind::context::Moment;
+use crate::mind::context::CurrentRequest;
 
 const BOARD: &str = "The reading corner opens on the first Saturday of December. We have eleven \
                      lamps,\nforty chairs and no sign.\n- The budget for the opening is 400, and nobody has checked the figure.\n\
                      - A map of the building is missing, and visitors get lost on the stairs.";
 
-fn say(profile: (&str, &str), agent: &str, moment: Moment, seed: u64) -> String {
+fn say(profile: (&str, &str), agent: &str, moment: CurrentRequest, seed: u64) -> String {
     let told = Told::by(profile).board("News", BOARD);
     let asked = ProviderRequest { agent: agent.into(), seed, ..asking(CallKind::Conversation, told, moment) };
     let text = OfflineProvider.answer(&asked).outcome.expect("the offline brain always answers").text;

@@ -7,7 +7,7 @@ use super::examples::{
     ADA, BRAM, Told, after, asking, everything, inbox, of_prompt, pinboard, reading, request, talking,
 };
 use crate::gateway::provider::{ProviderRequest, SimulatedProvider};
-use crate::mind::context::{Abilities, Line, Moment};
+use crate::mind::context::{Abilities, CurrentRequest, Line};
 use crate::mind::{CallKind, Finish, Prompt, PromptMessage, Role};
 
 const NEWS: &str = "The reading corner opens on the first Saturday of December. Every claim about its history still \
@@ -18,11 +18,11 @@ fn text(request: &ProviderRequest) -> String {
 }
 
 /// Replies to the same prompt with many seeds.
-fn replies(kind: CallKind, told: &Told, moment: &Moment) -> Vec<String> {
+fn replies(kind: CallKind, told: &Told, moment: &CurrentRequest) -> Vec<String> {
     (0..40).map(|seed| text(&ProviderRequest { seed, ..asking(kind, told.clone(), moment.clone()) })).collect()
 }
 
-fn news() -> Moment {
+fn news() -> CurrentRequest {
     reading("News", "message board", NEWS)
 }
 
@@ -221,8 +221,12 @@ fn a_task_is_worked_in_steps_and_told_to_whom_it_names() {
 #[test]
 fn it_turns_to_what_called_it() {
     let line = Line { by: "Bram".into(), text: "The lamps are missing.".into(), by_person: false };
-    let woken =
-        Moment::Woken { why: "Bram rings at the door".into(), ask: String::new(), quotes: vec![line], left_out: 0 };
+    let woken = CurrentRequest::Woken {
+        why: "Bram rings at the door".into(),
+        ask: String::new(),
+        quotes: vec![line],
+        left_out: 0,
+    };
     for reply in replies(CallKind::Wake, &ada(), &woken) {
         assert!(reply.contains("Bram rings at the door") && reply.contains("The lamps are missing"), "{reply}");
     }
@@ -234,7 +238,7 @@ fn a_summary_keeps_rules_promises_and_people_and_has_no_markers() {
     let told = Told::by(BRAM).interaction("Talked with Bram about the fair.");
     // Of what is known, one who sums up is told only the last summary: what it was told besides stands here.
     let mut asked = asking(CallKind::Compaction, told, talking("Bram", "", &[], 1));
-    asked.prompt.asked = Some(Moment::Compact.into());
+    asked.prompt.asked = Some(CurrentRequest::Compact.into());
     let history = [("Bram said: “The fair needs a map.”", long.as_str()), ("Your task: “Count the chairs”", "Forty.")];
     let summary = text(&after(asked, &history));
     for part in ["Cite the source", "I will find two sources", "Talked with Bram", "Bram said: The fair", "Task given"]
@@ -327,8 +331,8 @@ proptest! {
             1 => (CallKind::Read, pinboard(&[(&asked, &asked, &[], &asked)])),
             2 => (CallKind::Read, inbox(&[(&asked, &asked, &asked, &asked)])),
             3 => (CallKind::Conversation, talking(&asked, &asked, &[(&asked, &asked)], 2)),
-            4 => (CallKind::Compaction, Moment::Compact),
-            _ => (CallKind::Task, Moment::Work),
+            4 => (CallKind::Compaction, CurrentRequest::Compact),
+            _ => (CallKind::Task, CurrentRequest::Work),
         };
         let mut request = ProviderRequest { seed, max_output_tokens, ..asking(kind, everywhere, moment) };
         if which == 5 {

@@ -1,9 +1,9 @@
 //! What a conversation is about: the name of the topic, the fact at issue, and what else is known of it.
 
+use super::current_request::Moment;
 use super::facts::Particulars;
 use super::filler::quotations;
 use super::knowledge::{Fact, facts};
-use super::moment::Moment;
 use super::phrases::ranked;
 use super::speaker::{Speaker, Subject, topic_in};
 use super::text::{bare, plain, shared, stems, words};

@@ -8,13 +8,13 @@
 use serde_json::{Value, json};
 
 use super::artifacts::{Thing, asked, gist, inner, is_work, piece, summary, team};
+use super::collaboration::{Wanted, in_form};
+use super::current_request::Moment;
 use super::history::{Deed, History, Pending, known_as, paths_in};
-use super::moment::Moment;
 use super::outputs;
-use super::reading::Reading;
+use super::prompt_reader::Reading;
 use super::speaker::{QUOTED_WORDS, Speaker};
 use super::text::{clause, quoted};
-use super::together::{Wanted, in_form};
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::gateway::provider::ProviderRequest;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::agent_file::longer_ids_of_path;
-use crate::base::{Id, is_reserved, numbered};
+use crate::base::{Id, is_reserved, unique_names};
 
 /// What a file asks for.
 pub(super) struct Claim<'a> {
@@ -53,7 +53,7 @@ pub(super) fn assign(mut claims: Vec<Claim<'_>>) -> Claimed {
         let wishes = claim.held.filter(|_| claim.yields()).into_iter().chain([claim.wanted]).chain(&longer);
         let free = wishes.into_iter().find(|id| !claimed.by_id.contains_key(*id)).cloned();
         let numbered =
-            |id: &Id| numbered::first_free(numbered::numbered(id, "", 2), |id| claimed.by_id.contains_key(id));
+            |id: &Id| unique_names::first_free(unique_names::numbered(id, "", 2), |id| claimed.by_id.contains_key(id));
         let id = free.or_else(|| longer.last().map(|id| numbered(id).into()));
         let Some(id) = id else { continue };
         claimed.longer.extend(longer.into_iter().filter(|longer| *longer != id).map(|longer| (longer, id.clone())));

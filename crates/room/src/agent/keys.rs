@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::lenient_front_matter::Entry;
 use super::limits::{self, Limit, plain};
-use super::loose_front::Entry;
 use super::mcp_server::{self, McpEntry};
 use crate::base::{Behaviour, Problem};
 
@@ -31,7 +31,7 @@ impl Keys<'_> {
         self.known.get(key)?.line
     }
 
-    fn tell(&mut self, key: &str, what: String, remedy: &str) {
+    fn report(&mut self, key: &str, what: String, remedy: &str) {
         let problem = Problem::warning(self.path, what, remedy).at_line(self.line(key));
         self.problems.push(problem);
     }
@@ -44,7 +44,7 @@ impl Keys<'_> {
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let found = plain(self.value(key)?);
         if found.is_none() {
-            self.tell(key, format!("the key {key:?} must be text; it is ignored"), "write text after it");
+            self.report(key, format!("the key {key:?} must be text; it is ignored"), "write text after it");
         }
         found
     }
@@ -68,13 +68,13 @@ impl Keys<'_> {
             Value::String(words) if !(limits && entry.is_bare) => limits::names_between_commas(words),
             _ => {
                 let counts = if limits { "until then it is treated as empty" } else { "it is ignored" };
-                self.tell(key, format!("the key {key:?} must be a list of names; {counts}"), "write [one, two]");
+                self.report(key, format!("the key {key:?} must be a list of names; {counts}"), "write [one, two]");
                 Vec::new()
             }
         };
         if bad > 0 {
             let what = format!("{bad} entries of {key:?} cannot be read and are ignored");
-            self.tell(key, what, "write names, one after each dash");
+            self.report(key, what, "write names, one after each dash");
         }
         Some(words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect())
     }
@@ -126,7 +126,7 @@ impl Keys<'_> {
             _ => {
                 let what = format!("unknown workspace {word:?}; until then the agent uses its own worktree");
                 let remedy = "write git for its own worktree, or shared for the workspace itself";
-                self.tell("workspace", what, remedy);
+                self.report("workspace", what, remedy);
                 true
             }
         }
@@ -135,7 +135,7 @@ impl Keys<'_> {
     fn tell_empty(&mut self, key: &str, meant: &str) {
         let what = format!("{key:?} is empty; it is treated as {meant}");
         let remedy = format!("add a value, or remove {key:?}");
-        self.tell(key, what, &remedy);
+        self.report(key, what, &remedy);
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
@@ -143,7 +143,7 @@ impl Keys<'_> {
             "true" | "yes" | "on" => Some(true),
             "false" | "no" | "off" => Some(false),
             _ => {
-                self.tell(key, format!("the key {key:?} must be true or false; it is treated as false"), "write one");
+                self.report(key, format!("the key {key:?} must be true or false; it is treated as false"), "write one");
                 Some(false)
             }
         }
@@ -158,7 +158,7 @@ impl Keys<'_> {
             _ => None,
         };
         if behaviour.is_none() {
-            self.tell("behaviour", format!("unknown behaviour {word:?}"), "write stationary, wander or patrol");
+            self.report("behaviour", format!("unknown behaviour {word:?}"), "write stationary, wander or patrol");
         }
         behaviour
     }

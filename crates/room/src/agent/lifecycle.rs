@@ -8,9 +8,9 @@ use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::placing::spawn_place;
 use super::registry::Profiles;
 use super::roster::{Agent, AgentAdded, AgentCommand, AgentRemoved, BehaviourFollows, ProfileChanged, Roster};
+use super::spawn_position::spawn_place;
 use super::{AgentSettings, ProfileRenamed};
 use crate::base::{Behaviour, Id, Problem, Seq, free_id, text};
 use crate::log::events::{self, Warning};
@@ -144,7 +144,7 @@ pub(crate) fn read<M: Message + Clone>(world: &World, cursor: &mut MessageCursor
 }
 
 /// Makes so what the scene says about agents.
-pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
+pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
     let edits = read(world, &mut cursor);
     if edits.is_empty() {
         return;
@@ -174,13 +174,13 @@ pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<Sc
 fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>) {
     let wanted = Wanted::from(now);
     if world.resource::<Roster>().key(&now.id).is_none() {
-        welcome(world, wanted);
+        add_scene_agent(world, wanted);
         return;
     }
     // An entry that is new to the scene but not to the room is our own writing, come back.
     let Some(before) = before else { return };
     if now.profile != before.profile {
-        reprofile(world, wanted);
+        change_profile(world, wanted);
     }
     if let Some(position) = now.position.filter(|_| now.position != before.position) {
         world.write_message(AgentCommand::SetHome { agent: now.id.clone(), position });
@@ -199,11 +199,11 @@ fn own_behaviour(world: &World, profile: &str) -> Behaviour {
 }
 
 /// Does what persons ask for about coming and going; the rest of [`AgentCommand`] is the room's affair.
-pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<AgentCommand>>) {
+pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<AgentCommand>>) {
     for command in read(world, &mut cursor) {
         match command {
             AgentCommand::Add { id, profile, position, behaviour, exactly } => {
-                drop_in(world, id, profile, position, behaviour, exactly);
+                add_dropped_agent(world, id, profile, position, behaviour, exactly);
             }
             AgentCommand::Remove { agent } => {
                 if forget_pending(world, &agent) | remove(world, &agent) {
@@ -217,7 +217,7 @@ pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<AgentComma
     }
 }
 
-fn drop_in(
+fn add_dropped_agent(
     world: &mut World,
     id: Option<Id>,
     profile: Id,
@@ -264,7 +264,7 @@ fn drop_in(
 }
 
 /// Puts an agent of the scene into the room, or on the list of those who wait for their profile.
-fn welcome(world: &mut World, mut wanted: Wanted) {
+fn add_scene_agent(world: &mut World, mut wanted: Wanted) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     if wanted.position.is_some_and(|position| !position.is_finite()) {
         refuse(world, &wanted.id, "its position is not a finite number", "write two numbers: [x, y]");
@@ -282,7 +282,7 @@ fn wait(world: &mut World, wanted: Wanted) {
     world.resource_mut::<Waiting>().pending.insert(wanted.id.clone(), wanted);
 }
 
-fn reprofile(world: &mut World, mut wanted: Wanted) {
+fn change_profile(world: &mut World, mut wanted: Wanted) {
     wanted.profile = world.resource::<Profiles>().meant(&wanted.profile);
     let Some(name) = world.resource::<Profiles>().get(&wanted.profile).map(|profile| profile.name.clone()) else {
         wait(world, wanted);
@@ -343,9 +343,9 @@ pub(super) fn follow_profiles(
             continue;
         }
         if world.resource::<Roster>().key(&wanted.id).is_some() {
-            reprofile(world, wanted);
+            change_profile(world, wanted);
         } else {
-            welcome(world, wanted);
+            add_scene_agent(world, wanted);
         }
     }
 }
@@ -386,13 +386,13 @@ fn spawn(world: &mut World, wanted: &Wanted) {
     let key = world.resource::<Roster>().next_key();
     let random = AgentRandom::new(*world.resource::<RoomSeed>(), key);
     let (id, profile) = (wanted.id.clone(), wanted.profile.clone());
-    settle(world, Agent { key, id, profile, name, start, start_behaviour, added }, random);
+    insert_entity(world, Agent { key, id, profile, name, start, start_behaviour, added }, random);
     world.write_message(AgentAdded { agent: key, cause: added });
 }
 
 /// Puts the entity into the world and on the roster, in one step: the roster first, so that whoever sees
 /// the entity appear can look it up.
-pub(super) fn settle(world: &mut World, agent: Agent, random: AgentRandom) {
+pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom) {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Roster>().insert(agent.key, agent.id.clone(), entity);
     world.entity_mut(entity).insert((random, agent));

@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::limit_words::{
+use super::limit_keywords::{
     ALLOWING, ASKING, CONTAINERS, DENYING, ELSEWHERE, HARMLESS, MISTYPED, NEUTRAL, OURS, PATHS, READING, SPAWNING,
     TAKING_AWAY, WHOLE, WRITING,
 };
-use crate::base::spelling::skeleton;
+use crate::base::text_normalization::skeleton;
 
 /// Containers in containers are looked into so deep.
 const DEPTH_AT_MOST: usize = 3;

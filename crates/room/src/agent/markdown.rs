@@ -10,8 +10,8 @@ use super::agent_file::{
 };
 use super::front_matter::{self, FrontMatterError};
 use super::keys::{Keys, LEAST_SAFETY_MODE, LIMITING_KEYS};
+use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, Limit, Meaning};
-use super::loose_front::{self, Entry};
 use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
 
@@ -60,7 +60,7 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         }
         Err(error) => error,
     };
-    match loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str())) {
+    match lenient_front_matter::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str())) {
         Some((entries, body)) => read_entries(path, &text, &entries, (body, Some(&error))),
         None => malformed(path, &text, &error, MALFORMED_REMEDY),
     }
@@ -83,7 +83,7 @@ pub fn says_who_it_is(text: &str) -> Said {
     let entries: Vec<(String, bool)> = match front_matter::split(&text) {
         Ok(front) => front.keys.iter().map(|(key, value)| (our_spelling(key), value.is_null())).collect(),
         Err(_) => {
-            let loose = loose_front::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str()));
+            let loose = lenient_front_matter::split(&text, &|key| KEYS.contains(&our_spelling(key).as_str()));
             let entries = loose.map(|(entries, _)| entries).unwrap_or_default();
             entries.iter().map(|entry| (our_spelling(&entry.key), entry.value.is_null())).collect()
         }

@@ -9,10 +9,10 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::command_words::{join, split};
+use super::command_line::{join, split};
 use super::limits::{self, plain};
 use crate::base::hash::content_hash;
-use crate::base::spelling::is_unseen;
+use crate::base::text_normalization::is_unseen;
 use crate::base::{Id, Problem, text};
 use crate::workspace::layout::MCP_FILE;
 

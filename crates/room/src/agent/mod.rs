@@ -4,23 +4,23 @@
 
 pub mod agent_file;
 mod claims;
-mod command_words;
+mod command_line;
 pub mod formats;
 pub mod front_matter;
 mod keys;
+mod lenient_front_matter;
 pub mod lifecycle;
-mod limit_words;
+mod limit_keywords;
 pub mod limits;
-mod loose_front;
 pub mod markdown;
 pub mod mcp_server;
 pub mod mdx_file;
-pub mod placing;
 pub mod profile;
 pub mod registry;
 pub mod roster;
 mod saved;
 pub mod skills;
+pub mod spawn_position;
 #[cfg(test)]
 mod tests;
 pub mod yaml_file;
@@ -42,7 +42,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, Problem};
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSystems, saved as sections, ticks};
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneWrite, SettingsExt, SettingsSection};
@@ -116,8 +116,8 @@ pub fn plugin(app: &mut App) {
             skills::follow,
             register_profiles,
             lifecycle::follow_profiles,
-            lifecycle::follow_scene,
-            lifecycle::obey,
+            lifecycle::apply_scene_edits,
+            lifecycle::apply_commands,
             tell_withdrawn,
         )
             .chain()
@@ -142,7 +142,7 @@ fn register_profiles(
     let window = ticks(settings.rename_window_secs);
     let oldest = clock.tick().saturating_sub(window);
     if profiles.must_settle(oldest) {
-        let copies = profiles.settle(oldest);
+        let copies = profiles.copies_to_report(oldest);
         if !copies.is_empty() {
             reports.write(longer_ids(profiles.with_longer_ids()));
         }
@@ -155,7 +155,7 @@ fn register_profiles(
         return;
     }
     let mut take_in = |news: Vec<(&str, &FileContent)>| {
-        let outcome = profiles.take_in(news, clock.tick(), window);
+        let outcome = profiles.apply_file_changes(news, clock.tick(), window);
         for path in outcome.touched {
             let problems = profiles.problems(&path);
             reports.write(ProblemReport { source: path, problems });

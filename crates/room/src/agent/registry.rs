@@ -192,7 +192,7 @@ impl Profiles {
     }
 
     /// Takes those for copies; gives back the ones about which there is something to tell now.
-    pub(super) fn settle(&mut self, oldest: u64) -> Vec<String> {
+    pub(super) fn copies_to_report(&mut self, oldest: u64) -> Vec<String> {
         let over: Vec<String> =
             self.came.iter().filter(|(_, tick)| **tick < oldest).map(|(path, _)| path.clone()).collect();
         let copies = over.iter().filter(|path| self.is_moving(path)).cloned().collect();
@@ -216,7 +216,7 @@ impl Profiles {
 
     /// Takes in what changed on disk. A file that comes within `window_ticks` before or after one with the same content,
     /// or the same id of its own, went is that file, renamed.
-    pub(super) fn take_in<'a>(
+    pub(super) fn apply_file_changes<'a>(
         &mut self,
         changes: impl IntoIterator<Item = (&'a str, &'a FileContent)>,
         tick: u64,
@@ -297,7 +297,7 @@ impl Profiles {
     /// Those that these files define, all of them found at once.
     pub fn of_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a FileContent)>) -> Self {
         let mut profiles = Self::default();
-        profiles.take_in(files, 1, 60);
+        profiles.apply_file_changes(files, 1, 60);
         profiles
     }
 

@@ -7,7 +7,7 @@ fn text(text: &str) -> FileContent {
 }
 
 fn take_in(profiles: &mut Profiles, tick: u64, changes: &[(&str, FileContent)]) -> Outcome {
-    profiles.take_in(changes.iter().map(|(path, content)| (*path, content)), tick, 60)
+    profiles.apply_file_changes(changes.iter().map(|(path, content)| (*path, content)), tick, 60)
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn a_file_on_its_way_is_not_called_a_second_one_until_it_is() {
         let content = || text(&format!("{front}# Two"));
         let mut profiles = Profiles::default();
         take_in(&mut profiles, 1, &[(old, content())]);
-        profiles.settle(9);
+        profiles.copies_to_report(9);
         take_in(&mut profiles, 10, &[(new, content())]);
         let told = |profiles: &Profiles| profiles.with_longer_ids().count() + profiles.problems(new).len();
         assert_eq!(told(&profiles), 0, "{new}");
         assert!(!profiles.must_settle(10) && profiles.must_settle(11));
-        assert_eq!(profiles.settle(11), [new]);
+        assert_eq!(profiles.copies_to_report(11), [new]);
         assert_eq!(told(&profiles), 1, "both stay: {new}");
     }
 }
@@ -222,13 +222,13 @@ fn many_files_are_registered_and_moved_in_one_go() {
     let mut profiles = Profiles::default();
     let files: Vec<(String, FileContent)> =
         (0..5_000).map(|number| (format!("agents/{number}.md"), text(&format!("# {number}")))).collect();
-    let outcome = profiles.take_in(files.iter().map(|(path, content)| (path.as_str(), content)), 1, 60);
+    let outcome = profiles.apply_file_changes(files.iter().map(|(path, content)| (path.as_str(), content)), 1, 60);
     assert_eq!((outcome.changed.len(), outcome.touched.len()), (5_000, 5_000));
     let moved: Vec<(String, FileContent)> = files
         .iter()
         .flat_map(|(path, content)| [(path.clone(), GONE), (path.replace("agents/", "agents/all/"), content.clone())])
         .collect();
-    let outcome = profiles.take_in(moved.iter().map(|(path, content)| (path.as_str(), content)), 2, 60);
+    let outcome = profiles.apply_file_changes(moved.iter().map(|(path, content)| (path.as_str(), content)), 2, 60);
     assert!(outcome.renamed.is_empty() && profiles.withdrawn().count() == 0);
     assert_eq!(profiles.path("17"), Some("agents/all/17.md"));
 }

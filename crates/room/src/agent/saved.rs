@@ -4,7 +4,7 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::lifecycle::{TopmostElement, Waiting, report, report_pending, settle};
+use super::lifecycle::{TopmostElement, Waiting, insert_entity, report, report_pending};
 use super::registry::Profiles;
 use super::roster::{Agent, Roster};
 use crate::base::{AgentKey, Behaviour, Id, Seq};
@@ -88,7 +88,7 @@ impl Section for AgentsSaved {
         world.insert_resource(waiting);
         for saved in self.agents {
             let AgentSaved { key, id, profile, name, start, start_behaviour, added, random } = saved;
-            settle(world, Agent { key, id, profile, name, start, start_behaviour, added }, random);
+            insert_entity(world, Agent { key, id, profile, name, start, start_behaviour, added }, random);
         }
         world.resource_mut::<Roster>().count_on_from(self.next_key);
         report_pending(world);

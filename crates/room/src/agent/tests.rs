@@ -8,7 +8,7 @@ use serde_json::Map;
 use super::*;
 use crate::log::EventLog;
 use crate::schedule::saved::{load_world, save_world, world_hash};
-use crate::schedule::{Door, advance};
+use crate::schedule::{InputQueue, advance};
 use crate::workspace::AgentEntry;
 
 fn room() -> App {
@@ -35,7 +35,7 @@ fn scene(app: &mut App, now: AgentEntry, before: Option<AgentEntry>) {
 fn drop_agent(app: &mut App, id: Option<&str>, position: Vec2, exactly: bool) {
     let command =
         AgentCommand::Add { id: id.map(Into::into), profile: "ada".into(), position, behaviour: None, exactly };
-    app.world_mut().resource_mut::<Door<AgentCommand>>().push(command);
+    app.world_mut().resource_mut::<InputQueue<AgentCommand>>().push(command);
 }
 
 fn agent(app: &App, id: &str) -> Option<Agent> {
@@ -138,7 +138,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     }
     scene(&mut app, entry("z", "nobody", None), None);
     advance(app.world_mut());
-    app.world_mut().resource_mut::<Door<AgentCommand>>().push(AgentCommand::Remove { agent: "ada-3".into() });
+    app.world_mut().resource_mut::<InputQueue<AgentCommand>>().push(AgentCommand::Remove { agent: "ada-3".into() });
     advance(app.world_mut());
     let saved = save_world(app.world_mut()).unwrap();
     let mut other = room();
@@ -165,7 +165,7 @@ fn whoever_comes_back_has_its_name_again_and_nobody_else_gets_it() {
     }
     advance(app.world_mut());
     for gone in ["ada-1", "ada-3"] {
-        app.world_mut().resource_mut::<Door<AgentCommand>>().push(AgentCommand::Remove { agent: gone.into() });
+        app.world_mut().resource_mut::<InputQueue<AgentCommand>>().push(AgentCommand::Remove { agent: gone.into() });
     }
     advance(app.world_mut());
     // A newcomer, and the room as it is opened the next day.

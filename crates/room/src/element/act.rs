@@ -94,7 +94,7 @@ pub struct ActContext<'a> {
 
 /// Who may do an act to an element that is somebody's own. What is nobody's own is open to everyone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Doer {
+pub enum Actor {
     /// Its owner, and the person.
     #[default]
     Keeper,
@@ -120,7 +120,7 @@ pub struct ActKind {
     /// Its word.
     pub word: &'static str,
     /// Who may do it to what is somebody's own.
-    pub doer: Doer,
+    pub doer: Actor,
     /// Whom it is news to.
     pub news: News,
     /// How the window offers it to the person, with one text; not at all where absent.
@@ -132,7 +132,7 @@ pub struct ActKind {
 impl ActKind {
     /// An act of this word that is news to everyone.
     pub const fn new(word: &'static str) -> Self {
-        Self { word, doer: Doer::Keeper, news: News::Always, offer: None, marker: None }
+        Self { word, doer: Actor::Keeper, news: News::Always, offer: None, marker: None }
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Element {
 
 /// What an element holds. The component that stands beside [`Element`].
 #[derive(Component, Debug)]
-pub struct Held(pub Box<dyn Content>);
+pub struct HeldContent(pub Box<dyn Content>);
 
 /// What one kind of element holds. Pure: no ECS, no files, no clock.
 pub trait Content: Any + Send + Sync + Debug {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
 
-use super::act::{ActContext, Doer, ElementAct, News};
+use super::act::{ActContext, Actor, ElementAct, News};
 use super::change::ElementChange;
-use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, Held};
+use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, HeldContent};
 use super::directory::{Elements, HeldBack};
 use super::kind::Kind;
 use super::kinds::kind;
-use super::message_count::MessageCount;
-use super::recent::RecentChanges;
+use super::message_ids::MessageCount;
+use super::recent_changes::RecentChanges;
 use super::settings::ElementSettings;
 use crate::agent::lifecycle::read;
 use crate::agent::{Agent, Roster};
@@ -51,7 +51,7 @@ pub(super) fn apply_edits(world: &mut World) {
 fn apply_edit(world: &mut World, edit: &ElementEdit) -> Result<(), String> {
     let entity = find(world, &edit.element)?;
     let kind = kind_of(world, entity);
-    let is_open = kind.is_some_and(|kind| kind.act(edit.act.word()).doer == Doer::Anyone);
+    let is_open = kind.is_some_and(|kind| kind.act(edit.act.word()).doer == Actor::Anyone);
     if !is_open && !may_keep(world, entity, &edit.by) {
         return Err(format!("{} is not yours", edit.element));
     }
@@ -81,7 +81,7 @@ fn is_open_file(file: &str) -> bool {
 
 /// Several task boards of one file show the same at every moment, so that none writes over what was done on another.
 fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
-    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { return };
+    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else { return };
     let Some(file) = element.file.clone().filter(|_| kind(&element.kind).is_some_and(|kind| kind.task_file)) else {
         return;
     };
@@ -89,7 +89,7 @@ fn show_alike(world: &mut World, entity: Entity, edit: &ElementEdit) {
     let others: Vec<Entity> = world.resource::<Elements>().iter().map(|(_, other)| other).collect();
     for other in others.into_iter().filter(|other| *other != entity) {
         let is_of_file = world.get::<Element>(other).is_some_and(|element| element.file.as_deref() == Some(&file));
-        let Some(held) = world.get::<Held>(other).filter(|_| is_of_file) else { continue };
+        let Some(held) = world.get::<HeldContent>(other).filter(|_| is_of_file) else { continue };
         for act in held.0.acts_to(&*now) {
             if let Err(why) = do_act(world, other, &act, &edit.by, edit.cause) {
                 refuse(world, &edit.by, &edit.element, why, Some(&file), edit.cause);
@@ -162,7 +162,7 @@ fn do_act_as(
     let limits = world.resource::<ElementSettings>().clone();
     let context = ActContext { by, now_secs: world.resource::<SimClock>().secs(), limits: &limits, message };
     let kind = kind_of(world, entity);
-    let Some(mut held) = world.get_mut::<Held>(entity) else { return Err("it is gone".to_owned()) };
+    let Some(mut held) = world.get_mut::<HeldContent>(entity) else { return Err("it is gone".to_owned()) };
     let changes = held.0.apply(act, &context)?;
     for also in changes.iter().filter_map(|change| (kind?.follows)(act, change)) {
         held.0.apply(&also, &ActContext { by: &Author::user(), ..context })?;
@@ -186,14 +186,20 @@ fn do_act_as(
         world.resource_scope(|world, mut made: Mut<MessageCount>| made.take(world.resource::<EventLog>()));
     }
     for change in changes {
-        tell(world, &element, change, by, cause);
+        record_change(world, &element, change, by, cause);
     }
     world.resource_mut::<Unwritten>().0.insert(element.key);
     Ok(())
 }
 
 /// Writes the record of a change and sends the news of it.
-pub(super) fn tell(world: &mut World, element: &Element, change: ElementChange, by: &Author, cause: Option<Seq>) {
+pub(super) fn record_change(
+    world: &mut World,
+    element: &Element,
+    change: ElementChange,
+    by: &Author,
+    cause: Option<Seq>,
+) {
     world.resource_mut::<RecentChanges>().note(element, &change, by);
     let mut draft = EventDraft::of(&events::ElementChanged {
         element: element.id.clone(),
@@ -240,7 +246,7 @@ pub(super) fn write_back(
     mut unwritten: ResMut<Unwritten>,
     held_back: Res<HeldBack>,
     elements: Res<Elements>,
-    held: Query<(&Element, &Held)>,
+    held: Query<(&Element, &HeldContent)>,
     mut writes: MessageWriter<SceneWrite>,
 ) {
     for key in std::mem::take(&mut unwritten.0).into_iter().filter(|key| !held_back.0.contains_key(key)) {
@@ -254,7 +260,7 @@ pub(super) fn write_back(
 }
 
 /// Tells every private element which agents it belongs to now.
-pub(super) fn set_readers(agents: Query<&Agent>, mut elements: Query<(&Element, &mut Held)>) {
+pub(super) fn set_readers(agents: Query<&Agent>, mut elements: Query<(&Element, &mut HeldContent)>) {
     let mut owned: BTreeMap<Id, BTreeSet<Id>> = elements
         .iter()
         .filter(|(element, _)| kind(&element.kind).is_some_and(|kind| kind.private))

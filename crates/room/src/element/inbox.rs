@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::act::{ActContext, ActKind, Doer, ElementAct, News};
+use super::act::{ActContext, ActKind, Actor, ElementAct, News};
+use super::agent_file_edits::own_mail_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
@@ -16,11 +17,10 @@ use super::items::{
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
 use super::mail::{Mail, MailAct, MailStatus, changed, one_line};
-use super::own_acts::own_mail_act;
 use super::pin::read_lines;
 use super::pinboard::with_text;
 use super::settings::{ElementSettings, tidy, within};
-use crate::base::spelling::folded_text;
+use crate::base::text_normalization::folded_text;
 use crate::base::{Id, Problem, Urgency, text};
 
 /// Inboxes.
@@ -29,7 +29,7 @@ pub static KIND: Kind = Kind {
     colour: [0x47, 0x55, 0x69],
     private: true,
     acts: &[
-        ActKind { doer: Doer::Anyone, ..ActKind::new("add_mail") },
+        ActKind { doer: Actor::Anyone, ..ActKind::new("add_mail") },
         ActKind { news: News::OfPerson, ..ActKind::new("set_mail_status") },
         ActKind { news: News::Never, ..ActKind::new("mark_mail_read") },
         ActKind { news: News::Never, ..ActKind::new("keep_sent") },
@@ -111,7 +111,7 @@ impl Inbox {
             counter: count("next_mail").unwrap_or(0),
             sent_counter: count("next_sent").unwrap_or(0),
         };
-        for id in inbox.settle() {
+        for id in inbox.make_ids_unique() {
             problems.push(Problem::warning(
                 place,
                 format!("two mails have the id {id:?}"),
@@ -121,7 +121,7 @@ impl Inbox {
         (inbox, problems)
     }
 
-    fn settle(&mut self) -> Vec<String> {
+    fn make_ids_unique(&mut self) -> Vec<String> {
         let mut repeated = settle_ids(&mut self.items, "m", &mut self.counter);
         repeated.extend(settle_ids(&mut self.outbox, "s", &mut self.sent_counter));
         repeated
@@ -139,7 +139,7 @@ impl Inbox {
             let mail = Mail { above: item.above, ..Mail::from_map(&keys, &mut Vec::new()) };
             if item.word == "sent" { inbox.outbox.push(mail) } else { inbox.items.push(mail) }
         }
-        inbox.settle();
+        inbox.make_ids_unique();
         inbox
     }
 

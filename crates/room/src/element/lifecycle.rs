@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::change::ElementChange;
-use super::content::{Content, Element, Held};
+use super::content::{Content, Element, HeldContent};
 use super::directory::HeldBack;
 use super::directory::{Departed, Elements};
-use super::editing::{Unwritten, find, refuse, tell};
+use super::editing::{Unwritten, find, record_change, refuse};
 use super::kind::Kind;
 use super::kinds::{kind, kinds};
 use super::merging::{Writer, fitting_file, hold_back_faulty, kind_from_entry, known_text, merge};
-use super::reports::{report, scene_path};
+use super::problem_reports::{report, scene_path};
 use super::{messageboard, privacy};
 use crate::agent::lifecycle::read;
 use crate::agent::{ElementsReach, TopmostElement};
-use crate::base::{Author, Id, Problem, Seq, numbered, text};
+use crate::base::{Author, Id, Problem, Seq, text, unique_names};
 use crate::schedule::Input;
 use crate::workspace::layout::element_file;
 use crate::workspace::{ElementEntry, SceneEdit, SceneWrite};
@@ -72,7 +72,7 @@ impl Input for ElementCommand {
 }
 
 /// Makes so what the scene says about elements.
-pub(super) fn follow_scene(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
+pub(super) fn apply_scene_edits(world: &mut World, mut cursor: Local<MessageCursor<SceneEdit>>) {
     for edit in read(world, &mut cursor) {
         match edit {
             SceneEdit::Element { now, before, by, cause } => {
@@ -195,17 +195,17 @@ fn spawn(world: &mut World, entry: &ElementEntry, by: &Author, cause: Option<Seq
         file: fitting_file(kind, entry),
         version,
     };
-    let entity = settle(world, element.clone(), content);
+    let entity = insert_entity(world, element.clone(), content);
     hold_back_faulty(world, kind, entity);
-    tell(world, &element, ElementChange::new(ElementChange::ADDED), by, cause);
+    record_change(world, &element, ElementChange::new(ElementChange::ADDED), by, cause);
     true
 }
 
 /// Puts the entity into the world and the directory.
-pub(super) fn settle(world: &mut World, element: Element, content: Box<dyn Content>) -> Entity {
+pub(super) fn insert_entity(world: &mut World, element: Element, content: Box<dyn Content>) -> Entity {
     let entity = world.spawn_empty().id();
     world.resource_mut::<Elements>().insert(element.key, element.id.clone(), entity);
-    world.entity_mut(entity).insert((Held(content), element));
+    world.entity_mut(entity).insert((HeldContent(content), element));
     entity
 }
 
@@ -214,11 +214,11 @@ fn remove(world: &mut World, id: &Id, by: &Author, cause: Option<Seq>) -> bool {
     let Some(element) = world.get::<Element>(entity).cloned() else { return false };
     world.resource_mut::<Elements>().remove(element.key, id);
     world.resource_mut::<HeldBack>().0.remove(&element.key);
-    if let Some(content) = world.get::<Held>(entity).map(|held| held.0.to_scene()) {
+    if let Some(content) = world.get::<HeldContent>(entity).map(|held| held.0.to_scene()) {
         world.resource_mut::<Departed>().put(&element, content);
     }
     world.despawn(entity);
-    tell(world, &element, ElementChange::new(ElementChange::REMOVED), by, cause);
+    record_change(world, &element, ElementChange::new(ElementChange::REMOVED), by, cause);
     true
 }
 
@@ -229,11 +229,11 @@ fn rearrange(world: &mut World, entity: Entity, old: &Element, new: Element, (by
     if let Some(mut element) = world.get_mut::<Element>(entity) {
         *element = new.clone();
     }
-    tell(world, &new, ElementChange::new(ElementChange::REARRANGED), by, cause);
+    record_change(world, &new, ElementChange::new(ElementChange::REARRANGED), by, cause);
 }
 
 /// Does what persons ask for on the canvas.
-pub(super) fn obey(world: &mut World, mut cursor: Local<MessageCursor<ElementCommand>>) {
+pub(super) fn apply_commands(world: &mut World, mut cursor: Local<MessageCursor<ElementCommand>>) {
     for command in read(world, &mut cursor) {
         let (id, done) = match command {
             ElementCommand::Add { keys } => {
@@ -308,8 +308,8 @@ fn add(world: &mut World, mut keys: Map<String, Value>) -> Result<(), String> {
         Some(id) if elements.key(&id).is_some() => return Err(format!("there is an element {id} already")),
         Some(id) => id,
         None => {
-            let ids = numbered::numbered(&kind_word, "", 1);
-            numbered::first_free(ids, |id| elements.key(id).is_some()).into()
+            let ids = unique_names::numbered(&kind_word, "", 1);
+            unique_names::first_free(ids, |id| elements.key(id).is_some()).into()
         }
     };
     let position = match keys.get("position").map(|position| serde_json::from_value::<Vec2>(position.clone())) {

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::message::MessageCursor;
 use bevy::ecs::prelude::*;
 
-use super::content::{Content, Element, Held};
+use super::content::{Content, Element, HeldContent};
 use super::directory::{Elements, HeldBack};
 use super::editing::{Unwritten, do_act, may_keep, refuse};
 use super::kind::Kind;
 use super::kinds::kind;
-use super::reports::{report, scene_path};
+use super::problem_reports::{report, scene_path};
 use crate::agent::lifecycle::read;
 use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Problem, Seq};
@@ -91,7 +91,9 @@ fn faults(kind: &Kind, path: &str, text: &str) -> Vec<Problem> {
 
 /// Keeps an element as it is, and its file too, where the file has faults; whether it has.
 pub(super) fn hold_back_faulty(world: &mut World, kind: &Kind, entity: Entity) -> bool {
-    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { return false };
+    let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else {
+        return false;
+    };
     let text = element.file.as_deref().and_then(|path| known_text(world, path));
     let (key, held) = (element.key, held.0.to_saved());
     let is_faulty = text.is_some_and(|text| !(kind.faults)(&text).is_empty());
@@ -110,7 +112,9 @@ pub(super) fn merge(
     written: &dyn Content,
     writer: &Writer,
 ) -> Vec<Problem> {
-    let Some((held, element)) = world.get::<Held>(entity).zip(world.get::<Element>(entity)) else { return Vec::new() };
+    let Some((held, element)) = world.get::<HeldContent>(entity).zip(world.get::<Element>(entity)) else {
+        return Vec::new();
+    };
     let (key, id, kind) = (element.key, element.id.clone(), kind(&element.kind));
     let acts = match base {
         Some(base) => held.0.acts_since(base, written),
@@ -142,7 +146,7 @@ pub(super) fn merge(
     for why in reasons.into_iter().take(REASONS_AT_MOST) {
         writer.refuse(world, &id, why);
     }
-    let same = world.get::<Held>(entity).is_some_and(|held| held.0.to_scene() == written.to_scene());
+    let same = world.get::<HeldContent>(entity).is_some_and(|held| held.0.to_scene() == written.to_scene());
     if same && !was_unwritten {
         world.resource_mut::<Unwritten>().0.remove(&key);
     } else if !same {
@@ -185,7 +189,9 @@ pub(super) fn follow_own_writes(
     let by = Author(ROOM.into());
     let all: Vec<Entity> = world.resource::<Elements>().iter().map(|(_, entity)| entity).collect();
     for entity in all {
-        let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<Held>(entity)) else { continue };
+        let Some((element, held)) = world.get::<Element>(entity).zip(world.get::<HeldContent>(entity)) else {
+            continue;
+        };
         let Some(kind) = kind(&element.kind).filter(|kind| kind.task_file) else { continue };
         let Some(path) = element.file.clone().filter(|path| is_first || written.contains(path)) else { continue };
         let Some(text) = known_text(world, &path).filter(|text| *text != held.0.to_markdown()) else { continue };
@@ -251,7 +257,7 @@ fn follow_text(
     }
     let crossed = crossed.map(|base| (kind.from_markdown)(base));
     if !faults.is_empty() {
-        let held = world.get::<Held>(entity).map(|held| crossed.as_ref().unwrap_or(&held.0).to_saved());
+        let held = world.get::<HeldContent>(entity).map(|held| crossed.as_ref().unwrap_or(&held.0).to_saved());
         let mut held_back = world.resource_mut::<HeldBack>();
         if let Some(held) = held {
             held_back.0.entry(element.key).or_insert(held);

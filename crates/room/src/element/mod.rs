@@ -5,6 +5,7 @@
 //! one call of [`kinds::register`].
 
 pub mod act;
+mod agent_file_edits;
 pub mod change;
 pub mod content;
 pub mod directory;
@@ -18,16 +19,15 @@ pub mod lifecycle;
 mod list_file;
 pub mod mail;
 mod merging;
-pub mod message_count;
+pub mod message_ids;
 pub mod messageboard;
-mod own_acts;
 pub mod pin;
 pub mod pinboard;
 pub mod privacy;
+mod problem_reports;
 #[cfg(test)]
 mod properties;
-pub mod recent;
-mod reports;
+pub mod recent_changes;
 pub mod rulebook;
 mod saved;
 pub mod settings;
@@ -37,19 +37,19 @@ pub mod taskboard;
 mod tests;
 pub mod text_content;
 
-pub use act::{ActContext, ActKind, Doer, ElementAct, Marker, News, Offer};
+pub use act::{ActContext, ActKind, Actor, ElementAct, Marker, News, Offer};
 pub use change::{ChangeKind, ElementChange, ItemNews, Wake};
-pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, Held, Reader};
+pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, HeldContent, Reader};
 pub use directory::Elements;
 pub use editing::owns;
 pub use items::{ItemList, ListAct};
 pub use kind::Kind;
 pub use lifecycle::ElementCommand;
 pub use mail::{Mail, MailAct, MailStatus};
-pub use message_count::MessageCount;
+pub use message_ids::MessageCount;
 pub use pin::{Pin, PinAct};
 pub use privacy::Privacy;
-pub use recent::{RecentChange, RecentChanges};
+pub use recent_changes::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
 pub use task_act::{TaskAct, TaskPlace};
 pub use text_content::TextAct;
@@ -58,7 +58,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentAdded, AgentRemoved, ElementsReach, ProfileChanged};
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileWritten, SettingsExt};
 
@@ -75,7 +75,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<MessageCount>()
         .init_resource::<editing::EditsRead>()
         .init_resource::<editing::Unwritten>()
-        .init_resource::<reports::Reported>()
+        .init_resource::<problem_reports::Reported>()
         .init_resource::<directory::HeldBack>()
         .init_resource::<directory::Departed>()
         .init_resource::<RecentChanges>()
@@ -83,9 +83,9 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            lifecycle::follow_scene,
+            lifecycle::apply_scene_edits,
             (merging::follow_files, merging::follow_own_writes).chain(),
-            lifecycle::obey,
+            lifecycle::apply_commands,
             privacy::note_places,
             editing::set_readers.run_if(owners_may_differ),
             editing::apply_edits,

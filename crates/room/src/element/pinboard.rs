@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::act::{ActContext, ElementAct};
+use super::agent_file_edits::own_pin_act;
 use super::change::{ChangeKind, ElementChange, ItemNews, Wake};
 use super::content::{Content, Reader};
 use super::items::{
@@ -14,10 +15,9 @@ use super::items::{
 };
 use super::kind::Kind;
 use super::list_file::{self, ListFile, ListItem};
-use super::own_acts::own_pin_act;
 use super::pin::{Comment, Pin, PinAct, changed, read_lines};
 use super::settings::{ElementSettings, tidy, within};
-use crate::base::spelling::folded_text;
+use crate::base::text_normalization::folded_text;
 use crate::base::{Author, Id, Problem, Urgency, text};
 
 /// Pinboards.

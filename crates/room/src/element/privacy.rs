@@ -7,7 +7,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde_json::{Map, Value, json};
 
-use super::content::{Element, Held};
+use super::content::{Element, HeldContent};
 use super::editing::{find, may_keep};
 use super::kind::Kind;
 use super::kinds::{kind, kinds};
@@ -109,7 +109,7 @@ pub(super) fn note_places(
 pub struct Privacy<'w, 's> {
     places: Res<'w, PrivatePlaces>,
     scene: Option<Res<'w, SceneState>>,
-    elements: Query<'w, 's, (&'static Element, &'static Held)>,
+    elements: Query<'w, 's, (&'static Element, &'static HeldContent)>,
 }
 
 impl Privacy<'_, '_> {
@@ -160,7 +160,7 @@ pub(super) fn kept_from(world: &World, id: &str, by: &Author) -> Option<Map<Stri
     if may_keep(world, entity, by) {
         return None;
     }
-    let (element, held) = (world.get::<Element>(entity)?, world.get::<Held>(entity)?);
+    let (element, held) = (world.get::<Element>(entity)?, world.get::<HeldContent>(entity)?);
     let mut keys = Map::new();
     keys.insert("id".to_owned(), json!(element.id));
     keys.insert("kind".to_owned(), json!(element.kind));

@@ -232,8 +232,11 @@ fn write_as(content: &mut dyn Content, newer: &dyn Content, agent: &str) {
     let by = Author(agent.into());
     for act in content.acts_to(newer) {
         let is_mail = content.mail().is_some();
-        let own =
-            if is_mail { super::own_acts::own_mail_act(act, &by) } else { super::own_acts::own_pin_act(act, &by) };
+        let own = if is_mail {
+            super::agent_file_edits::own_mail_act(act, &by)
+        } else {
+            super::agent_file_edits::own_pin_act(act, &by)
+        };
         if let Ok(act) = own {
             let _ = content.apply(&act, &context(&by, 1.0));
         }

@@ -7,15 +7,15 @@ use bevy::ecs::system::RunSystemOnce;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::content::{Element, Held};
+use super::content::{Element, HeldContent};
 use super::directory::HeldBack;
 use super::directory::{Departed, Elements};
 use super::editing::set_readers;
 use super::kinds::kind;
-use super::lifecycle::settle;
-use super::message_count::MessageCount;
-use super::recent::RecentChanges;
-use super::reports::Reported;
+use super::lifecycle::insert_entity;
+use super::message_ids::MessageCount;
+use super::problem_reports::Reported;
+use super::recent_changes::RecentChanges;
 use crate::base::{ElementKey, Problem};
 use crate::schedule::Section;
 use crate::workspace::ProblemReport;
@@ -50,7 +50,7 @@ impl Section for ElementsSaved {
     fn save(world: &mut World) -> Self {
         let directory = world.resource::<Elements>();
         let elements = directory.iter().filter_map(|(_, entity)| {
-            let (element, held) = (world.get::<Element>(entity)?.clone(), world.get::<Held>(entity)?);
+            let (element, held) = (world.get::<Element>(entity)?.clone(), world.get::<HeldContent>(entity)?);
             Some(ElementSaved { element, content: held.0.to_saved() })
         });
         let problems = world.resource::<Reported>().0.clone();
@@ -75,7 +75,7 @@ impl Section for ElementsSaved {
                 Some(kind) => {
                     // What was saved here was read before; there is nothing new to say about it.
                     let (content, _) = (kind.from_scene)(&content, "");
-                    let _entity = settle(world, element, content);
+                    let _entity = insert_entity(world, element, content);
                 }
                 None => tracing::error!("the saved element {} has an unknown kind {}", element.id, element.kind),
             }

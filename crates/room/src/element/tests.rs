@@ -11,7 +11,7 @@ use super::*;
 use crate::base::{Author, Id, Seq};
 use crate::log::{EventKind, EventLog};
 use crate::schedule::saved::{load_world, save_world, world_hash};
-use crate::schedule::{Door, advance};
+use crate::schedule::{InputQueue, advance};
 use crate::workspace::files::FileContent;
 use crate::workspace::{ElementEntry, FileChanged, ProblemReport, SceneEdit, SceneWrite};
 
@@ -45,7 +45,7 @@ fn scene(app: &mut App, now: ElementEntry, before: Option<ElementEntry>) {
 
 fn edit(app: &mut App, element: &str, by: &str, act: ElementAct) {
     let edit = ElementEdit { element: element.into(), act, by: Author(by.into()), cause: None };
-    app.world_mut().resource_mut::<Door<ElementEdit>>().push(edit);
+    app.world_mut().resource_mut::<InputQueue<ElementEdit>>().push(edit);
     advance(app.world_mut());
 }
 
@@ -61,7 +61,7 @@ fn told<M: Message + Clone>(app: &App) -> Vec<M> {
 fn element<'a>(app: &'a App, id: &str) -> (&'a Element, &'a dyn Content) {
     let elements = app.world().resource::<Elements>();
     let entity = elements.entity(elements.key(id).unwrap()).unwrap();
-    (app.world().get::<Element>(entity).unwrap(), &*app.world().get::<Held>(entity).unwrap().0)
+    (app.world().get::<Element>(entity).unwrap(), &*app.world().get::<HeldContent>(entity).unwrap().0)
 }
 
 fn pins(app: &App, id: &str) -> Vec<String> {
@@ -72,7 +72,7 @@ fn pins(app: &App, id: &str) -> Vec<String> {
 fn agent(app: &mut App, id: &str) {
     let content = FileContent::Text("# Ada".into());
     app.world_mut().write_message(FileChanged::new("agents/ada.md", content));
-    app.world_mut().resource_mut::<Door<crate::agent::AgentCommand>>().push(crate::agent::AgentCommand::Add {
+    app.world_mut().resource_mut::<InputQueue<crate::agent::AgentCommand>>().push(crate::agent::AgentCommand::Add {
         id: Some(id.into()),
         profile: "ada".into(),
         position: Vec2::ZERO,
@@ -339,7 +339,7 @@ fn what_is_there_already_is_refused_to_agents_whoever_wrote_it() {
 fn persons_arrange_elements() {
     let mut app = room();
     let command = |app: &mut App, command| {
-        app.world_mut().resource_mut::<Door<ElementCommand>>().push(command);
+        app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(command);
         advance(app.world_mut());
         told::<SceneWrite>(app).len()
     };
@@ -375,7 +375,7 @@ fn a_loaded_room_goes_on_as_the_saved_one() {
     agent(&mut app, "ada-1");
     edit(&mut app, "ideas", "ada-1", pin("b"));
     edit(&mut app, "ideas", "user", PinAct::RemovePin { id: "p2".into() }.into());
-    app.world_mut().resource_mut::<Door<ElementCommand>>().push(ElementCommand::Remove { element: "x".into() });
+    app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(ElementCommand::Remove { element: "x".into() });
     advance(app.world_mut());
     let saved = save_world(app.world_mut()).unwrap();
     let mut other = room();
@@ -579,7 +579,7 @@ fn a_task_board_writes_its_file_and_nothing_into_the_scene() {
     let mut app = room();
     let keys = json!({ "kind": "taskboard", "file": "tasks/work.task.md" });
     let add = |keys: &Value| ElementCommand::Add { keys: keys.as_object().unwrap().clone() };
-    app.world_mut().resource_mut::<Door<ElementCommand>>().push(add(&keys));
+    app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(add(&keys));
     advance(app.world_mut());
     let files = |app: &App| -> Vec<String> {
         let writes = told::<SceneWrite>(app).into_iter();
@@ -603,7 +603,7 @@ fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
         ElementCommand::Add { keys: keys.as_object().unwrap().clone() }
     };
     for (kind, file) in [("pinboard", "tasks/work.task.md"), ("taskboard", "boards/work.md")] {
-        app.world_mut().resource_mut::<Door<ElementCommand>>().push(add(kind, file));
+        app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(add(kind, file));
         advance(app.world_mut());
         assert!(told::<ElementRefused>(&app).iter().any(|one| one.why.contains(file)), "{kind}");
     }

@@ -3,32 +3,32 @@
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
-use super::activity::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
-use super::body::{Body, BodyItem, Doing, News, PendingWork, Timer};
+use super::completion::{finish, read_later};
+use super::components::{ActivityKind, AgentQuery, AgentQueryItem, News, PendingWork, Timer};
 use super::context::SimContext;
 use super::conversation::ConversationKind;
 use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
-use super::finishing::{finish, read_later};
 use super::interest::PendingInterest;
+use super::mind_messages::{ActivityId, CameToWork, Think, ThinkDue, ThinkOutcome, ThinkPutOff};
 use super::motion::Walked;
-use super::origin::Origin;
+use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use super::walking::spot_of;
 use crate::base::{AgentKey, ElementKey, Id, Seq, Urgency};
 use crate::log::events::ActionDropped;
-use crate::places::BODY_UNITS;
+use crate::navigation::BODY_UNITS;
 use crate::schedule::ticks;
 
 /// Why nobody is told what it knows by now.
 const KNOWS: &str = "the other knows it by now";
 
 /// Lets everyone who is awake and at leisure take up what comes next.
-pub(super) fn drain(
+pub(super) fn start_next_actions(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
     (mut due, mut at_work): (MessageWriter<ThinkDue>, MessageWriter<CameToWork>),
     mut put_off: MessageWriter<ThinkPutOff>,
@@ -70,7 +70,7 @@ struct Listener {
     knows: bool,
 }
 
-fn listener(sim: &SimContext, bodies: &Query<Body>, agent: Entity) -> Option<Listener> {
+fn listener(sim: &SimContext, bodies: &Query<AgentQuery>, agent: Entity) -> Option<Listener> {
     let body = bodies.get(agent).ok()?;
     let news = body.activity.news.as_ref()?;
     let other = bodies.get(sim.roster.entity(news.to)?).ok()?;
@@ -80,7 +80,7 @@ fn listener(sim: &SimContext, bodies: &Query<Body>, agent: Entity) -> Option<Lis
 /// Takes up the next thing. Whether there was one.
 fn take_up(
     sim: &mut SimContext,
-    body: &mut BodyItem,
+    body: &mut AgentQueryItem,
     listener: Option<&Listener>,
     (due, at_work): (&mut MessageWriter<ThinkDue>, &mut MessageWriter<CameToWork>),
 ) -> bool {
@@ -94,9 +94,9 @@ fn take_up(
             Some(board) => on_the_way(&board.label).into(),
             None => "beginning its work".into(),
         };
-        body.activity.doing = Doing::Working { activation, cause, from, at };
+        body.activity.doing = ActivityKind::Working { activation, cause, from, at };
         sim.shift(body, StateEvent::WorkStarted { why }, cause);
-        body.activity.origin = Origin::outside(cause, now);
+        body.activity.origin = Provenance::outside(cause, now);
         at_work.write(CameToWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
@@ -106,7 +106,7 @@ fn take_up(
     let Some(next) = body.queue.0.pop(now) else { return false };
     match next.action.clone() {
         Action::CompactContext => {
-            body.activity.doing = Doing::Compacting { cause: next.cause };
+            body.activity.doing = ActivityKind::Compacting { cause: next.cause };
             sim.shift(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
             think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
@@ -118,7 +118,13 @@ fn take_up(
     true
 }
 
-fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction, element: ElementKey, seeks: bool) {
+fn set_out_to_read(
+    sim: &mut SimContext,
+    body: &mut AgentQueryItem,
+    next: QueuedAction,
+    element: ElementKey,
+    seeks: bool,
+) {
     let Some(sight) = sim.space.sight(element).cloned() else {
         sim.dropped(body, &next, "it is gone");
         return;
@@ -137,7 +143,7 @@ fn set_out_to_read(sim: &mut SimContext, body: &mut BodyItem, next: QueuedAction
     };
     let (arrive, version) = (sim.movement.arrive_units, sight.version);
     let QueuedAction { action, cause, failures, .. } = next;
-    body.activity.doing = Doing::Reading { action, element, spot, arrive, waits, version, cause, failures };
+    body.activity.doing = ActivityKind::Reading { action, element, spot, arrive, waits, version, cause, failures };
     let why = if waits { waiting_at(&sight.label) } else { format!("walking to {} to read it", sight.label) };
     sim.shift(body, StateEvent::ReadingStarted { why: why.into() }, cause);
     let patience_secs = if waits { sim.attention.place_patience_secs } else { sim.attention.tell_patience_secs };
@@ -152,7 +158,7 @@ fn waiting_at(label: &str) -> String {
 
 fn set_out_to_tell(
     sim: &mut SimContext,
-    body: &mut BodyItem,
+    body: &mut AgentQueryItem,
     next: &QueuedAction,
     to: AgentKey,
     listener: Option<&Listener>,
@@ -168,25 +174,30 @@ fn set_out_to_tell(
     }
     let about = sim.space.sight(news.element).map(|sight| sight.label.clone());
     let why = format!("going to tell {name} about {}", about.as_deref().unwrap_or("something")).into();
-    body.activity.doing = Doing::Telling { to, cause: next.cause };
+    body.activity.doing = ActivityKind::Telling { to, cause: next.cause };
     let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
     sim.set(body, Timer::GiveUp, patience);
     sim.shift(body, StateEvent::SetOut { why }, next.cause);
 }
 
 /// Lets an agent turn to a reason: it goes there first, where that is somewhere else.
-fn set_out_to_attend(sim: &mut SimContext, body: &mut BodyItem, next: &QueuedAction, pending: Box<PendingInterest>) {
+fn set_out_to_attend(
+    sim: &mut SimContext,
+    body: &mut AgentQueryItem,
+    next: &QueuedAction,
+    pending: Box<PendingInterest>,
+) {
     let sentence = pending.interest.why.sentence.clone();
-    body.activity.doing = Doing::Attending { pending, cause: next.cause, failures: next.failures };
+    body.activity.doing = ActivityKind::Attending { pending, cause: next.cause, failures: next.failures };
     sim.shift(body, StateEvent::WorkStarted { why: sentence.into() }, next.cause);
     let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
     sim.set(body, Timer::GiveUp, patience);
 }
 
 /// Lets an agent think about what it turned to, where it stands now.
-pub(super) fn attend(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+pub(super) fn attend(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
-    let Doing::Attending { pending, cause, .. } = &body.activity.doing else { return };
+    let ActivityKind::Attending { pending, cause, .. } = &body.activity.doing else { return };
     if body.activity.awaited.is_some() {
         return;
     }
@@ -200,13 +211,13 @@ pub(super) fn attend(sim: &mut SimContext, body: &mut BodyItem, due: &mut Messag
 /// that; what it was to tell others comes later.
 pub(super) fn leave_errand(
     sim: &mut SimContext,
-    body: &mut BodyItem,
+    body: &mut AgentQueryItem,
     talks: &mut ConversationState,
     with: &[AgentKey],
 ) -> Option<(ElementKey, u32)> {
     let (to, cause) = match std::mem::take(&mut body.activity.doing) {
-        Doing::Telling { to, cause } => (to, cause),
-        Doing::Gathering { proposal, .. } => {
+        ActivityKind::Telling { to, cause } => (to, cause),
+        ActivityKind::Gathering { proposal, .. } => {
             let index = talks.waiting.iter().position(|waiting| waiting.id == proposal)?;
             if talks.waiting[index].kind == ConversationKind::Task {
                 // The others have patience anew until it is back.
@@ -238,13 +249,13 @@ pub(super) fn leave_errand(
     None
 }
 
-fn think(body: &mut BodyItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
+fn think(body: &mut AgentQueryItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
     let activity = begin_activity(body);
     due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 
 /// Counts what an agent begins now, whose end it waits for.
-fn begin_activity(body: &mut BodyItem) -> ActivityId {
+fn begin_activity(body: &mut AgentQueryItem) -> ActivityId {
     let activity = body.activity.next_activity();
     body.activity.awaited = Some(activity);
     activity
@@ -254,7 +265,7 @@ fn begin_activity(body: &mut BodyItem) -> ActivityId {
 pub(super) fn arrive(
     In(Walked { arrived, astray }): In<Walked>,
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
     mut due: MessageWriter<ThinkDue>,
 ) {
@@ -271,11 +282,15 @@ pub(super) fn arrive(
             continue;
         }
         match body.walk.course.kind {
-            WalkKind::ToElement | WalkKind::ToAgent if matches!(body.activity.doing, Doing::Attending { .. }) => {
+            WalkKind::ToElement | WalkKind::ToAgent
+                if matches!(body.activity.doing, ActivityKind::Attending { .. }) =>
+            {
                 attend(&mut sim, &mut body, &mut due);
             }
-            WalkKind::ToAgent if matches!(body.activity.doing, Doing::Working { .. }) => take_over(&mut sim, &mut body),
-            WalkKind::ToElement if matches!(body.activity.doing, Doing::Working { at: Some(_), .. }) => {
+            WalkKind::ToAgent if matches!(body.activity.doing, ActivityKind::Working { .. }) => {
+                take_over(&mut sim, &mut body)
+            }
+            WalkKind::ToElement if matches!(body.activity.doing, ActivityKind::Working { at: Some(_), .. }) => {
                 take_from_board(&mut sim, &mut body);
             }
             WalkKind::Lap => sim.go_on_round(&mut body),
@@ -291,16 +306,16 @@ pub(super) fn arrive(
 }
 
 /// An agent has come to whoever hands it its work, and goes on to where it does it.
-fn take_over(sim: &mut SimContext, body: &mut BodyItem) {
-    if let Doing::Working { from, .. } = &mut body.activity.doing {
+fn take_over(sim: &mut SimContext, body: &mut AgentQueryItem) {
+    if let ActivityKind::Working { from, .. } = &mut body.activity.doing {
         *from = None;
     }
-    sim.settle(body);
+    sim.apply_state(body);
 }
 
 /// An agent has come to the element at which its work is found, and goes on with it.
-fn take_from_board(sim: &mut SimContext, body: &mut BodyItem) {
-    let Doing::Working { at, cause, .. } = &mut body.activity.doing else { return };
+fn take_from_board(sim: &mut SimContext, body: &mut AgentQueryItem) {
+    let ActivityKind::Working { at, cause, .. } = &mut body.activity.doing else { return };
     let (board, cause) = (at.take(), *cause);
     let board = board.and_then(|board| sim.space.sights.iter().find(|sight| sight.id == board));
     // Whatever else was told of its work meanwhile is newer.
@@ -308,16 +323,16 @@ fn take_from_board(sim: &mut SimContext, body: &mut BodyItem) {
         let why = format!("working at its task from {}", board.label).into();
         sim.shift(body, StateEvent::Explain(why), cause);
     }
-    sim.settle(body);
+    sim.apply_state(body);
 }
 
 fn on_the_way(label: &str) -> String {
     format!("going to {label} to take up its task")
 }
 
-fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+fn arrive_at_element(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
-    let Doing::Reading { element, spot, waits, .. } = body.activity.doing else { return };
+    let ActivityKind::Reading { element, spot, waits, .. } = body.activity.doing else { return };
     match sim.space.sight(element).map(|sight| sight.position) {
         Some(_) if waits => {}
         // It was moved meanwhile.
@@ -329,27 +344,27 @@ fn arrive_at_element(sim: &mut SimContext, body: &mut BodyItem, due: &mut Messag
 }
 
 /// Who has waited for a place for long enough reads from where it stands: no crowd keeps anybody from what is new.
-pub(super) fn read_without_place(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
+pub(super) fn read_without_place(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
     sim.go(body, Course::STAND);
     let (here, agent) = (body.position.0, body.agent.key);
-    let Doing::Reading { element, spot, waits, .. } = &mut body.activity.doing else { return };
+    let ActivityKind::Reading { element, spot, waits, .. } = &mut body.activity.doing else { return };
     (*spot, *waits) = (here, false);
     sim.claims.release(*element, agent);
     read_here(sim, body, due);
 }
 
 /// Reads what is new of the element that an agent has come to.
-fn read_here(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<ThinkDue>) {
-    let Doing::Reading { action, element, cause, .. } = &body.activity.doing else { return };
+fn read_here(sim: &mut SimContext, body: &mut AgentQueryItem, due: &mut MessageWriter<ThinkDue>) {
+    let ActivityKind::Reading { action, element, cause, .. } = &body.activity.doing else { return };
     let (action, element, cause) = (action.clone(), *element, *cause);
     let Some(sight) = sim.space.sight(element) else {
-        body.activity.doing = Doing::Nothing;
+        body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &QueuedAction::new(action, cause), "it is gone");
         sim.shift(body, StateEvent::Done, cause);
         return;
     };
     let (seen, why) = (sight.version, format!("reading {}", sight.label).into());
-    if let Doing::Reading { version, .. } = &mut body.activity.doing {
+    if let ActivityKind::Reading { version, .. } = &mut body.activity.doing {
         *version = seen;
     }
     let urgency = match action {
@@ -375,17 +390,17 @@ fn read_here(sim: &mut SimContext, body: &mut BodyItem, due: &mut MessageWriter<
 
 /// Sends an agent that goes to read an element, or waits for a place before it, to where it can stand there now. Where no
 /// way leads there, it does not read it.
-pub(super) fn go_to_read(sim: &mut SimContext, body: &mut BodyItem, element: ElementKey, at: Vec2) {
+pub(super) fn go_to_read(sim: &mut SimContext, body: &mut AgentQueryItem, element: ElementKey, at: Vec2) {
     let place = sim.take_place(body, element, at);
-    let Doing::Reading { action, spot, waits, cause, .. } = &mut body.activity.doing else { return };
+    let ActivityKind::Reading { action, spot, waits, cause, .. } = &mut body.activity.doing else { return };
     match place {
         Some(place) => {
             (*spot, *waits) = place;
-            sim.settle(body);
+            sim.apply_state(body);
         }
         None => {
             let (action, cause) = (action.clone(), *cause);
-            body.activity.doing = Doing::Nothing;
+            body.activity.doing = ActivityKind::Nothing;
             sim.dropped(body, &QueuedAction::new(action, cause), "there is no way to it");
             sim.shift(body, StateEvent::Done, cause);
         }
@@ -393,7 +408,7 @@ pub(super) fn go_to_read(sim: &mut SimContext, body: &mut BodyItem, element: Ele
 }
 
 /// Gives places back that nobody stands at any more, and lets those move up who wait for one.
-pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<Body>) {
+pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     for (element, agent) in sim.claims.bypass_change_detection().held() {
         let sight = sim.space.sight(element).map(|sight| sight.position);
         let place = sight.and_then(|at| sim.claims.place_of((element, at), agent));
@@ -422,10 +437,10 @@ pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<Body>) {
         for (agent, turn) in moved {
             let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { continue };
             let here = body.position.0;
-            let Doing::Reading { spot, waits, cause, .. } = &mut body.activity.doing else { continue };
+            let ActivityKind::Reading { spot, waits, cause, .. } = &mut body.activity.doing else { continue };
             (*spot, *waits) = spot_of(turn, here);
             let (is_next, cause) = (!*waits, *cause);
-            sim.settle(&mut body);
+            sim.apply_state(&mut body);
             if is_next {
                 let why = format!("walking to {label} to read it").into();
                 sim.shift(&mut body, StateEvent::Explain(why), cause);
@@ -438,17 +453,17 @@ pub(super) fn hold_places(mut sim: SimContext, mut bodies: Query<Body>) {
 
 fn arrive_at_agent(
     sim: &mut SimContext,
-    body: &mut BodyItem,
+    body: &mut AgentQueryItem,
     talks: &mut ConversationState,
     listener: Option<&Listener>,
 ) {
     sim.go(body, Course::STAND);
-    let Doing::Telling { to, cause } = body.activity.doing else { return };
+    let ActivityKind::Telling { to, cause } = body.activity.doing else { return };
     let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
     let knows = listener.is_some_and(|listener| listener.knows);
     let gone = sim.space.position(to).is_none();
     let Some(news) = body.activity.news.take().filter(|_| !gone && !knows) else {
-        body.activity.doing = Doing::Nothing;
+        body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &action, if knows { KNOWS } else { "there is nobody to tell" });
         sim.shift(body, StateEvent::Done, cause);
         return;
@@ -463,11 +478,11 @@ fn arrive_at_agent(
         cause,
         origin: news.origin.handed_on(),
     };
-    body.activity.doing = Doing::Gathering { proposal: proposal.id, to: body.agent.key };
+    body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key };
     if !talks.switched_on()
         || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err()
     {
-        body.activity.doing = Doing::Nothing;
+        body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &action, "no conversation can start now");
         sim.shift(body, StateEvent::Done, cause);
     }

@@ -4,12 +4,12 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
 use super::actions::{attend, read_without_place};
-use super::activity::ThinkDue;
-use super::body::{Body, BodyItem, Doing, Timer};
+use super::components::{ActivityKind, AgentQuery, AgentQueryItem, Timer};
 use super::context::SimContext;
+use super::mind_messages::ThinkDue;
 use super::motion::{Passed, Reacted, Reactions};
 use super::queue::{Action, QueuedAction};
-use super::space::Entry;
+use super::spatial_grid::Entry;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind, stroll_target};
 use crate::base::{AgentKey, ElementKey};
@@ -19,9 +19,9 @@ use crate::schedule::ticks;
 const GLANCE_TICKS: u64 = 256;
 
 /// Lets everything ring that is due. A timer that is no longer meant changes nothing.
-pub(super) fn ring(
+pub(super) fn fire_timers(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut reactions: ResMut<Reactions>,
     mut reacted: MessageWriter<Reacted>,
     mut thinks: MessageWriter<ThinkDue>,
@@ -54,7 +54,7 @@ pub(super) fn ring(
     }
 }
 
-fn stroll(sim: &mut SimContext, body: &mut BodyItem) {
+fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Wandering {
         return;
     }
@@ -103,13 +103,13 @@ fn beside_others(sim: &SimContext, target: Vec2, from: Vec2, me: u32) -> Vec2 {
 }
 
 /// An idle agent looks around. Returns whom or what it looks at.
-fn heartbeat(sim: &mut SimContext, body: &mut BodyItem) -> Option<Passed> {
+fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> {
     if !body.state.0.is_at_leisure() || body.state.0.under() != State::Idle {
         return None;
     }
     if body.activity.visit.is_some() {
         if !sim.stays(body, Timer::Heartbeat) {
-            sim.settle(body);
+            sim.apply_state(body);
         }
         return None;
     }
@@ -147,7 +147,7 @@ fn heartbeat(sim: &mut SimContext, body: &mut BodyItem) -> Option<Passed> {
     if turn { someone.or(something) } else { something.or(someone) }
 }
 
-fn seek(sim: &mut SimContext, body: &mut BodyItem) {
+fn seek(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let now = sim.now();
     let next = now + ticks(sim.attention.seek_secs);
     sim.set(body, Timer::Seek, next);
@@ -170,8 +170,8 @@ fn seek(sim: &mut SimContext, body: &mut BodyItem) {
     }
 }
 
-fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter<ThinkDue>) {
-    if let Doing::Attending { .. } = body.activity.doing {
+fn give_up(sim: &mut SimContext, body: &mut AgentQueryItem, thinks: &mut MessageWriter<ThinkDue>) {
+    if let ActivityKind::Attending { .. } = body.activity.doing {
         if body.state.0.is_held() {
             let patience = sim.now() + ticks(sim.attention.tell_patience_secs);
             sim.set(body, Timer::GiveUp, patience);
@@ -180,7 +180,7 @@ fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter
             attend(sim, body, thinks);
         }
     }
-    if let Doing::Reading { action, waits, cause, .. } = &body.activity.doing
+    if let ActivityKind::Reading { action, waits, cause, .. } = &body.activity.doing
         && body.activity.awaited.is_none()
     {
         let (read, waits) = (QueuedAction::new(action.clone(), *cause), *waits);
@@ -190,14 +190,14 @@ fn give_up(sim: &mut SimContext, body: &mut BodyItem, thinks: &mut MessageWriter
         } else if waits {
             read_without_place(sim, body, thinks);
         } else {
-            body.activity.doing = Doing::Nothing;
+            body.activity.doing = ActivityKind::Nothing;
             let cause = read.cause;
             sim.dropped(body, &read, "it could not get there");
             sim.shift(body, StateEvent::Done, cause);
         }
     }
-    if let Doing::Telling { to, cause } = body.activity.doing {
-        body.activity.doing = Doing::Nothing;
+    if let ActivityKind::Telling { to, cause } = body.activity.doing {
+        body.activity.doing = ActivityKind::Nothing;
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
         sim.dropped(body, &action, "could not be reached in time");
         sim.shift(body, StateEvent::Done, cause);

@@ -191,7 +191,7 @@ fn whoever_goes_to_tell_something_turns_back_for_what_must_be_read_and_tells_it_
         room.run(ticks(if waits { 8.0 } else { 2.0 }));
         let doing = room.get::<Activity>(ada).doing;
         assert!(
-            matches!((&doing, waits), (Doing::Telling { .. }, false) | (Doing::Gathering { .. }, true)),
+            matches!((&doing, waits), (ActivityKind::Telling { .. }, false) | (ActivityKind::Gathering { .. }, true)),
             "{doing:?}"
         );
         edit(&mut room, "rules", "user", TextAct::SetText { text: "Be brief.".into() }.into());

@@ -4,16 +4,16 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde_json::{Map, Value, json};
 
-use super::body::{Body, BodyItem};
+use super::components::{AgentQuery, AgentQueryItem};
 use super::context::SimContext;
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
 use super::conversations::{end, session_of};
-use super::origin::Origin;
+use super::provenance::Provenance;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
-use crate::agent::placing::tenths;
+use crate::agent::spawn_position::tenths;
 use crate::agent::{AgentCommand, BehaviourFollows};
 use crate::base::{Author, Id, Seq};
 use crate::log::EventDraft;
@@ -21,9 +21,9 @@ use crate::log::events::{Input, Message, Warning};
 use crate::workspace::{SceneEdit, SceneWrite};
 
 /// Does what a person asks of agents.
-pub(super) fn obey(
+pub(super) fn apply_commands(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut commands: MessageReader<AgentCommand>,
     mut writes: MessageWriter<SceneWrite>,
 ) {
@@ -42,15 +42,19 @@ pub(super) fn obey(
         let entity = sim.roster.key(id).and_then(|key| sim.roster.entity(key));
         let Some(Ok(mut body)) = entity.map(|entity| bodies.get_mut(entity)) else {
             let cause = sim.log.write(EventDraft::of(&Input::Agent(command.into())));
-            nobody_called(&mut sim, id, cause);
+            warn_unknown_agent(&mut sim, id, cause);
             continue;
         };
-        do_to(&mut sim, &mut body, command, &mut writes);
+        apply_command(&mut sim, &mut body, command, &mut writes);
     }
 }
 
 /// Lets agents do what follows for them from their files and the scene.
-pub(super) fn behave(mut sim: SimContext, mut bodies: Query<Body>, mut follows: MessageReader<BehaviourFollows>) {
+pub(super) fn apply_behaviour_changes(
+    mut sim: SimContext,
+    mut bodies: Query<AgentQuery>,
+    mut follows: MessageReader<BehaviourFollows>,
+) {
     for BehaviourFollows { agent, behaviour } in follows.read() {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         if body.activity.behaviour != *behaviour {
@@ -60,12 +64,17 @@ pub(super) fn behave(mut sim: SimContext, mut bodies: Query<Body>, mut follows: 
     }
 }
 
-fn nobody_called(sim: &mut SimContext, id: &Id, cause: Seq) {
+fn warn_unknown_agent(sim: &mut SimContext, id: &Id, cause: Seq) {
     let warning = Warning::new(format!("there is no agent {id}")).remedy("use the id of an agent in the room");
     sim.log.write(EventDraft::of(&warning).cause(cause));
 }
 
-fn do_to(sim: &mut SimContext, body: &mut BodyItem, command: &AgentCommand, writes: &mut MessageWriter<SceneWrite>) {
+fn apply_command(
+    sim: &mut SimContext,
+    body: &mut AgentQueryItem,
+    command: &AgentCommand,
+    writes: &mut MessageWriter<SceneWrite>,
+) {
     if let AgentCommand::Carry { position, .. } = command {
         if body.state.0.state() == State::Dragged && position.is_finite() {
             body.position.0 = *position;
@@ -102,7 +111,7 @@ fn do_to(sim: &mut SimContext, body: &mut BodyItem, command: &AgentCommand, writ
 }
 
 /// Where it is put down is its home, to a tenth of a unit, as it will stand in the scene file.
-fn put_down(sim: &mut SimContext, body: &mut BodyItem, position: Vec2, writes: &mut MessageWriter<SceneWrite>) {
+fn put_down(sim: &mut SimContext, body: &mut AgentQueryItem, position: Vec2, writes: &mut MessageWriter<SceneWrite>) {
     body.position.0 = tenths(position);
     body.home.0 = body.position.0;
     sim.space.place(body.agent.key, body.position.0);
@@ -112,11 +121,11 @@ fn put_down(sim: &mut SimContext, body: &mut BodyItem, position: Vec2, writes: &
 }
 
 /// Who is at leisure goes to its home.
-fn go_home(sim: &mut SimContext, body: &mut BodyItem) {
+fn go_home(sim: &mut SimContext, body: &mut AgentQueryItem) {
     if !body.state.0.is_at_leisure() {
         return;
     }
-    sim.settle(body);
+    sim.apply_state(body);
     let arrive = sim.movement.arrive_units;
     let kind = match body.state.0.under() {
         State::Wandering => WalkKind::Stroll,
@@ -131,14 +140,14 @@ fn place(position: Vec2) -> Value {
     json!([tenth(position.x), tenth(position.y)])
 }
 
-fn agent_keys(body: &BodyItem, key: &str, value: Value) -> SceneWrite {
+fn agent_keys(body: &AgentQueryItem, key: &str, value: Value) -> SceneWrite {
     SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
 }
 
 /// Does what a person asks about conversations, and learns who is related.
 pub(super) fn lead_conversations(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
     mut conversations: ResMut<Conversations>,
     mut commands: MessageReader<ConversationCommand>,
@@ -158,7 +167,7 @@ pub(super) fn lead_conversations(
                     match sim.roster.key(id) {
                         Some(key) if !keys.contains(&key) => keys.push(key),
                         Some(_) => {}
-                        None => nobody_called(&mut sim, id, cause),
+                        None => warn_unknown_agent(&mut sim, id, cause),
                     }
                 }
                 let refusal = if keys.len() < 2 {
@@ -172,7 +181,7 @@ pub(super) fn lead_conversations(
                         news: None,
                         deadline: None,
                         cause,
-                        origin: Origin::outside(cause, sim.now()),
+                        origin: Provenance::outside(cause, sim.now()),
                     };
                     let most = sim.conversation.waiting_at_most;
                     conversation_rules::enqueue(&mut talks.waiting, proposal, most)
@@ -191,7 +200,7 @@ pub(super) fn lead_conversations(
                     let id = sim.messages.take(&sim.log);
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
-                        (turn.origin, turn.silences) = (Origin::outside(cause, tick), 0);
+                        (turn.origin, turn.silences) = (Provenance::outside(cause, tick), 0);
                     }
                     let message = Message { by: Some(Author::user().0), text: text.clone(), id: Some(id.id()) };
                     let draft = EventDraft::of(&message).session(session_of(*conversation));

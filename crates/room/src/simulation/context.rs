@@ -4,11 +4,11 @@
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::body::{AttentionCalendar, BodyItem, Doing, Space, Timer};
+use super::components::{ActivityKind, AgentQueryItem, AttentionCalendar, SpatialIndex, Timer};
 use super::interest::Place;
-use super::origin::LastChanges;
+use super::provenance::LastChanges;
 use super::queue::{Action, Queued, QueuedAction};
-use super::rest::Rest;
+use super::rest_mode::RestMode;
 use super::settings::{AttentionSettings, ConversationSettings, MovementSettings};
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
@@ -16,7 +16,7 @@ use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::element::MessageCount;
 use crate::log::{EventData, EventDraft, EventLog, events};
-use crate::places::Claims;
+use crate::navigation::Claims;
 use crate::schedule::{SimClock, ticks};
 
 /// What changing an agent's state needs beside the agent.
@@ -25,14 +25,14 @@ pub(super) struct SimContext<'w> {
     pub clock: Res<'w, SimClock>,
     pub log: ResMut<'w, EventLog>,
     pub calendar: ResMut<'w, AttentionCalendar>,
-    pub space: ResMut<'w, Space>,
+    pub space: ResMut<'w, SpatialIndex>,
     pub roster: Res<'w, Roster>,
     pub messages: ResMut<'w, MessageCount>,
     pub changes: ResMut<'w, LastChanges>,
     pub attention: Res<'w, AttentionSettings>,
     pub movement: Res<'w, MovementSettings>,
     pub conversation: Res<'w, ConversationSettings>,
-    pub rest: Res<'w, Rest>,
+    pub rest: Res<'w, RestMode>,
     pub claims: ResMut<'w, Claims>,
 }
 
@@ -41,17 +41,17 @@ impl SimContext<'_> {
         self.clock.tick()
     }
 
-    pub fn set(&mut self, body: &mut BodyItem, timer: Timer, at: u64) {
+    pub fn set(&mut self, body: &mut AgentQueryItem, timer: Timer, at: u64) {
         self.calendar.set(body.agent.key, &mut body.activity, timer, at);
     }
 
     /// Writes a record about an agent.
-    pub fn write(&mut self, body: &BodyItem, cause: impl Into<Option<Seq>>, event: &impl EventData) -> Seq {
+    pub fn write(&mut self, body: &AgentQueryItem, cause: impl Into<Option<Seq>>, event: &impl EventData) -> Seq {
         self.log.write(EventDraft::of(event).agent(&body.agent.id).cause(cause))
     }
 
     /// Lets something happen to an agent's state: the log says so, and feet and timers follow.
-    pub fn shift(&mut self, body: &mut BodyItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
+    pub fn shift(&mut self, body: &mut AgentQueryItem, event: StateEvent, cause: impl Into<Option<Seq>>) {
         let now = self.now();
         let fsm = &mut body.state.0;
         let before = (fsm.under(), fsm.is_on_errand(), fsm.is_held());
@@ -65,12 +65,12 @@ impl SimContext<'_> {
             body.activity.state_record = Some(self.write(body, cause, &state));
         }
         if changed {
-            self.settle(body);
+            self.apply_state(body);
         }
     }
 
     /// Sets feet and timers as the state wants them.
-    pub fn settle(&mut self, body: &mut BodyItem) {
+    pub fn apply_state(&mut self, body: &mut AgentQueryItem) {
         let now = self.now();
         let key = body.agent.key;
         body.activity.visit = None;
@@ -84,7 +84,7 @@ impl SimContext<'_> {
                 self.homeward(body)
             }
             State::Wandering if body.state.0.is_on_errand() => match body.activity.doing {
-                Doing::Telling { to, .. } | Doing::Gathering { to, .. } if to != key => self
+                ActivityKind::Telling { to, .. } | ActivityKind::Gathering { to, .. } if to != key => self
                     .space
                     .position(to)
                     .map_or(Course::STAND, |at| Course::to_agent(to.0, at, self.movement.approach_units)),
@@ -98,18 +98,18 @@ impl SimContext<'_> {
             }
             State::Patrolling => self.round(body),
             State::Reading => match body.activity.doing {
-                Doing::Reading { spot, arrive, .. } if body.activity.awaited.is_none() => {
+                ActivityKind::Reading { spot, arrive, .. } if body.activity.awaited.is_none() => {
                     Course::to(WalkKind::ToElement, spot, arrive)
                 }
                 _ => Course::STAND,
             },
             State::Working => match &body.activity.doing {
-                Doing::Attending { pending, .. } if body.activity.awaited.is_none() => {
+                ActivityKind::Attending { pending, .. } if body.activity.awaited.is_none() => {
                     let place = pending.interest.moment.place.as_ref();
                     let here = Course::to(WalkKind::ToElement, body.position.0, self.movement.arrive_units);
                     place.and_then(|place| self.course_to(body, place)).unwrap_or(here)
                 }
-                Doing::Working { from, at, .. } => {
+                ActivityKind::Working { from, at, .. } => {
                     let board = at.clone().and_then(|at| self.course_to(body, &Place::Element(at)));
                     let giver = from.and_then(|from| self.roster.id(from)).cloned();
                     let way = giver.and_then(|giver| self.course_to(body, &Place::Agent(giver)));
@@ -124,7 +124,7 @@ impl SimContext<'_> {
     }
 
     /// Has the agent's queue looked at, if it holds anything and the agent is at leisure.
-    pub fn wake(&mut self, body: &BodyItem) {
+    pub fn wake(&mut self, body: &AgentQueryItem) {
         let has_something = !body.queue.0.is_empty() || !body.activity.work.is_empty();
         let now = self.now();
         let gives_way = body.wants_to_turn_back(now) || body.reads_with_less_need(now);
@@ -134,12 +134,12 @@ impl SimContext<'_> {
     }
 
     /// Queues an action for an agent; the log says what became of it.
-    pub fn enqueue(&mut self, body: &mut BodyItem, action: Action, cause: Seq) -> bool {
+    pub fn enqueue(&mut self, body: &mut AgentQueryItem, action: Action, cause: Seq) -> bool {
         self.enqueue_later(body, QueuedAction::new(action, cause))
     }
 
     /// The same for an action that may have to wait.
-    pub fn enqueue_later(&mut self, body: &mut BodyItem, new: QueuedAction) -> bool {
+    pub fn enqueue_later(&mut self, body: &mut AgentQueryItem, new: QueuedAction) -> bool {
         let result = body.queue.0.enqueue(new.clone(), self.attention.queue_at_most);
         let is_refused = result == Queued::Refused;
         match result {
@@ -164,14 +164,14 @@ impl SimContext<'_> {
     }
 
     /// Sets the timer for the first of those actions that have to wait.
-    pub fn await_next(&mut self, body: &mut BodyItem) {
+    pub fn await_next(&mut self, body: &mut AgentQueryItem) {
         if let Some(due) = body.queue.0.next_due(self.now()) {
             self.set(body, Timer::Due, due);
         }
     }
 
     /// Says that an action is queued; what comes of it comes from that record.
-    fn write_queued(&mut self, body: &BodyItem, queued: &QueuedAction) -> Seq {
+    fn write_queued(&mut self, body: &AgentQueryItem, queued: &QueuedAction) -> Seq {
         let QueuedAction { action, cause, not_before, .. } = queued;
         let event = events::ActionQueued {
             action: action.word(),
@@ -184,7 +184,7 @@ impl SimContext<'_> {
     }
 
     /// Says that an action will not be done, and forgets what was to be told with it.
-    pub fn dropped(&mut self, body: &mut BodyItem, queued: &QueuedAction, why: &str) {
+    pub fn dropped(&mut self, body: &mut AgentQueryItem, queued: &QueuedAction, why: &str) {
         if let Action::ApproachAgent { agent } = queued.action
             && body.activity.news.as_ref().is_some_and(|news| news.to == agent)
         {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::activity::ActivityId;
 use super::conversation::{Conversation, ConversationKind};
-use super::origin::Origin;
+use super::mind_messages::ActivityId;
+use super::provenance::Provenance;
 use super::settings::ConversationSettings;
 use crate::base::{AgentKey, ElementKey, Seq};
 use crate::schedule::ticks;
@@ -35,7 +35,7 @@ pub struct Proposal {
     pub cause: Seq,
     /// Where what they talk about comes from, handed on by talking about it.
     #[serde(default)]
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// Puts a proposal among those that wait: by precedence of its kind, then first come. Hands it back if too many wait.
@@ -91,7 +91,13 @@ impl TalkLedger {
     /// Whether these two may begin to banter: if one has lately heard of something from outside, and they never met or
     /// it is newer than what either knew when they last talked. What came of their own talks is not, so that a room
     /// in which nothing changes costs nothing. `heard` is the newest that either has heard.
-    pub fn fits(&self, pair: (AgentKey, AgentKey), heard: Origin, now: u64, settings: &ConversationSettings) -> bool {
+    pub fn fits(
+        &self,
+        pair: (AgentKey, AgentKey),
+        heard: Provenance,
+        now: u64,
+        settings: &ConversationSettings,
+    ) -> bool {
         let is_news = now <= heard.tick + ticks(settings.news_secs);
         is_news
             && self
@@ -157,7 +163,7 @@ pub struct TurnState {
     pub cause: Seq,
     /// Where what they talk about comes from.
     #[serde(default)]
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 /// What came of a turn.
@@ -237,7 +243,7 @@ mod tests {
             news: None,
             deadline: None,
             cause: Seq(1),
-            origin: Origin::default(),
+            origin: Provenance::default(),
         }
     }
 
@@ -300,8 +306,8 @@ mod tests {
         }
     }
 
-    fn heard(root: u64, tick: u64) -> Origin {
-        Origin::outside(Seq(root), tick)
+    fn heard(root: u64, tick: u64) -> Provenance {
+        Provenance::outside(Seq(root), tick)
     }
 
     #[test]

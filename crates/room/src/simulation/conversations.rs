@@ -4,13 +4,13 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 
 use super::actions::leave_errand;
-use super::activity::{Think, ThinkDue, ThinkOutcome};
-use super::body::{Body, BodyReadOnlyItem, Doing};
+use super::components::{ActivityKind, AgentQuery, AgentQueryReadOnlyItem};
 use super::context::SimContext;
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
 use super::conversation_rules::{self, Proposal, TurnState, TurnTaken};
 use super::conversation_state::ConversationState;
-use super::origin::Origin;
+use super::mind_messages::{Think, ThinkDue, ThinkOutcome};
+use super::provenance::Provenance;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
@@ -18,7 +18,7 @@ use crate::agent::Agent;
 use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
 use crate::log::events::{self, word};
-use crate::places::standing;
+use crate::navigation::slots;
 use crate::schedule::ticks;
 
 /// One check for a pair looks at so many agents at most, and at so many others near each.
@@ -43,13 +43,13 @@ pub(super) fn forget_departed(
 }
 
 /// Everything that conversations touch.
-type Table<'a, 'd, 'w, 's> =
-    (&'a mut SimContext<'d>, &'a mut Query<'w, 's, Body>, &'a mut ConversationState, &'a mut Conversations);
+type ConversationContext<'a, 'd, 'w, 's> =
+    (&'a mut SimContext<'d>, &'a mut Query<'w, 's, AgentQuery>, &'a mut ConversationState, &'a mut Conversations);
 
 /// Lets conversations go on, begin and end.
-pub(super) fn converse(
+pub(super) fn run_conversations(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
     mut conversations: ResMut<Conversations>,
     mut due: MessageWriter<ThinkDue>,
@@ -57,10 +57,10 @@ pub(super) fn converse(
 ) {
     let enabled = sim.conversation.enabled;
     talks.bypass_change_detection().enabled = enabled;
-    let mut table: Table = (&mut sim, &mut bodies, &mut talks, &mut conversations);
+    let mut table: ConversationContext = (&mut sim, &mut bodies, &mut talks, &mut conversations);
     let keys: Vec<ConversationKey> = table.3.running.keys().copied().collect();
     for key in keys {
-        go_on(&mut table, key, &mut due);
+        continue_conversation(&mut table, key, &mut due);
     }
     look_for_banter(&mut table);
     let mut index = 0;
@@ -72,7 +72,7 @@ pub(super) fn converse(
     over.write_batch(talks.over.drain(..));
 }
 
-fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkDue>) {
+fn continue_conversation(table: &mut ConversationContext, key: ConversationKey, due: &mut MessageWriter<ThinkDue>) {
     if !table.2.switched_on() {
         let because = table.2.switch_record;
         end(table, key, "talk among agents was switched off", because);
@@ -107,7 +107,7 @@ fn go_on(table: &mut Table, key: ConversationKey, due: &mut MessageWriter<ThinkD
 
 /// Takes out whoever has left the room, was carried out of reach, or is held by a person for too long to be waited
 /// for.
-fn leave_if_away(table: &mut Table, key: ConversationKey) {
+fn leave_if_away(table: &mut ConversationContext, key: ConversationKey) {
     let (sim, bodies, _, conversations) = table;
     let Some(conversation) = conversations.running.get(&key) else { return };
     let places: Vec<(AgentKey, Option<Vec2>)> =
@@ -129,7 +129,7 @@ fn leave_if_away(table: &mut Table, key: ConversationKey) {
 }
 
 /// Ends a conversation: its participants cool down, and what they said is kept for the next time.
-pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: Option<Seq>) {
+pub(super) fn end(table: &mut ConversationContext, key: ConversationKey, why: &str, because: Option<Seq>) {
     let (sim, bodies, talks, conversations) = table;
     let Some(conversation) = conversations.running.remove(&key) else { return };
     let turn = talks.turns.remove(&key).unwrap_or_default();
@@ -139,7 +139,7 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
     // Whoever left early was there, too; whoever left the room is nobody's any more.
     let all = conversation.participants.iter().chain(&conversation.left).copied();
     let all: Vec<AgentKey> = all.filter(|agent| sim.roster.entity(*agent).is_some()).collect();
-    hear(sim, bodies, talks, &all, turn.origin);
+    mark_as_informed(sim, bodies, talks, &all, turn.origin);
     let limits = (sim.conversation.history_utterances, sim.conversation.history_pairs);
     for (index, one) in all.iter().enumerate() {
         for other in &all[index + 1..] {
@@ -149,7 +149,7 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
     let until = now + ticks(sim.conversation.cooldown_secs);
     for agent in &conversation.participants {
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
-            body.activity.doing = Doing::Nothing;
+            body.activity.doing = ActivityKind::Nothing;
             body.activity.awaited = None;
             sim.shift(&mut body, StateEvent::ConversationEnded { until }, cause);
         }
@@ -158,9 +158,15 @@ pub(super) fn end(table: &mut Table, key: ConversationKey, why: &str, because: O
 }
 
 /// Those who talked know what each of them knew, and that they talked.
-fn hear(sim: &SimContext, bodies: &mut Query<Body>, talks: &mut ConversationState, all: &[AgentKey], origin: Origin) {
+fn mark_as_informed(
+    sim: &SimContext,
+    bodies: &mut Query<AgentQuery>,
+    talks: &mut ConversationState,
+    all: &[AgentKey],
+    origin: Provenance,
+) {
     let heard = |agent: &AgentKey| bodies.get(sim.roster.entity(*agent)?).ok().map(|body| body.activity.heard);
-    let newest = all.iter().filter_map(heard).map(Origin::handed_on).fold(origin, Origin::newer);
+    let newest = all.iter().filter_map(heard).map(Provenance::handed_on).fold(origin, Provenance::newer);
     for agent in all {
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
             body.activity.heard = body.activity.heard.newer(newest);
@@ -170,7 +176,13 @@ fn hear(sim: &SimContext, bodies: &mut Query<Body>, talks: &mut ConversationStat
 }
 
 /// Takes in what came of a speaker's turn.
-pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, outcome: &ThinkOutcome, cause: Seq) {
+pub(super) fn apply_turn(
+    table: &mut ConversationContext,
+    key: ConversationKey,
+    agent: AgentKey,
+    outcome: &ThinkOutcome,
+    cause: Seq,
+) {
     let (sim, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
@@ -207,7 +219,7 @@ pub(super) fn spoke(table: &mut Table, key: ConversationKey, agent: AgentKey, ou
 }
 
 /// Lets an agent go that leaves a conversation before its end.
-fn leave(table: &mut Table, key: ConversationKey, agent: AgentKey) {
+fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey) {
     let (sim, bodies, talks, conversations) = table;
     let (Some(conversation), Some(turn)) = (conversations.running.get_mut(&key), talks.turns.get_mut(&key)) else {
         return;
@@ -217,7 +229,7 @@ fn leave(table: &mut Table, key: ConversationKey, agent: AgentKey) {
         conversation.left.push(agent);
     }
     if let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) {
-        body.activity.doing = Doing::Nothing;
+        body.activity.doing = ActivityKind::Nothing;
         body.activity.awaited = None;
         let until = sim.now() + ticks(sim.conversation.cooldown_secs);
         sim.shift(&mut body, StateEvent::ConversationEnded { until }, conversation.started);
@@ -231,7 +243,7 @@ fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
 }
 
 /// Now and then, looks for two who could have a chat.
-fn look_for_banter(table: &mut Table) {
+fn look_for_banter(table: &mut ConversationContext) {
     let (sim, bodies, talks, conversations) = table;
     let now = sim.now();
     if talks.next_check == 0 {
@@ -296,7 +308,7 @@ fn look_for_banter(table: &mut Table) {
     };
     talks.next_look = next_look;
     let Some(pair) = pair else { return };
-    let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Origin::newer).unwrap_or_default();
+    let origin = [pair.0, pair.1].into_iter().filter_map(free).reduce(Provenance::newer).unwrap_or_default();
     // What one of them read last is something to talk about.
     let last_read = |agent: AgentKey| {
         let body = bodies.get(sim.roster.entity(agent)?).ok()?;
@@ -325,7 +337,7 @@ fn look_for_banter(table: &mut Table) {
 }
 
 /// Begins a conversation, gives it up, or lets its participants come nearer. Whether it no longer waits.
-fn try_to_begin(table: &mut Table, index: usize) -> bool {
+fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let (sim, bodies, talks, _) = table;
     let now = sim.now();
     let gather = ticks(sim.conversation.gather_secs);
@@ -369,7 +381,7 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
                 sim.shift(&mut body, StateEvent::Done, proposal.cause);
             }
             if body.state.0.is_at_leisure() {
-                body.activity.doing = Doing::Gathering { proposal: proposal.id, to: anchor };
+                body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: anchor };
                 let why = if *agent == anchor { "waiting for the others" } else { "going to a conversation" };
                 sim.shift(&mut body, StateEvent::SetOut { why: why.into() }, proposal.cause);
             }
@@ -379,21 +391,21 @@ fn try_to_begin(table: &mut Table, index: usize) -> bool {
 }
 
 /// Whether an agent is on its way to a talk, or waits for one, that is not this one.
-fn is_elsewhere(doing: &Doing, proposal: &Proposal) -> bool {
+fn is_elsewhere(doing: &ActivityKind, proposal: &Proposal) -> bool {
     match doing {
-        Doing::Telling { .. } => true,
-        Doing::Gathering { proposal: id, .. } => *id != proposal.id,
+        ActivityKind::Telling { .. } => true,
+        ActivityKind::Gathering { proposal: id, .. } => *id != proposal.id,
         _ => false,
     }
 }
 
 /// Whether an agent that is on its way to a talk, or waits for one, takes part in this one: two who want to tell each
 /// other something begin at once, and nobody waits for somebody who waits. What a person wants goes first.
-fn may_be_stopped(talks: &ConversationState, body: &BodyReadOnlyItem, proposal: &Proposal) -> bool {
+fn may_be_stopped(talks: &ConversationState, body: &AgentQueryReadOnlyItem, proposal: &Proposal) -> bool {
     let waits_for = |id: u32| talks.waiting.iter().find(|waiting| waiting.id == id);
     let is_free = match body.activity.doing {
-        Doing::Telling { .. } => true,
-        Doing::Gathering { proposal: id, .. } => {
+        ActivityKind::Telling { .. } => true,
+        ActivityKind::Gathering { proposal: id, .. } => {
             id == proposal.id || waits_for(id).is_none_or(|other| other.kind > ConversationKind::Task)
         }
         _ => false,
@@ -401,12 +413,12 @@ fn may_be_stopped(talks: &ConversationState, body: &BodyReadOnlyItem, proposal: 
     is_free && !body.state.0.is_held()
 }
 
-fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
+fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<AgentKey>) {
     let (sim, bodies, talks, conversations) = table;
     let now = sim.now();
     let key = ConversationKey(talks.next_conversation);
     talks.next_conversation += 1;
-    let named = |agents: &[AgentKey], bodies: &Query<Body>| -> Vec<(Id, Id)> {
+    let named = |agents: &[AgentKey], bodies: &Query<AgentQuery>| -> Vec<(Id, Id)> {
         agents
             .iter()
             .filter_map(|agent| bodies.get(sim.roster.entity(*agent)?).ok())
@@ -430,7 +442,7 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
         let why = format!("talking with {}", others.join(" and ")).into();
         told.extend(leave_errand(sim, &mut body, talks, &participants));
         sim.shift(&mut body, StateEvent::ConversationStarted { why }, started);
-        body.activity.doing = Doing::Talking { conversation: key };
+        body.activity.doing = ActivityKind::Talking { conversation: key };
     }
     face_each_other(sim, bodies, &participants);
     for agent in &participants {
@@ -460,7 +472,7 @@ fn begin(table: &mut Table, proposal: Proposal, participants: Vec<AgentKey>) {
 }
 
 /// Sends those who begin to talk to where they see each other, and are seen.
-fn face_each_other(sim: &mut SimContext, bodies: &mut Query<Body>, participants: &[AgentKey]) {
+fn face_each_other(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, participants: &[AgentKey]) {
     let at: Vec<Vec2> = participants.iter().filter_map(|agent| sim.space.position(*agent)).collect();
     if at.len() != participants.len() {
         return;
@@ -470,7 +482,7 @@ fn face_each_other(sim: &mut SimContext, bodies: &mut Query<Body>, participants:
         let other = sim.space.agents.nearest(place, gap, |other| !participants.contains(&AgentKey(other)));
         other.is_none()
     };
-    let places = standing::talk_places(&at, &sim.space.obstacles, is_free);
+    let places = slots::talk_places(&at, &sim.space.obstacles, is_free);
     let arrive = sim.movement.arrive_units;
     for (agent, place) in participants.iter().zip(places) {
         if let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) {
@@ -484,17 +496,17 @@ fn turns_of(kind: ConversationKind, settings: &ConversationSettings) -> u32 {
 }
 
 /// Lets go of those who were on their way to a conversation that begins without them, or not at all.
-fn release(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
+fn release(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, but: &[AgentKey], cause: Seq) {
     for agent in proposal.participants.iter().filter(|agent| !but.contains(agent)) {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
-        if matches!(body.activity.doing, Doing::Gathering { proposal: id, .. } if id == proposal.id) {
-            body.activity.doing = Doing::Nothing;
+        if matches!(body.activity.doing, ActivityKind::Gathering { proposal: id, .. } if id == proposal.id) {
+            body.activity.doing = ActivityKind::Nothing;
             sim.shift(&mut body, StateEvent::Done, cause);
         }
     }
 }
 
-fn refuse(sim: &mut SimContext, bodies: &mut Query<Body>, proposal: &Proposal, why: &str) {
+fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
     let what = "a conversation did not start";
     let (kind, topic) = (Some(word(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();

@@ -6,7 +6,7 @@ use bevy::ecs::message::Message;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::origin::Origin;
+use super::provenance::Provenance;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, Seq, Urgency};
 
@@ -138,7 +138,7 @@ pub struct PendingInterest {
     pub interest: Interest,
     /// Where it comes from.
     #[serde(default)]
-    pub origin: Origin,
+    pub origin: Provenance,
 }
 
 impl PendingInterest {
@@ -183,7 +183,7 @@ mod tests {
 
     fn bell(text: &str) -> PendingInterest {
         let interest = Interest::new("doorbell", "somebody rings", Urgency::Seek, "Open.").quoting("guest", text);
-        PendingInterest { interest: interest.bounded(), origin: Origin::default() }
+        PendingInterest { interest: interest.bounded(), origin: Provenance::default() }
     }
 
     #[test]

@@ -1,56 +1,56 @@
 //! The room with no model in it: states, queues, walking, noticing and meeting. Asks the mind to think
 //! through [`ThinkDue`] and hears back through [`ThinkDone`]; knows nothing of prompts, models or files.
 //!
-//! Pure rules: [`state`], [`queue`], [`steering`], [`space`], [`conversation_rules`]. A tick: timers ring
+//! Pure rules: [`state`], [`queue`], [`steering`], [`spatial_grid`], [`conversation_rules`]. A tick: timers ring
 //! (`attention`), whoever is at leisure takes up an action (`actions`), conversations go on (`conversations`),
 //! everyone who walks takes a step (`motion`); at its end the room hears what was thought and changed (`reactions`).
 
 mod actions;
-pub mod activity;
 mod attention;
-pub mod body;
 mod commands;
+mod completion;
+pub mod components;
 mod context;
 pub mod conversation;
 pub mod conversation_rules;
 mod conversation_state;
 mod conversations;
-mod finishing;
-mod furnishing;
+mod furniture;
+mod idle_visits;
 pub mod interest;
+pub mod mind_messages;
 mod motion;
-pub mod origin;
 pub mod posture;
+pub mod provenance;
 pub mod queue;
 mod reactions;
-pub mod relating;
-mod rest;
+pub mod relationship_commands;
+mod rest_mode;
 mod saved;
 pub mod settings;
-pub mod space;
+pub mod spatial_grid;
 pub mod state;
 pub mod steering;
 mod visit;
-mod visiting;
 mod walking;
 
-pub use activity::{
-    ActivityId, CameToWork, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think,
-    ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
-};
-pub use body::{Activity, AgentState, Doing, Home, Position, Queue, Space, Walk};
+pub use components::{Activity, ActivityKind, AgentState, Home, Position, Queue, SpatialIndex, Walk};
 pub use conversation::{
     Conversation, ConversationCommand, ConversationEnded, ConversationKind, Conversations, Utterance,
 };
 pub use conversations::session_of;
-pub use furnishing::FurnishCommand;
+pub use furniture::FurnishCommand;
 pub use interest::{Interest, Moment, PendingInterest, Place, Quote, Reason, WakeAgent};
+pub use mind_messages::{
+    ActivityId, CameToWork, CompactionWanted, Explain, NewsHeard, Summons, SummonsWithdrawn, TaskCommand, Think,
+    ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
+};
 pub use motion::{Passed, Reacted};
-pub use origin::Origin;
 pub use posture::Posture;
+pub use provenance::Provenance;
 pub use queue::{Action, ActionQueue, QueuedAction};
-pub use relating::{RelationshipCommand, relationships};
-pub use rest::{Rest, SetRest, begin_run};
+pub use relationship_commands::{RelationshipCommand, relationships};
+pub use rest_mode::{RestMode, SetRestMode, begin_run};
 pub use settings::{AttentionSettings, ConversationSettings, MovementSettings};
 pub use state::{Fsm, State};
 pub use visit::Visit;
@@ -61,7 +61,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentCommand, BehaviourFollows};
 pub use crate::base::Urgency;
 use crate::element::{ElementChanged, Elements};
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_goes_on, saved as sections};
 use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 
@@ -71,7 +71,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<ConversationCommand>()
         .add_input::<RelationshipCommand>()
         .add_input::<FurnishCommand>()
-        .add_input::<SetRest>();
+        .add_input::<SetRestMode>();
     app.add_tick_message::<ThinkDue>()
         .add_tick_message::<CameToWork>()
         .add_tick_message::<ThinkDone>()
@@ -89,30 +89,32 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ElementChanged>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>();
-    app.init_resource::<body::AttentionCalendar>()
-        .init_resource::<Space>()
-        .init_resource::<crate::places::Claims>()
+    app.init_resource::<components::AttentionCalendar>()
+        .init_resource::<SpatialIndex>()
+        .init_resource::<crate::navigation::Claims>()
         .init_resource::<motion::Reactions>()
-        .init_resource::<origin::LastChanges>()
+        .init_resource::<provenance::LastChanges>()
         .init_resource::<conversation_state::ConversationState>()
-        .init_resource::<Rest>()
+        .init_resource::<RestMode>()
         .init_resource::<Conversations>()
         .init_resource::<crate::agent::Roster>()
         .init_resource::<Elements>()
         .init_resource::<crate::element::MessageCount>()
         .init_resource::<crate::log::EventLog>();
-    app.add_observer(body::settle_in).add_observer(body::move_out).add_observer(conversations::forget_departed);
+    app.add_observer(components::add_agent_components)
+        .add_observer(components::remove_agent_position)
+        .add_observer(conversations::forget_departed);
     let during = |phase| InPhase(phase, Floor::Simulation);
     app.add_systems(
         Tick,
         (
-            rest::rest_or_live_on,
-            commands::behave,
-            commands::obey,
+            rest_mode::rest_or_live_on,
+            commands::apply_behaviour_changes,
+            commands::apply_commands,
             commands::lead_conversations,
-            relating::relate,
-            furnishing::follow_scene,
-            furnishing::furnish,
+            relationship_commands::apply_relationship_commands,
+            furniture::apply_scene_edits,
+            furniture::apply_furnish_commands,
         )
             .chain()
             .in_set(during(WorkshopSystems::Ingest)),
@@ -120,11 +122,11 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            body::look_about,
+            components::update_spatial_index,
             actions::hold_places,
-            attention::ring,
-            actions::drain,
-            conversations::converse,
+            attention::fire_timers,
+            actions::start_next_actions,
+            conversations::run_conversations,
             motion::step_out,
             motion::part,
             motion::walk.pipe(actions::arrive),
@@ -135,7 +137,13 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (reactions::hear_thoughts, reactions::hear_summons, reactions::watch, reactions::wake, reactions::hear_wishes)
+        (
+            reactions::apply_think_results,
+            reactions::apply_summons,
+            reactions::wake_on_element_changes,
+            reactions::wake,
+            reactions::apply_news_and_compactions,
+        )
             .chain()
             .in_set(during(WorkshopSystems::Record)),
     );
@@ -158,14 +166,14 @@ fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
         world.resource::<conversation_state::ConversationState>(),
         world.resource::<Conversations>(),
     );
-    let nobody_reads = world.resource::<Rest>().holds();
+    let nobody_reads = world.resource::<RestMode>().holds();
     let mut agents = world.query::<(&AgentState, &Queue, &Activity)>();
     quiet
         && agents.iter(world).all(|(state, queue, activity)| {
             let rests = conversations::rests(state.0.state()) && !state.0.is_on_errand();
             let nothing_waits =
                 (nobody_reads || queue.0.is_empty()) && activity.work.is_empty() && activity.awaited.is_none();
-            let is_at_work = !matches!(activity.doing, Doing::Attending { .. });
+            let is_at_work = !matches!(activity.doing, ActivityKind::Attending { .. });
             (is_at_work && is_left_out(state.0.state())) || (rests && (nothing_waits || state.0.is_held()))
         })
 }

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::body::{AgentState, AttentionCalendar, Body, Position, Space, Walk};
+use super::components::{AgentQuery, AgentState, AttentionCalendar, Position, SpatialIndex, Walk};
 use super::context::SimContext;
 use super::settings::{AttentionSettings, MovementSettings};
 use super::steering::{Course, WalkKind, aside_of, push_of, step};
@@ -104,7 +104,7 @@ impl Reactions {
 }
 
 /// Lets those who have stopped in something, because they were put there or it was, step out of it.
-pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<Body>) {
+pub(super) fn step_out(mut sim: SimContext, mut bodies: Query<AgentQuery>) {
     if sim.calendar.stopped.is_empty() || sim.space.obstacles.is_empty() {
         return;
     }
@@ -130,7 +130,7 @@ pub(super) fn part(
     movement: Res<MovementSettings>,
     roster: Res<Roster>,
     mut calendar: ResMut<AttentionCalendar>,
-    mut space: ResMut<Space>,
+    mut space: ResMut<SpatialIndex>,
     mut bodies: Query<(&mut Position, &Walk, &AgentState)>,
 ) {
     if movement.is_changed() {
@@ -201,7 +201,7 @@ pub(super) fn walk(
     clock: Res<SimClock>,
     settings: (Res<MovementSettings>, Res<AttentionSettings>),
     mut calendar: ResMut<AttentionCalendar>,
-    mut space: ResMut<Space>,
+    mut space: ResMut<SpatialIndex>,
     mut reactions: ResMut<Reactions>,
     mut reacted: MessageWriter<Reacted>,
     mut walkers: Query<(&mut Position, &mut Walk)>,

@@ -7,8 +7,8 @@ use super::tests::{Room, read, talk};
 use super::*;
 use crate::base::{ActivationKey, AgentKey, Behaviour, Seq};
 use crate::log::events;
-use crate::places::furniture::element_footprint;
-use crate::places::{BODY_UNITS, Use, standing};
+use crate::navigation::furniture::element_footprint;
+use crate::navigation::{BODY_UNITS, Use, slots};
 use crate::schedule::ticks;
 use crate::workspace::{Decor, DecorChange, SceneEdit, SceneWrite};
 
@@ -46,7 +46,7 @@ fn a_desk_that_is_put_onto_somebody_moves_them_aside_and_the_scene_hears_of_it()
     assert!(place.x.abs() > 55.0 || place.y.abs() > 40.0, "she steps out of the desk: {place}");
     room.say(FurnishCommand(DecorChange::Remove { decor: desk }));
     room.run(1);
-    assert!(room.app.world().resource::<Space>().seats.is_empty(), "nobody works at a desk that is gone");
+    assert!(room.app.world().resource::<SpatialIndex>().seats.is_empty(), "nobody works at a desk that is gone");
 }
 
 #[test]
@@ -69,7 +69,8 @@ fn forty_who_read_one_board_stand_in_rows_and_in_line_and_all_come_to_read() {
     room.run(ticks(25.0));
     let asked = |room: &Room| room.dues.iter().filter(|due| matches!(due.think, Think::Read { .. })).count();
     assert_eq!(asked(&room), 17, "two rows read");
-    let waits = |agent: &&AgentKey| matches!(room.get::<Activity>(**agent).doing, Doing::Reading { waits: true, .. });
+    let waits =
+        |agent: &&AgentKey| matches!(room.get::<Activity>(**agent).doing, ActivityKind::Reading { waits: true, .. });
     let waiting: Vec<AgentKey> = agents.iter().filter(waits).copied().collect();
     assert_eq!(waiting.len(), 23);
     assert_eq!(room.get::<AgentState>(waiting[0]).0.why(), "waiting for a place at board");
@@ -140,7 +141,7 @@ fn a_shelf_on_the_way_is_walked_round_and_what_is_put_on_somebody_is_stepped_out
     room.answer = |_| None;
     let shelf = decor("shelf", (300.0, 0.0), (80.0, 300.0));
     furnish(&mut room, vec![shelf.clone()]);
-    let footprint = crate::places::furniture::decor_footprint(&shelf).expect("it is in the way");
+    let footprint = crate::navigation::furniture::decor_footprint(&shelf).expect("it is in the way");
     room.enqueue(ada, read(board));
     for _ in 0..ticks(15.0) {
         room.run(1);
@@ -169,7 +170,7 @@ fn two_who_talk_face_each_other_and_four_open_a_circle_and_nobody_stands_in_a_bo
         room.run(ticks(5.0));
         let talking = &agents[..who.len()];
         let nearest = nearest_two(&room, talking);
-        assert!((nearest - standing::TALK_UNITS).abs() < 8.0, "{who:?}: {nearest}");
+        assert!((nearest - slots::TALK_UNITS).abs() < 8.0, "{who:?}: {nearest}");
         let places: Vec<Vec2> = talking.iter().map(|agent| room.position(*agent)).collect();
         let middle = places.iter().sum::<Vec2>() / places.len() as f32;
         if let [left, right] = places[..] {

@@ -1,8 +1,8 @@
 //! How an agent holds itself, for whoever draws it.
 
-use super::body::{Activity, Doing, Walk};
+use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;
-use crate::places::Use;
+use crate::navigation::Use;
 
 /// How an agent holds itself. Follows from what it does; nothing decides by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ impl Posture {
         match state {
             State::Waiting => Self::RaisingHand,
             _ if walks => Self::Walking,
-            State::Reading if !matches!(activity.doing, Doing::Reading { waits: true, .. }) => Self::Reading,
+            State::Reading if !matches!(activity.doing, ActivityKind::Reading { waits: true, .. }) => Self::Reading,
             State::Working => Self::Writing,
             state if state.is_rest() => match activity.visit {
                 Some(visit) if visit.until.is_some() => match visit.used_for {

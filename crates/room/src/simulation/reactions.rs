@@ -5,32 +5,32 @@
 use bevy::ecs::prelude::*;
 
 use super::actions::go_to_read;
-use super::activity::CompactionWanted;
-use super::activity::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
-use super::body::{Body, BodyItem, Doing, News, PendingWork, Sight};
+use super::completion::{finish, read_later};
+use super::components::{ActivityKind, AgentQuery, AgentQueryItem, News, PendingWork, Sight};
 use super::context::SimContext;
 use super::conversation::Conversations;
 use super::conversation_state::ConversationState;
-use super::conversations::spoke;
-use super::finishing::{finish, read_later};
+use super::conversations::apply_turn;
 use super::interest::{PendingInterest, Place, WakeAgent};
-use super::origin::Origin;
+use super::mind_messages::CompactionWanted;
+use super::mind_messages::{Explain, NewsHeard, Summons, SummonsWithdrawn, Think, ThinkDone, ThinkOutcome};
+use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use crate::agent::Agent;
-use crate::base::spelling::Words;
+use crate::base::text_normalization::Words;
 use crate::base::{AgentKey, Author, Id, Seq};
 use crate::element::kinds::kind;
-use crate::element::{Element, ElementChange, ElementChanged, Elements, Held, Wake, owns};
+use crate::element::{Element, ElementChange, ElementChanged, Elements, HeldContent, Wake, owns};
 use crate::log::EventDraft;
 use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
 /// Takes in why agents wait, and what became of their thinking.
-pub(super) fn hear_thoughts(
+pub(super) fn apply_think_results(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut talks: ResMut<ConversationState>,
     mut conversations: ResMut<Conversations>,
     mut explained: MessageReader<Explain>,
@@ -59,11 +59,11 @@ pub(super) fn hear_thoughts(
         }
         if let Some(Think::Turn { conversation }) = thought.think {
             let mut table = (&mut sim, &mut bodies, &mut *talks, &mut *conversations);
-            spoke(&mut table, conversation, thought.agent, &thought.outcome, thought.cause);
+            apply_turn(&mut table, conversation, thought.agent, &thought.outcome, thought.cause);
             continue;
         }
         body.activity.awaited = None;
-        let may_wait = matches!(body.activity.doing, Doing::Reading { .. } | Doing::Attending { .. });
+        let may_wait = matches!(body.activity.doing, ActivityKind::Reading { .. } | ActivityKind::Attending { .. });
         if may_wait && thought.outcome == ThinkOutcome::PutOff {
             read_later(&mut sim, &mut body);
             continue;
@@ -74,9 +74,9 @@ pub(super) fn hear_thoughts(
 }
 
 /// Tells agents that work waits for them, or does so no more.
-pub(super) fn hear_summons(
+pub(super) fn apply_summons(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut summons: MessageReader<Summons>,
     mut withdrawn: MessageReader<SummonsWithdrawn>,
 ) {
@@ -100,12 +100,12 @@ pub(super) fn hear_summons(
 }
 
 /// Lets changes of elements wake whom they concern.
-pub(super) fn watch(
+pub(super) fn wake_on_element_changes(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut changes: MessageReader<ElementChanged>,
     elements: Res<Elements>,
-    all: Query<(&Element, Option<&Held>)>,
+    all: Query<(&Element, Option<&HeldContent>)>,
 ) {
     for changed in changes.read() {
         let element = elements.entity(changed.element).and_then(|entity| all.get(entity).ok());
@@ -120,7 +120,7 @@ pub(super) fn watch(
             sim.changes.note(element.key, element.version, origin, hops_at_most);
         }
         if changed.change.is(ElementChange::REARRANGED) {
-            follow(&mut sim, &mut bodies, element);
+            redirect_walkers(&mut sim, &mut bodies, element);
         }
         // The first sight of an element wakes nobody.
         if changed.change.is(ElementChange::ADDED) {
@@ -138,16 +138,16 @@ pub(super) fn watch(
 }
 
 /// Where something comes from: an agent's act from what it thought about last, everyone else's from outside.
-fn origin_of(sim: &SimContext, bodies: &Query<Body>, by: &Author, cause: Seq) -> Origin {
+fn origin_of(sim: &SimContext, bodies: &Query<AgentQuery>, by: &Author, cause: Seq) -> Provenance {
     let agent = sim.roster.key(&by.0).and_then(|key| sim.roster.entity(key));
     match agent.and_then(|entity| bodies.get(entity).ok()) {
         Some(body) => body.activity.origin.handed_on(),
-        None => Origin::outside(cause, sim.now()),
+        None => Provenance::outside(cause, sim.now()),
     }
 }
 
 /// Lets agents turn to what calls them.
-pub(super) fn wake(mut sim: SimContext, mut bodies: Query<Body>, mut wakes: MessageReader<WakeAgent>) {
+pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes: MessageReader<WakeAgent>) {
     for wake in wakes.read() {
         let WakeAgent { agent, interest, by, cause } = wake;
         let origin = origin_of(&sim, &bodies, by, *cause);
@@ -171,7 +171,7 @@ struct Change<'a> {
     changed: &'a ElementChanged,
     element: &'a Element,
     wake: Wake,
-    origin: Origin,
+    origin: Provenance,
     /// Who wrote the item that it is about, by id.
     author: Option<&'a Id>,
 }
@@ -189,7 +189,7 @@ fn wakes(change: &Change, agent: &Agent, sight: &Sight) -> Option<bool> {
 
 /// When a change is to be read at the earliest: at once where it came from outside or concerns the reader, else when
 /// its last look is long enough ago, so that changes collect.
-fn not_before(sim: &SimContext, body: &BodyItem, change: &Change, words: Option<&Words>) -> u64 {
+fn not_before(sim: &SimContext, body: &AgentQueryItem, change: &Change, words: Option<&Words>) -> u64 {
     let concerns = matches!(change.wake, Wake::Owner(_) | Wake::Author(_))
         || words.is_some_and(|words| words.name(&body.agent.name) || words.name(&body.agent.id));
     match body.activity.read.get(&change.element.key) {
@@ -198,7 +198,7 @@ fn not_before(sim: &SimContext, body: &BodyItem, change: &Change, words: Option<
     }
 }
 
-fn wake_readers(sim: &mut SimContext, bodies: &mut Query<Body>, change: &Change, words: Option<&Words>) {
+fn wake_readers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, change: &Change, words: Option<&Words>) {
     let Change { changed, element, wake, origin, .. } = *change;
     if matches!(wake, Wake::Nobody) {
         return;
@@ -226,16 +226,16 @@ fn wake_readers(sim: &mut SimContext, bodies: &mut Query<Body>, change: &Change,
     }
 }
 
-fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<Body>, changed: &ElementChanged) {
+fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, changed: &ElementChanged) {
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
         body.activity.read.remove(&changed.element);
         body.activity.told.remove(&changed.element);
-        let Doing::Reading { action, element, cause, .. } = &body.activity.doing else { continue };
+        let ActivityKind::Reading { action, element, cause, .. } = &body.activity.doing else { continue };
         if *element == changed.element && body.activity.awaited.is_none() {
             let read = QueuedAction::new(action.clone(), *cause);
-            body.activity.doing = Doing::Nothing;
+            body.activity.doing = ActivityKind::Nothing;
             sim.dropped(&mut body, &read, "it is gone");
             sim.shift(&mut body, StateEvent::Done, changed.cause);
         }
@@ -243,7 +243,7 @@ fn stop_walking_to(sim: &mut SimContext, bodies: &mut Query<Body>, changed: &Ele
 }
 
 /// Sends those who walk to an element to where it stands now.
-fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
+fn redirect_walkers(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, element: &Element) {
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
         let Ok(mut body) = bodies.get_mut(entity) else { continue };
@@ -252,14 +252,14 @@ fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
             continue;
         }
         match &body.activity.doing {
-            Doing::Reading { element: wanted, .. } if *wanted == element.key => {
+            ActivityKind::Reading { element: wanted, .. } if *wanted == element.key => {
                 go_to_read(sim, &mut body, element.key, element.position);
             }
-            Doing::Attending { pending, .. }
+            ActivityKind::Attending { pending, .. }
                 if matches!(&pending.interest.moment.place, Some(Place::Element(id)) if *id == element.id)
                     && body.walk.course.moves() =>
             {
-                sim.settle(&mut body);
+                sim.apply_state(&mut body);
             }
             _ => {}
         }
@@ -267,17 +267,17 @@ fn follow(sim: &mut SimContext, bodies: &mut Query<Body>, element: &Element) {
 }
 
 /// Sends an agent that goes to take its work up at an element to where that stands now.
-fn follow_to_work(sim: &mut SimContext, body: &mut BodyItem, element: &Element) {
-    let is_its = matches!(&body.activity.doing, Doing::Working { at: Some(at), .. } if *at == element.id);
+fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Element) {
+    let is_its = matches!(&body.activity.doing, ActivityKind::Working { at: Some(at), .. } if *at == element.id);
     if is_its && body.walk.course.moves() {
-        sim.settle(body);
+        sim.apply_state(body);
     }
 }
 
 /// Takes in who has something to tell, and whose session is to be summed up.
-pub(super) fn hear_wishes(
+pub(super) fn apply_news_and_compactions(
     mut sim: SimContext,
-    mut bodies: Query<Body>,
+    mut bodies: Query<AgentQuery>,
     mut news: MessageReader<NewsHeard>,
     mut compactions: MessageReader<CompactionWanted>,
     talks: Res<ConversationState>,
@@ -317,7 +317,7 @@ pub(super) fn hear_wishes(
 }
 
 /// The nearest agent that may hear it, has not read it, is not about to and was not told.
-fn whom_to_tell(sim: &SimContext, bodies: &Query<Body>, heard: &NewsHeard) -> Option<AgentKey> {
+fn whom_to_tell(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;
     let near = sim.space.agents_within(from, sim.attention.tell_units);

@@ -3,16 +3,16 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::body::{Activity, AgentState, AttentionCalendar, Home, Position, Queue, Route, Space, Walk};
+use super::components::{Activity, AgentState, AttentionCalendar, Home, Position, Queue, Route, SpatialIndex, Walk};
 use super::conversation::Conversations;
 use super::conversation_state::ConversationState;
 use super::motion::{LastReactions, Reactions};
-use super::origin::LastChanges;
-use super::rest::Rest;
+use super::provenance::LastChanges;
+use super::rest_mode::RestMode;
 use super::steering::Course;
 use crate::agent::{Agent, Roster};
 use crate::base::AgentKey;
-use crate::places::Claims;
+use crate::navigation::Claims;
 use crate::schedule::{AgentRandom, Section};
 use crate::workspace::Decor;
 
@@ -40,7 +40,7 @@ pub(super) struct SimulationSaved {
     talks: ConversationState,
     conversations: Conversations,
     #[serde(default)]
-    rest: Rest,
+    rest: RestMode,
     #[serde(default)]
     last_changes: LastChanges,
     #[serde(default)]
@@ -68,16 +68,16 @@ impl Section for SimulationSaved {
                 running: conversations.running.clone(),
                 earlier: conversations.earlier.clone(),
             },
-            rest: *world.resource::<Rest>(),
+            rest: *world.resource::<RestMode>(),
             last_changes: world.resource::<LastChanges>().clone(),
             claims: world.resource::<Claims>().clone(),
-            decor: world.resource::<Space>().decor.clone(),
+            decor: world.resource::<SpatialIndex>().decor.clone(),
         }
     }
 
     fn load(self, world: &mut World) {
         world.insert_resource(self.rest);
-        let mut space = Space { decor: self.decor, ..Space::default() };
+        let mut space = SpatialIndex { decor: self.decor, ..SpatialIndex::default() };
         world.insert_resource(self.claims);
         let mut reactions = Reactions::default();
         for saved in self.agents {

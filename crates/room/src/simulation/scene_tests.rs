@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bevy::math::Vec2;
 
-use super::body::Route;
+use super::components::Route;
 use super::tests::{Room, read};
 use super::*;
 use crate::base::{AgentKey, Author, ElementKey, Seq};
 use crate::element::{Element, ElementChange};
 use crate::log::events;
-use crate::places::furniture::{decor_footprint, element_footprint};
-use crate::places::{BODY_UNITS, Footprint};
+use crate::navigation::furniture::{decor_footprint, element_footprint};
+use crate::navigation::{BODY_UNITS, Footprint};
 use crate::schedule::{RoomSeed, ticks};
 use crate::workspace::scene_file::{SceneDoc, parse};
 use crate::workspace::{Decor, SceneEdit, starter};

@@ -6,7 +6,7 @@ use bevy::ecs::message::{Message, MessageCursor, Messages};
 use bevy::ecs::system::RunSystemOnce;
 use bevy::math::Vec2;
 
-use super::body::Body;
+use super::components::AgentQuery;
 use super::context::SimContext;
 use super::*;
 use crate::agent::{Agent, Roster};
@@ -132,7 +132,7 @@ impl Room {
         let entity = self.app.world().resource::<Roster>().entity(agent).unwrap();
         self.app
             .world_mut()
-            .run_system_once(move |mut sim: SimContext, mut bodies: Query<Body>| {
+            .run_system_once(move |mut sim: SimContext, mut bodies: Query<AgentQuery>| {
                 sim.enqueue(&mut bodies.get_mut(entity).unwrap(), action.clone(), Seq(1));
             })
             .unwrap();
@@ -634,7 +634,7 @@ fn an_agent_that_leaves_ends_its_conversation_and_is_missed_by_nobody() {
     assert_eq!(room.state(ben), State::Cooldown);
     room.run(ticks(60.0));
     assert_eq!(room.state(ben), State::Wandering);
-    assert_eq!(room.app.world().resource::<Space>().agents_within(Vec2::ZERO, 1.0e6), [ben]);
+    assert_eq!(room.app.world().resource::<SpatialIndex>().agents_within(Vec2::ZERO, 1.0e6), [ben]);
 }
 
 #[test]

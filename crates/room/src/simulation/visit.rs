@@ -3,7 +3,7 @@
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use crate::places::Use;
+use crate::navigation::Use;
 
 /// An agent's visit to a piece of furniture.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

@@ -2,12 +2,12 @@
 
 use bevy::math::Vec2;
 
-use super::body::BodyItem;
+use super::components::AgentQueryItem;
 use super::context::SimContext;
 use super::interest::Place;
 use super::steering::{Course, WalkKind};
 use crate::base::{AgentKey, ElementKey};
-use crate::places::{BODY_UNITS, Turn, route, standing};
+use crate::navigation::{BODY_UNITS, Turn, route, slots};
 
 /// How near one comes to a point at which the way turns.
 const TURN_UNITS: f32 = 2.0;
@@ -20,7 +20,7 @@ const LAP_POINTS: usize = 12;
 
 impl SimContext<'_> {
     /// The way to a place, if that is in the room and not where the agent is.
-    pub fn course_to(&self, body: &BodyItem, place: &Place) -> Option<Course> {
+    pub fn course_to(&self, body: &AgentQueryItem, place: &Place) -> Option<Course> {
         let (here, arrive) = (body.position.0, self.movement.arrive_units);
         match place {
             Place::Element(id) => {
@@ -40,7 +40,7 @@ impl SimContext<'_> {
 
     /// Home, unless it is there. Where somebody else is there, it stays beside it or goes to the nearest place that it
     /// can have.
-    pub fn homeward(&self, body: &BodyItem) -> Course {
+    pub fn homeward(&self, body: &AgentQueryItem) -> Course {
         let (here, arrive, obstacles) = (body.position.0, self.movement.arrive_units, &self.space.obstacles);
         let home = obstacles.free_point(body.home.0);
         if here.distance(home) <= arrive {
@@ -50,7 +50,7 @@ impl SimContext<'_> {
         if !is_free(home) && here.distance(home) <= BESIDE_HOME_UNITS && is_free(here) {
             return Course::STAND;
         }
-        let spot = standing::around(home).find(|spot| is_free(*spot)).unwrap_or(home);
+        let spot = slots::around(home).find(|spot| is_free(*spot)).unwrap_or(home);
         Course::to(WalkKind::Home, spot, arrive)
     }
 
@@ -60,23 +60,23 @@ impl SimContext<'_> {
     }
 
     /// The round of an agent about its home: a circle, or from point to point where something stands in the way.
-    pub fn round(&self, body: &BodyItem) -> Course {
+    pub fn round(&self, body: &AgentQueryItem) -> Course {
         let (home, radius, obstacles) = (body.home.0, self.movement.patrol_units, &self.space.obstacles);
         let circle = Course::round(body.position.0, home);
-        if standing::round_is_free(home, radius, obstacles) {
+        if slots::round_is_free(home, radius, obstacles) {
             return circle;
         }
-        let target = standing::round_point(home, radius, circle.phase, obstacles);
+        let target = slots::round_point(home, radius, circle.phase, obstacles);
         Course { phase: circle.phase, ..Course::to(WalkKind::Lap, target, LAP_UNITS) }
     }
 
     /// The next point of a round that leads round things; those that cannot be reached are left out.
-    pub fn go_on_round(&mut self, body: &mut BodyItem) {
+    pub fn go_on_round(&mut self, body: &mut AgentQueryItem) {
         let (home, radius) = (body.home.0, self.movement.patrol_units);
         let mut phase = body.walk.course.phase;
         for _ in 0..LAP_POINTS {
             phase = (phase + core::f32::consts::TAU / LAP_POINTS as f32) % core::f32::consts::TAU;
-            let target = standing::round_point(home, radius, phase, &self.space.obstacles);
+            let target = slots::round_point(home, radius, phase, &self.space.obstacles);
             let course = Course { phase, ..Course::to(WalkKind::Lap, target, LAP_UNITS) };
             if body.position.0.distance(target) > LAP_UNITS && self.go(body, course) {
                 return;
@@ -86,7 +86,7 @@ impl SimContext<'_> {
     }
 
     /// Sends an agent somewhere, round what stands in the way. Whether there is a way; it stands where there is none.
-    pub fn go(&mut self, body: &mut BodyItem, mut course: Course) -> bool {
+    pub fn go(&mut self, body: &mut AgentQueryItem, mut course: Course) -> bool {
         body.route.points.clear();
         let mut is_open = true;
         if course.moves() && course.kind != WalkKind::Round && !self.space.obstacles.is_empty() {
@@ -113,7 +113,7 @@ impl SimContext<'_> {
     }
 
     /// Lets an agent whose way turns here walk on. Whether it did.
-    pub fn turn(&mut self, body: &mut BodyItem) -> bool {
+    pub fn turn(&mut self, body: &mut AgentQueryItem) -> bool {
         if !body.walk.course.via {
             return false;
         }
@@ -127,7 +127,7 @@ impl SimContext<'_> {
     }
 
     /// Looks for another way to where an agent goes. Whoever has none stays where it is.
-    pub fn look_for_way(&mut self, body: &mut BodyItem) {
+    pub fn look_for_way(&mut self, body: &mut AgentQueryItem) {
         let course = body.walk.course;
         let arrive = if course.via { body.route.arrive } else { course.arrive };
         let goal = body.route.points.first().copied().unwrap_or(course.target);
@@ -147,7 +147,7 @@ impl SimContext<'_> {
 
     /// Takes a place before an element for an agent, or the end of the line of those who wait for one: where it goes,
     /// and whether it waits there. Nothing where no way leads to it.
-    pub fn take_place(&mut self, body: &BodyItem, element: ElementKey, at: Vec2) -> Option<(Vec2, bool)> {
+    pub fn take_place(&mut self, body: &AgentQueryItem, element: ElementKey, at: Vec2) -> Option<(Vec2, bool)> {
         let (here, agent) = (body.position.0, body.agent.key);
         let turn = self.claims.claim((element, at), agent, here, &self.space.obstacles);
         let (spot, waits) = spot_of(turn, here);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::body::AttentionCalendar;
+use super::components::AttentionCalendar;
 use super::tests::Room;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
@@ -119,7 +119,7 @@ fn trap_an_edited_letter_is_read_again_by_its_owner() {
     assert_eq!(queued(&room, ada), [Action::ReadElement { element, high: true }]);
     assert_eq!(queued(&room, ben), []);
     let held = room.app.world().resource::<Elements>().entity(element).unwrap();
-    let held = room.app.world().get::<crate::element::Held>(held).unwrap();
+    let held = room.app.world().get::<crate::element::HeldContent>(held).unwrap();
     let inbox = held.0.as_any().downcast_ref::<crate::element::inbox::Inbox>().unwrap();
     assert_eq!((inbox.items[0].read, inbox.items[0].text.as_str()), (None, "The meeting is on Tuesday"));
 }
@@ -131,7 +131,8 @@ fn what_an_agent_walks_to_is_read_as_it_is_when_it_arrives() {
     edit(&mut room, "news", "user", text("Closed."));
     room.run(ticks(2.0));
     assert!(
-        matches!(room.get::<Activity>(ada).doing, Doing::Reading { .. }) && room.get::<Activity>(ada).awaited.is_none()
+        matches!(room.get::<Activity>(ada).doing, ActivityKind::Reading { .. })
+            && room.get::<Activity>(ada).awaited.is_none()
     );
     edit(&mut room, "news", "user", text("Open again."));
     room.run(1);
@@ -141,7 +142,7 @@ fn what_an_agent_walks_to_is_read_as_it_is_when_it_arrives() {
         room.run(1);
         walked += 1;
     }
-    let Doing::Reading { version: read, .. } = room.get::<Activity>(ada).doing else { panic!("it reads") };
+    let ActivityKind::Reading { version: read, .. } = room.get::<Activity>(ada).doing else { panic!("it reads") };
     assert_eq!(read, version);
 }
 
@@ -163,7 +164,8 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     edit(&mut room, "news", "user", text("Ideas are gone."));
     room.run(1);
     let elements: Vec<_> = queued(&room, ada).into_iter().filter_map(|action| action.element()).collect();
-    let walks_there = matches!(room.get::<Activity>(ada).doing, Doing::Reading { element, .. } if element == board);
+    let walks_there =
+        matches!(room.get::<Activity>(ada).doing, ActivityKind::Reading { element, .. } if element == board);
     assert!(elements.contains(&news) && !walks_there, "{elements:?}");
 }
 

@@ -17,7 +17,7 @@ use crate::kernel::ApprovalId;
 use crate::tools::{Mark, Preview, PreviewLine};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::server_form::{Filled, form_ui};
-use crate::ui::state::questions::Freshness;
+use crate::ui::state::approvals::Freshness;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::ui::widgets::{card, icon_button, mix, name, primary, segments_with_tips, small};

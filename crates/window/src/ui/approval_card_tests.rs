@@ -7,7 +7,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use super::*;
 use crate::base::ActivationKey;
 use crate::gate::Risk;
-use crate::gateway::mcp::McpQuestion;
+use crate::gateway::mcp::McpElicitation;
 use crate::kernel::KernelCommand;
 use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
@@ -199,7 +199,7 @@ fn what_a_server_asks_is_answered_with_a_form_that_fits() {
         },
         "required": ["branch"],
     });
-    let asked = McpQuestion::of(1, "Which branch?", &schema).expect("it can be answered");
+    let asked = McpElicitation::of(1, "Which branch?", &schema).expect("it can be answered");
     question.approval.of_server = Some(Box::new(asked));
     (question.approval.for_task, question.approval.always) = (None, Vec::new());
     rest(&mut window);

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::commands::files_meant::FilesMeant;
+use super::commands::file_targets::FileTargets;
 use super::commands::table::{CommandContext, CommandTable};
 use super::state::UiState;
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::Theme;
 
 /// What a pane may look at while it is drawn.
@@ -27,7 +27,7 @@ pub struct ViewerContext<'a> {
     /// Files into which something was written that is not saved.
     pub unsaved: &'a BTreeSet<String>,
     /// What commands about files are about, while a list of commands is open in front.
-    pub files: &'a FilesMeant,
+    pub files: &'a FileTargets,
     /// Every command.
     pub table: &'a CommandTable,
 }

@@ -7,10 +7,10 @@ pub mod approval_card;
 pub mod commands;
 pub mod context;
 pub mod menus;
-pub mod own_commands;
 pub mod panes;
 pub mod server_form;
 pub mod shell;
+pub mod slash_commands;
 pub mod state;
 #[cfg(test)]
 pub mod testing;

@@ -71,7 +71,7 @@ fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
     if let Err(why) = one.value(Some(&Value::from(text.as_str())))
         && !text.trim().is_empty()
     {
-        ui.label(egui::RichText::new(format!("{}.", widgets::words::capitalised(&why))).color(theme.bad));
+        ui.label(egui::RichText::new(format!("{}.", widgets::text_format::capitalised(&why))).color(theme.bad));
     }
     ui.add_space(SPACE[0]);
 }

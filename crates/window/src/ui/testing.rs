@@ -11,20 +11,20 @@ use crate::kernel::{Approval, ApprovalId};
 use crate::schedule::Speed;
 use crate::simulation::{ConversationKind, State};
 use crate::tools::Preview;
-use crate::ui::commands::files_meant::FilesMeant;
+use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands;
-use crate::ui::state::arranging::Arranging;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::furniture_editing::Arranging;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::art::Art;
 use crate::view::model::{
     AgentDetail, AgentView, ContentView, DecorView, ElementView, MailView, PinView, ProfileView, RoomModel, TalkView,
 };
 use crate::view::pick::Thing;
-use crate::view::recent::{PastTalk, Recent};
+use crate::view::recent_events::{PastTalk, Recent};
 use crate::view::theme::LIGHT;
 use crate::view::work::{PieceView, QuestionView};
 use crate::view::workflows::{WorkflowView, WorkflowsView};
@@ -65,7 +65,7 @@ impl Stage {
             art: art(),
             ui,
             unsaved: &unsaved,
-            files: &FilesMeant::default(),
+            files: &FileTargets::default(),
             table: CommandTable::standard(),
         };
         look(&cx, &mut self.panes)
@@ -127,7 +127,7 @@ pub fn stage_keys(state: UiState, draw: impl Fn(&mut egui::Ui, &mut Stage) + 'st
                 room: &stage.room,
                 ui: &stage.state,
                 at: None,
-                files: &FilesMeant::default(),
+                files: &FileTargets::default(),
             });
             stage.take(commands);
         }
@@ -207,7 +207,7 @@ pub fn everything_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     // A question is seen for a while before it is answered.
     state.questions.update(&room, 0.0);
     state.questions.update(&room, 1.0);
-    let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FilesMeant::default() });
+    let made = command.run(&CommandContext { room: &room, ui: &state, at: None, files: &FileTargets::default() });
     (state, made)
 }
 

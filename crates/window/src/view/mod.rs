@@ -4,28 +4,28 @@
 //! [`camera::Camera`] says from where, [`pick`] says what stands under a point, and [`paint`] draws on an
 //! `egui` painter. Nothing here changes the room.
 
+pub mod activity_text;
+mod agent_cache;
 pub mod art;
-pub mod book;
 pub mod bubble;
 pub mod camera;
 pub mod chat;
-mod closer;
-mod crowd;
+pub mod collaboration;
 pub mod dates;
-pub mod doing;
+mod details;
+pub mod event_list;
+pub mod event_text;
+pub mod extract;
 pub mod furniture;
-pub mod glide;
+pub mod interpolation;
 pub mod model;
 pub mod paint;
 pub mod pick;
 pub mod raster;
-pub mod reading;
-pub mod recent;
-pub mod sentence;
+pub mod recent_events;
 pub mod spread;
 pub mod text;
 pub mod theme;
-pub mod together;
 pub mod who_knows;
 pub mod work;
 pub mod workflows;

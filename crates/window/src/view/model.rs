@@ -7,15 +7,15 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use super::chat::ChatView;
-use super::together::TogetherView;
+use super::collaboration::CollaborationView;
 use super::work::WorkView;
 use super::workflows::WorkflowsView;
 use crate::agent::AgentProfile;
 use crate::base::text::slug;
 use crate::base::{AgentKey, Behaviour, ConversationKey, ElementKey, Id, Problem};
 use crate::gateway::ledger::Tally;
-use crate::gateway::mcp::written::WrittenServer;
-use crate::gateway::{BudgetSettings, McpStanding, ProviderFault};
+use crate::gateway::mcp::configured_servers::ConfiguredServer;
+use crate::gateway::{BudgetSettings, McpServerStatus, ProviderFault};
 use crate::log::AddedEvents;
 use crate::memory::Memory;
 use crate::mind::Prompt;
@@ -84,7 +84,7 @@ pub struct RoomModel {
     /// What agents do in earnest.
     pub work: WorkView,
     /// What those who work together have in common.
-    pub together: Arc<TogetherView>,
+    pub together: Arc<CollaborationView>,
     /// Workflows and their runs.
     pub workflows: Arc<WorkflowsView>,
     /// The events that floors of the room added, in words.
@@ -118,9 +118,9 @@ pub struct SettingsView {
 #[derive(Clone, PartialEq, Debug)]
 pub struct ServerView {
     /// It, with where it is written down.
-    pub written: WrittenServer,
+    pub written: ConfiguredServer,
     /// How it stands.
-    pub standing: McpStanding,
+    pub standing: McpServerStatus,
 }
 
 impl RoomModel {

@@ -10,7 +10,7 @@ use egui::epaint::{ClippedPrimitive, ImageData, Mesh, Primitive, Vertex};
 use egui::{Color32, ColorImage, Context, RawInput, Rect, TextureId, Ui, Vec2, vec2};
 use thiserror::Error;
 
-use super::text::shown::ShownText;
+use super::text::post_layout::ShownText;
 use super::text::system_fonts::SystemFonts;
 use crate::safe_fs::replace_bytes;
 

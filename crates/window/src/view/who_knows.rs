@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::book::{EventBook, EventRow};
+use super::event_list::{EventList, EventRow};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::knowledge::{Memory, Owner};
@@ -66,7 +66,7 @@ pub struct KnowledgeTrail {
 
 impl KnowledgeTrail {
     /// Takes in what was logged since. Whether there is more to take in.
-    pub fn follow(&mut self, book: &EventBook) -> bool {
+    pub fn follow(&mut self, book: &EventList) -> bool {
         if self.generation != book.generation() || self.next > book.count() {
             *self = Self { generation: book.generation(), ..Self::default() };
         }
@@ -164,7 +164,7 @@ mod tests {
     use crate::log::events::{RecalledScore, Touch};
     use crate::log::{EventData, EventDraft, EventRecord};
 
-    fn row<E: EventData>(book: &mut EventBook, event: &E, agent: Option<&str>, session: Option<&str>) {
+    fn row<E: EventData>(book: &mut EventList, event: &E, agent: Option<&str>, session: Option<&str>) {
         let mut draft = EventDraft::of(event);
         draft.agent = agent.map(Id::from);
         draft.session = session.map(Id::from);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn everyone_who_knows_it_is_found_with_the_ways_that_it_went() {
-        let mut book = EventBook::default();
+        let mut book = EventList::default();
         let talk = ConversationStart { participants: vec!["ada".into(), "bob".into()], ..Default::default() };
         row(&mut book, &talk, None, Some("conversation-1"));
         let touches = vec![Touch::new("file.read", "boards/ports.md")];
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_a_person_wrote_is_known_by_whoever_was_reminded_of_it() {
-        let mut book = EventBook::default();
+        let mut book = EventList::default();
         row(&mut book, &recalled("k-9"), Some("ada"), None);
         let mut trail = KnowledgeTrail::default();
         trail.follow(&book);

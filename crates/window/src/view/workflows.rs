@@ -7,8 +7,8 @@ use bevy::ecs::change_detection::Tick;
 use bevy::ecs::prelude::*;
 
 use crate::base::{Id, Problem, Severity};
-use crate::orchestration::workflow::definition::{Doer, PersonWants, Step};
-use crate::orchestration::workflow::edit::StepDoer;
+use crate::orchestration::workflow::definition::{Assignee, PersonWants, Step};
+use crate::orchestration::workflow::edit::StepAssignee;
 use crate::orchestration::workflow::format::{NO_STEPS, WorkflowFile};
 use crate::orchestration::workflow::{Run, RunKey, RunStatus, StepStatus, WorkflowRuns, Workflows};
 
@@ -50,7 +50,7 @@ pub struct StepView {
     /// Who does it, in words.
     pub who: String,
     /// Who does it, as its file names them.
-    pub doer: StepDoer,
+    pub doer: StepAssignee,
     /// What the workflow that it does is asked about, by variable.
     pub with: BTreeMap<String, String>,
     /// What is to be done.
@@ -167,10 +167,10 @@ fn workflow_view(workflows: &Workflows, path: &str) -> WorkflowView {
 /// A step as its file has it, but for what comes before it.
 fn step_view(step: &Step) -> StepView {
     let (doer, with) = match &step.doer {
-        Doer::Agent { agent } => (StepDoer::Agent(agent.to_string()), None),
-        Doer::Person { wants } => (StepDoer::Person(*wants), None),
-        Doer::Workflow { workflow, with } => (StepDoer::Workflow(workflow.clone()), Some(with)),
-        Doer::Join => (StepDoer::default(), None),
+        Assignee::Agent { agent } => (StepAssignee::Agent(agent.to_string()), None),
+        Assignee::Person { wants } => (StepAssignee::Person(*wants), None),
+        Assignee::Workflow { workflow, with } => (StepAssignee::Workflow(workflow.clone()), Some(with)),
+        Assignee::Join => (StepAssignee::default(), None),
     };
     let said = [
         ("when", step.when.as_ref().map(ToString::to_string)),
@@ -205,13 +205,13 @@ impl WorkflowsView {
     }
 }
 
-fn who(doer: &Doer) -> String {
+fn who(doer: &Assignee) -> String {
     match doer {
-        Doer::Agent { agent } => agent.to_string(),
-        Doer::Person { wants: PersonWants::Approval } => "You approve".to_owned(),
-        Doer::Person { wants: PersonWants::Form } => "You fill in".to_owned(),
-        Doer::Workflow { workflow, .. } => format!("Workflow {workflow}"),
-        Doer::Join => String::new(),
+        Assignee::Agent { agent } => agent.to_string(),
+        Assignee::Person { wants: PersonWants::Approval } => "You approve".to_owned(),
+        Assignee::Person { wants: PersonWants::Form } => "You fill in".to_owned(),
+        Assignee::Workflow { workflow, .. } => format!("Workflow {workflow}"),
+        Assignee::Join => String::new(),
     }
 }
 
@@ -233,7 +233,7 @@ fn run_view(run: &Run) -> RunView {
         let agent = state.parts.iter().filter_map(|part| part.work.as_ref()).next_back().map(|work| work.agent.clone());
         let status = match state.status {
             // It stands for the end of a workflow, whose steps stand before it in the same list.
-            StepStatus::Waiting if step.doer == Doer::Join => {
+            StepStatus::Waiting if step.doer == Assignee::Join => {
                 let prefix = format!("{}/", step.id);
                 let all = run.plan.steps.iter().zip(&run.steps);
                 of_inner_steps(all.filter(|(step, _)| step.id.starts_with(&prefix)).map(|(_, state)| state.status))
@@ -278,9 +278,9 @@ mod tests {
             ("when", "{b.ok} =="),
         ];
         assert_eq!(said, expected, "also what nobody understands");
-        assert_eq!(seen.doer, StepDoer::Agent("x".into()));
+        assert_eq!(seen.doer, StepAssignee::Agent("x".into()));
         let inner = step_view(&steps[1]);
-        assert_eq!((inner.doer, inner.with["topic"].as_str()), (StepDoer::Workflow("tea".into()), "{name}"));
+        assert_eq!((inner.doer, inner.with["topic"].as_str()), (StepAssignee::Workflow("tea".into()), "{name}"));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::base::Problem;
 use crate::base::calendar::{parse_stamp, stamp};
 use crate::workspace::layout::CHECK_IN_FILE;
-use crate::workspace::outline::line_of_key;
-use crate::workspace::session_files::pieces::with_key;
+use crate::workspace::session_files::segments::with_key;
 use crate::workspace::yaml;
+use crate::workspace::yaml_syntax::line_of_key;
 
 /// Seconds between check-ins where the file does not say.
 pub const USUAL_INTERVAL_SECS: i64 = 60;

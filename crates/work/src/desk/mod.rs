@@ -1,22 +1,19 @@
 //! The desk: what agents and a person keep in files between them, as tasks, and what comes of it.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`], and `known_tasks` in the room), how a task in one is
-//! changed ([`edits`], and `writes` in the order in which that is asked for), tasks that become work by themselves
-//! ([`duties`], and `beginning` in the room), what agents write to each other and see of each other's sessions
-//! (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked to check in
-//! ([`checkins`], and `checking_in` in the room), when agents wake by themselves
-//! ([`heartbeats`], and `waking` in the room), code that gives agents more than their files say ([`modules`]), and the calls of tools (`answering`). Messages from outside come in and
-//! go out as files, too ([`streams`]). What agents ask a person is a file, too ([`approvals`]).
+//! In reading order: task files ([`crate::workspace::task_files`], and `task_cache` in the room), how a task in one is
+//! changed ([`task_edits`], and `task_writes` in the order in which that is asked for), tasks that become work by
+//! themselves ([`task_assignments`], and `task_start` in the room), what agents write to each other and see of each
+//! other's sessions (`sessions`), what a person writes into session files ([`session_files`]), how planners are asked
+//! to check in ([`checkins`], and `checkin_systems` in the room), when agents wake by themselves ([`heartbeats`], and
+//! `heartbeat_systems` in the room), code that gives agents more than their files say ([`modules`]), and the calls of
+//! tools (`tool_calls`). Messages from outside come in and go out as files, too ([`streams`]). What agents ask a person
+//! is a file, too ([`approvals`]).
 
-mod answering;
 pub mod approvals;
-mod beginning;
-mod checking_in;
+mod checkin_systems;
 pub mod checkins;
-pub mod duties;
-pub mod edits;
+mod heartbeat_systems;
 pub mod heartbeats;
-mod known_tasks;
 pub mod modules;
 mod saved;
 mod session_edits;
@@ -24,27 +21,31 @@ pub mod session_files;
 mod sessions;
 pub mod settings;
 pub mod streams;
-mod waking;
-mod writes;
+pub mod task_assignments;
+mod task_cache;
+pub mod task_edits;
+mod task_start;
+mod task_writes;
+mod tool_calls;
 
-pub use checking_in::CheckIns;
-pub use duties::{Duties, Duty, DutyStage};
+pub use checkin_systems::CheckIns;
 pub use heartbeats::Heartbeats;
 pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
+pub use streams::delivery::Streams;
 pub use streams::settings::InboxSettings;
-pub use streams::slack_arrivals::SlackChannels;
-pub use streams::slack_sending::SlackSending;
-pub use streams::taking::Streams;
+pub use streams::slack_import::SlackChannels;
+pub use streams::slack_outbox::SlackSending;
+pub use task_assignments::{AssignmentStage, TaskAssignment, TaskAssignments};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::element::{ElementChanged, ElementEdit};
-use crate::kernel::{SessionTaken, WorkAnswer, WorkNews, WorkOrder};
-use crate::mind::AddedWords;
+use crate::kernel::{SessionTaken, WorkAnswer, WorkNotice, WorkOrder};
+use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
-use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, CarriedOutOutside, DESK, ToolOutcome, Tools, ToolsCarriedOut};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
@@ -54,23 +55,23 @@ use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, Sett
 pub fn plugin(app: &mut App) {
     app.add_plugins(approvals::plugin);
     app.add_settings::<TaskSettings>().add_settings::<InboxSettings>();
-    app.init_resource::<Duties>()
-        .init_resource::<known_tasks::KnownTasks>()
-        .init_resource::<writes::TaskWrites>()
+    app.init_resource::<TaskAssignments>()
+        .init_resource::<task_cache::KnownTasks>()
+        .init_resource::<task_writes::TaskWrites>()
         .init_resource::<sessions::Hops>()
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
         .init_resource::<modules::ModulesLoading>()
-        .init_resource::<AddedWords>()
+        .init_resource::<PromptAdditions>()
         .init_resource::<Streams>()
         .init_resource::<SlackSending>()
         .init_resource::<SlackChannels>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
-        .add_tick_message::<WorkNews>()
+        .add_tick_message::<WorkNotice>()
         .add_tick_message::<SessionTaken>()
         .add_tick_message::<ToolOutcome>()
         .add_tick_message::<FileOrder>()
@@ -90,36 +91,36 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (
-                answering::answer,
-                writes::carry_on,
-                streams::slack_sending::carry_on,
-                streams::slack_sending::send_out,
-                streams::slack_arrivals::bring,
-                streams::slack_arrivals::look,
-                session_edits::carry_on,
+                tool_calls::answer,
+                task_writes::advance_writes,
+                streams::slack_outbox::advance_posts,
+                streams::slack_outbox::send_out,
+                streams::slack_import::bring,
+                streams::slack_import::look,
+                session_edits::advance_session_edits,
             )
                 .chain()
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),
             (
-                known_tasks::follow,
-                beginning::bring_on,
-                streams::taking::take,
+                task_cache::follow,
+                task_start::start_and_close_tasks,
+                streams::delivery::deliver_new_lines,
                 session_files::take,
-                checking_in::check_in,
-                waking::wake,
-                modules::hear,
+                checkin_systems::check_in,
+                heartbeat_systems::start_due_heartbeats,
+                modules::apply_module_messages,
                 modules::follow_prompts,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
             (
-                beginning::take_begun,
-                beginning::take_answers,
-                streams::taking::take_answers,
-                checking_in::take_begun,
-                waking::take_answers,
-                modules::take_answers,
+                task_start::apply_started_sessions,
+                task_start::apply_work_answers,
+                streams::delivery::apply_work_answers,
+                checkin_systems::apply_started_sessions,
+                heartbeat_systems::apply_work_answers,
+                modules::apply_work_answers,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))

@@ -4,23 +4,23 @@
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::checking_in::CheckIns;
-use super::duties::Duties;
+use super::checkin_systems::CheckIns;
 use super::heartbeats::Heartbeats;
 use super::modules::ModulePrompts;
 use super::session_files::SessionEdits;
 use super::sessions::Hops;
-use super::streams::slack_arrivals::SlackChannels;
-use super::streams::slack_sending::SlackSending;
-use super::streams::taking::Streams;
-use super::writes::TaskWrites;
+use super::streams::delivery::Streams;
+use super::streams::slack_import::SlackChannels;
+use super::streams::slack_outbox::SlackSending;
+use super::task_assignments::TaskAssignments;
+use super::task_writes::TaskWrites;
 use crate::schedule::Section;
 
 /// This floor's part of the saved world.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(default)]
 pub(super) struct DeskSaved {
-    duties: Duties,
+    duties: TaskAssignments,
     writes: TaskWrites,
     hops: Hops,
     streams: Streams,
@@ -47,7 +47,7 @@ impl Section for DeskSaved {
 
     fn save(world: &mut World) -> Self {
         Self {
-            duties: world.resource::<Duties>().clone(),
+            duties: world.resource::<TaskAssignments>().clone(),
             writes: world.resource::<TaskWrites>().clone(),
             hops: world.resource::<Hops>().clone(),
             streams: world.resource::<Streams>().clone(),

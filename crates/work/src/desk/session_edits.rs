@@ -11,7 +11,7 @@ use crate::base::{ActivationKey, Author};
 use crate::kernel::session::path;
 use crate::kernel::{SessionTake, SessionTaken, file_message};
 use crate::mind::PromptMessage;
-use crate::tools::{DESK, DeskOrder, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use crate::tools::{DESK, DeskOrder, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 
@@ -19,9 +19,9 @@ use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, F
 const ORDERS: &str = "edit-session/";
 
 /// Keeps the old text of each session that is to be edited, and edits it once that is done.
-pub(super) fn carry_on(
+pub(super) fn advance_session_edits(
     sessions: SessionsAccess,
-    orders: Res<OrdersUnderWay>,
+    orders: Res<PendingToolOrders>,
     mut outcomes: MessageReader<FileOutcome>,
     mut files: MessageWriter<FileOrder>,
     mut edits: MessageWriter<SessionTaken>,
@@ -127,7 +127,7 @@ fn edit(sessions: &SessionsAccess, order: &ToolOrder, version: u64) -> Result<(S
 
 /// The session with one more message, in which it is guided.
 fn guided<'a>(
-    thread: &crate::kernel::Thread,
+    thread: &crate::kernel::RunNode,
     mut live: impl Iterator<Item = &'a crate::kernel::Activation>,
     guidance: &str,
 ) -> SessionText {

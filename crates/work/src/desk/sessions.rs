@@ -10,7 +10,7 @@ use super::settings::TaskSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ActivationKey, Id};
-use crate::kernel::{Activation, Kernel, KernelSettings, Thread, WorkNews, WorkOrder, WorkTerms, WorkWanted};
+use crate::kernel::{Activation, Kernel, KernelSettings, RunNode, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
 use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
 
@@ -50,7 +50,7 @@ pub(super) struct SessionsAccess<'w, 's> {
     profiles: Res<'w, Profiles>,
     agents: Query<'w, 's, &'static Agent>,
     hops: ResMut<'w, Hops>,
-    news: MessageWriter<'w, WorkNews>,
+    news: MessageWriter<'w, WorkNotice>,
     orders: MessageWriter<'w, WorkOrder>,
 }
 
@@ -115,7 +115,7 @@ impl SessionsAccess<'_, '_> {
             Some(thread) => {
                 self.hops.sessions.insert(thread, hops + 1);
                 let (from, from_work) = (order.agent.clone(), Some(order.key.activation));
-                self.news.write(WorkNews { thread, text, from, from_work, cause: order.cause });
+                self.news.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
             }
             None => {
                 let named: Id = format!("message/{}", order.key).into();
@@ -152,7 +152,7 @@ impl SessionsAccess<'_, '_> {
 
     /// The sessions that there are, those at work first.
     pub(super) fn list(&self, caller: &Id) -> String {
-        let mut threads: Vec<(ActivationKey, &Thread)> =
+        let mut threads: Vec<(ActivationKey, &RunNode)> =
             self.kernel.threads().filter(|(_, thread)| thread.agent != *caller).collect();
         threads.sort_by_key(|(key, thread)| (thread.live.is_none(), *key));
         if threads.is_empty() {
@@ -176,7 +176,7 @@ impl SessionsAccess<'_, '_> {
     }
 
     /// The session of this name, or the newest one of the agent of this name.
-    pub(super) fn find(&self, session: &str) -> Result<(ActivationKey, &Thread), String> {
+    pub(super) fn find(&self, session: &str) -> Result<(ActivationKey, &RunNode), String> {
         let of_agent = || {
             let its = self.kernel.threads().filter(|(_, thread)| thread.agent.eq_ignore_ascii_case(session.trim()));
             its.max_by_key(|(key, thread)| (thread.live.is_some(), *key)).map(|(key, _)| key)

@@ -142,7 +142,7 @@ pub struct ProfileChange {
 }
 
 /// What there is now, as far as a judgement needs it.
-pub trait Surroundings {
+pub trait GateContext {
     /// The text of a file, by its path as it is written in the workspace.
     fn text(&self, path: &str) -> Option<&str>;
     /// The profile with an id and the file that defines it, or did as long as an agent runs it.
@@ -161,7 +161,7 @@ pub trait Surroundings {
 
 /// The world's files and profiles.
 #[derive(Clone, Copy)]
-pub struct Room<'a> {
+pub struct RoomGateContext<'a> {
     /// Texts of files.
     pub files: &'a KnownFiles,
     /// What agents are.
@@ -170,7 +170,7 @@ pub struct Room<'a> {
     pub keeps_programs_in: bool,
 }
 
-impl Surroundings for Room<'_> {
+impl GateContext for RoomGateContext<'_> {
     fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
     }
@@ -195,7 +195,7 @@ impl Surroundings for Room<'_> {
 
 impl Act {
     /// What a call says that it touches.
-    pub fn of(tool: &str, declared: &[DeclaredTouch], there: &dyn Surroundings, names: &ToolNames) -> Self {
+    pub fn of(tool: &str, declared: &[DeclaredTouch], there: &dyn GateContext, names: &ToolNames) -> Self {
         let judge = Judge { there, names };
         let touches = declared.iter().flat_map(|touch| judge.touches(touch).unwrap_or_else(|no_path| vec![no_path]));
         Self { tool: tool.to_owned(), touches: touches.collect() }
@@ -216,18 +216,18 @@ impl Act {
     }
 
     /// An order to files.
-    pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn Surroundings, names: &ToolNames) -> Self {
+    pub fn of_files(tool: &str, operation: &FileOperation, there: &dyn GateContext, names: &ToolNames) -> Self {
         Self::of(tool, &file_touches(operation), there, names)
     }
 
     /// The start of an agent whose file would say this.
-    pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn Surroundings, names: &ToolNames) -> Self {
+    pub fn of_spawn(tool: &str, path: &str, content: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
         let becomes = Becomes::Text { content: content.to_owned() };
         Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_SPAWN, path).becoming(becomes)], there, names)
     }
 
     /// The start of an agent that is there, by its id. Its file stays as it is.
-    pub fn of_start(tool: &str, id: &str, there: &dyn Surroundings, names: &ToolNames) -> Self {
+    pub fn of_start(tool: &str, id: &str, there: &dyn GateContext, names: &ToolNames) -> Self {
         Self::of(tool, &[DeclaredTouch::new(TouchKind::AGENT_START, id)], there, names)
     }
 
@@ -287,7 +287,7 @@ fn place(given: &str) -> Result<WorkspacePath, Touch> {
 }
 
 struct Judge<'a> {
-    there: &'a dyn Surroundings,
+    there: &'a dyn GateContext,
     names: &'a ToolNames,
 }
 

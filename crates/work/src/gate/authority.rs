@@ -196,11 +196,11 @@ impl ToolNames {
         let listed = listed.filter(|name| !servers::is_known(name, profile, &names.1));
         let is_nowhere = |name: &&String| names.meant(name).is_none() && names.nearest(name).is_none();
         let missing = listed.filter(is_nowhere).filter(|name| self.roles_of(name).is_empty());
-        missing.map(|name| names.told(name)).collect()
+        missing.map(|name| names.describe(name)).collect()
     }
 
     /// A name that no tool has, as it is told: a tool with conditions is none that there is here.
-    fn told(&self, name: &str) -> String {
+    fn describe(&self, name: &str) -> String {
         let plain = name.split('(').next().unwrap_or(name).trim();
         let told = if self.meant(plain).is_some() { format!("{plain}(…)") } else { plain.to_owned() };
         text::truncate(&text::one_line(&told), 60)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::allowing::AllowRule;
+use super::allow_rules::AllowRule;
 use super::authority::{Authority, Excess, PROPOSE_CHANGES, WEB_FETCH};
 use super::safety::SafetyMode;
 use super::touch::TouchKind;

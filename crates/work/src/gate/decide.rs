@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ProfileChange, Touch};
-use super::asking::{self, AskRule, AskSource};
+use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, Excess};
 use super::bounds::Bounds;
 use super::commands::Judged;
@@ -13,7 +13,7 @@ use super::safety::SafetyMode;
 use super::servers::called;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
-use crate::base::spelling::is_unseen;
+use crate::base::text_normalization::is_unseen;
 use crate::base::{globs, text};
 use crate::gateway::mcp::McpHints;
 use crate::workspace::vfs::WorkspacePath;
@@ -98,7 +98,7 @@ impl Findings {
         if self.asked.is_empty() {
             return Decision::Allow;
         }
-        Decision::Ask { why: asking::because(&self.asked), rules: self.asked }
+        Decision::Ask { why: ask_rules::because(&self.asked), rules: self.asked }
     }
 }
 

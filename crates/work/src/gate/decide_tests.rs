@@ -5,7 +5,7 @@ use serde_json::json;
 use super::testing::{Files, authority, names, one};
 use super::*;
 use crate::agent::{AgentProfile, Former};
-use crate::gate::act::Surroundings;
+use crate::gate::act::GateContext;
 use crate::gate::commands::{self, ALLOWLIST_FILE, Command, CommandRules, pattern_for, with_rule, words};
 use crate::gate::touch::DeclaredTouch;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
@@ -230,7 +230,7 @@ fn what_a_person_allowed_for_good_is_asked_no_more_and_nothing_else_is_allowed_b
 /// A computer that keeps programs in, with these rules for commands.
 struct KeptIn(Files);
 
-impl Surroundings for KeptIn {
+impl GateContext for KeptIn {
     fn text(&self, path: &str) -> Option<&str> {
         self.0.text(path)
     }

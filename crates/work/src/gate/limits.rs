@@ -6,7 +6,7 @@ use super::authority::{Authority, Power, ToolNames};
 use super::safety::SafetyMode;
 use super::servers;
 use crate::agent::{AgentProfile, Limit};
-use crate::base::spelling::skeleton;
+use crate::base::text_normalization::skeleton;
 use crate::base::{Problem, globs};
 
 /// Two lists of globs that would take longer than this to compare are taken to have nothing in common.

@@ -3,12 +3,14 @@
 //!
 //! In reading order: what a profile may do ([`authority`]) and who bounds a piece of work ([`bounds`]), what an act
 //! touches, as a tool declares it ([`touch`]) and as it is judged ([`act`]), what the workspace says ([`policy`]) and the
-//! mode of the agent ([`safety`]), what a person allowed for good ([`allowing`]) or said of commands ([`commands`]), why a person is asked ([`asking`]) and how much may go wrong ([`risk`]), and the decision ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a
-//! person, and the file of an agent that it starts says what that agent inherits ([`inherit`]).
+//! mode of the agent ([`safety`]), what a person allowed for good ([`allow_rules`]) or said of commands ([`commands`]),
+//! why a person is asked ([`ask_rules`]) and how much may go wrong ([`risk`]), and the decision
+//! ([`decide`](decide::decide)). An agent gives nobody more than it has: raising what a profile may do needs a person,
+//! and the file of an agent that it starts says what that agent inherits ([`inherit`]).
 
 pub mod act;
-pub mod allowing;
-pub mod asking;
+pub mod allow_rules;
+pub mod ask_rules;
 pub mod authority;
 pub mod bounds;
 pub mod commands;
@@ -32,9 +34,9 @@ mod testing;
 pub mod touch;
 pub mod verdict;
 
-pub use act::{Act, ProfileChange, Room, Surroundings, Touch, file_touches};
-pub use allowing::AllowRule;
-pub use asking::{AskRule, AskSource};
+pub use act::{Act, GateContext, ProfileChange, RoomGateContext, Touch, file_touches};
+pub use allow_rules::AllowRule;
+pub use ask_rules::{AskRule, AskSource};
 pub use authority::{Authority, Excess, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope, WEB_FETCH};
 pub use bounds::Bounds;
 pub use commands::CommandRules;

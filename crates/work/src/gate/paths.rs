@@ -3,9 +3,9 @@
 use super::verdict::Verdict;
 use crate::agent::agent_file::AgentFormat;
 use crate::agent::formats::format_of;
-use crate::base::spelling::folded;
-use crate::workspace::guarded::{AgentWrites, guarded};
+use crate::base::text_normalization::folded;
 use crate::workspace::layout::APPROVALS_FILE;
+use crate::workspace::protected_paths::{AgentWriteRule, guarded};
 use crate::workspace::vfs::WorkspacePath;
 
 /// The path under which a file defines an agent, with the format that reads it there: its own, or the one that a disk
@@ -26,11 +26,11 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
     }
     let place = guarded(path.as_str())?;
     match place.writes {
-        AgentWrites::Never => Some((Verdict::Deny, place.why)),
+        AgentWriteRule::Never => Some((Verdict::Deny, place.why)),
         // A file that defines an agent is judged by what it says.
-        AgentWrites::Asked if profile_place(path).is_some() => None,
-        AgentWrites::Asked => Some((Verdict::Ask, place.why)),
-        AgentWrites::Judged => None,
+        AgentWriteRule::Asked if profile_place(path).is_some() => None,
+        AgentWriteRule::Asked => Some((Verdict::Ask, place.why)),
+        AgentWriteRule::Judged => None,
     }
 }
 

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::allowing::AllowRule;
+use super::allow_rules::AllowRule;
 use super::servers;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
-use crate::base::spelling::folded;
+use crate::base::text_normalization::folded;
 use crate::base::{Problem, globs};
 use crate::gateway::mcp::McpHints;
 use crate::workspace::SettingsSection;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::asking::{AskRule, AskSource};
+use super::ask_rules::{AskRule, AskSource};
 
 /// How much may go wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

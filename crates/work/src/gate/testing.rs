@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::act::Surroundings;
+use super::act::GateContext;
 use super::authority::{Authority, Power, ToolName, ToolNames, ToolScope};
 use super::bounds::Bounds;
 use crate::agent::formats::format_of;
@@ -81,7 +81,7 @@ impl Files {
     }
 }
 
-impl Surroundings for Files {
+impl GateContext for Files {
     fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::activation::{Activation, Call, Thread};
+use super::activation::{Activation, Call, RunNode};
 use super::core::Kernel;
-use super::ordered::WorkAnswer;
 use super::settings::KernelSettings;
+use super::work_orders::WorkAnswer;
 use crate::agent::{Agent, KnownSkills, Profiles, Roster};
 use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::element::Privacy;
-use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, Room};
+use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
@@ -30,7 +30,11 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
     let keeps_programs_in = world.get_resource::<KeepsProgramsIn>().is_some_and(|keeps_in| keeps_in.0);
-    world.get_resource::<Kernel>()?.activation(activation)?.preview(&Room { files, profiles, keeps_programs_in })
+    world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
+        files,
+        profiles,
+        keeps_programs_in,
+    })
 }
 
 /// Everything in the room that work touches.
@@ -118,7 +122,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// What work may do: what its agent may, and never more than those who started it.
-    fn bounds(&self, one: &Activation, thread: Option<&Thread>) -> Bounds {
+    fn bounds(&self, one: &Activation, thread: Option<&RunNode>) -> Bounds {
         let lent = thread.and_then(|thread| thread.terms.model.as_deref());
         let profile = &one.profile;
         let mut own = match (self.profiles.path(profile), self.profiles.get(profile)) {
@@ -176,8 +180,8 @@ impl RoomAccess<'_, '_> {
     }
 
     /// What there is, for the gate to judge by.
-    pub(super) fn surroundings(&self) -> Room<'_> {
-        Room { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
+    pub(super) fn surroundings(&self) -> RoomGateContext<'_> {
+        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.keeps_in.0 }
     }
 
     /// Says what an agent is at, or why its work does not go on.

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::handed::{Given, Handed};
-use super::notes::{Attached, MessageNote, ReplyNote};
-use super::ordered::WorkTerms;
-use super::question::Question;
+use super::approval_question::CallQuestion;
+use super::hand_over_result::{Given, Handed};
+use super::message_notes::{Attached, MessageNote, ReplyNote};
 use super::thread_file::ThreadFile;
+use super::work_orders::WorkTerms;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
-use crate::mind::fitting::is_left_out;
+use crate::mind::history_trimming::is_left_out;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
 use crate::tools::{CallAnswer, OrderKey, ToolPlan, call_hash};
@@ -58,7 +58,7 @@ pub struct Call {
     pub plan: Option<Box<ToolPlan>>,
     /// What a person is asked about it, from when that is asked until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<Box<Question>>,
+    pub question: Option<Box<CallQuestion>>,
     /// What its result holds beside words, from when it is answered until the turn is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
@@ -67,7 +67,7 @@ pub struct Call {
     pub end: Option<CallEnd>,
     /// For the code of which call it is made, where no model asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub within: Option<Box<Within>>,
+    pub within: Option<Box<ParentCall>>,
 }
 
 impl Call {
@@ -110,7 +110,7 @@ impl Call {
 
 /// For whose code a call is made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Within {
+pub struct ParentCall {
     /// Which call of the same turn.
     pub call: usize,
     /// Tells it from the others that this code wants made.
@@ -381,7 +381,7 @@ impl Activation {
 
 /// One agent's part in a run: it outlives its activations, so that a signal can wake it again.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Thread {
+pub struct RunNode {
     /// The agent, by id.
     pub agent: Id,
     /// The profile that it runs.

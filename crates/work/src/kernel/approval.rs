@@ -12,8 +12,8 @@ use super::core::Kernel;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AllowScope, AnsweredIn, Id, TimeLimit};
 use crate::gate::commands::ALLOWLIST_FILE;
-use crate::gate::{GatePolicy, Risk, RiskLevel, Surroundings, asking};
-use crate::gateway::mcp::{FormField, McpQuestion};
+use crate::gate::{GateContext, GatePolicy, Risk, RiskLevel, ask_rules};
+use crate::gateway::mcp::{FormField, McpElicitation};
 use crate::mind::ToolCall;
 use crate::tools::{Preview, call_hash};
 use crate::workspace::{SettingsEdit, SettingsSection};
@@ -92,7 +92,7 @@ pub struct Approval {
     pub risk: Risk,
     /// What an MCP server asks in the middle of a call, where it is that and not whether the call may happen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub of_server: Option<Box<McpQuestion>>,
+    pub of_server: Option<Box<McpElicitation>>,
 }
 
 impl Approval {
@@ -233,7 +233,7 @@ impl Activation {
     pub fn approval(&self) -> Option<Approval> {
         let (index, asked, what) = self.question()?;
         let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
-        let for_task = asking::for_task(&question.rules);
+        let for_task = ask_rules::for_task(&question.rules);
         Some(Approval {
             id: ApprovalId::new(
                 self.key,
@@ -253,16 +253,16 @@ impl Activation {
             what: what.to_owned(),
             wants: question.wants,
             because: question.because,
-            for_task: for_task.map(|granted| asking::granted_words(&granted)),
-            always: asking::for_good(&asked.name, &question.rules).unwrap_or_default(),
-            pattern: asking::pattern(&question.rules),
+            for_task: for_task.map(|granted| ask_rules::granted_words(&granted)),
+            always: ask_rules::for_good(&asked.name, &question.rules).unwrap_or_default(),
+            pattern: ask_rules::pattern(&question.rules),
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })
     }
 
     /// What would happen if that were allowed.
-    pub fn preview(&self, there: &dyn Surroundings) -> Option<Preview> {
+    pub fn preview(&self, there: &dyn GateContext) -> Option<Preview> {
         let (_, call) = self.current_call()?;
         let asked = &call.call;
         Some(match &call.plan {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::activation::{Activation, CapHold, CapWait, Phase};
-use super::core::{Effect, Kernel};
+use super::core::{Kernel, KernelAction};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::mind::{CapScope, Ending};
 use crate::schedule::ticks;
@@ -138,7 +138,8 @@ impl Kernel {
     ) {
         match (scope, wait) {
             (CapScope::Run | CapScope::Outside, _) => {
-                self.outgoing.push_back(Effect::Warn { activation: key, what: format!("all work stopped: {why}") });
+                self.outgoing
+                    .push_back(KernelAction::Warn { activation: key, what: format!("all work stopped: {why}") });
                 self.stopped_by = Some(why);
             }
             (CapScope::Hour | CapScope::AgentHour, Some(wait)) => {
@@ -150,7 +151,7 @@ impl Kernel {
                 let outside_minutes = if wait.is_outside { wait.minutes } else { 0 };
                 let what = format!("{why}; this work waits and then continues by itself");
                 activation.cap_hold = Some(CapHold { why, outside_minutes });
-                self.outgoing.push_back(Effect::Warn { activation: key, what });
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
             // Waiting does not help what alone is larger than an hour's cap.
             (CapScope::Hour | CapScope::AgentHour, None) | (CapScope::AgentRun | CapScope::Activation, _) => {

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, Thread};
-use super::handed::given;
-use super::notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
-use super::ordered::WorkTerms;
-use super::question::{Grant, TimedGrant};
+use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, RunNode};
+use super::approval_question::{Grant, TimedGrant};
+use super::hand_over_result::given;
+use super::message_notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
 use super::settings::KernelSettings;
 use super::thread_file::ThreadFile;
+use super::work_orders::WorkTerms;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::mind::{AgentImage, AgentSession, CapScope, Ending, PromptMessage, ResultImages, Role, task_words};
@@ -32,7 +32,7 @@ const SESSION_BYTES_PER_WRITE: u64 = 64 * 1024;
 /// Something that the world is to do for the kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
-pub enum Effect {
+pub enum KernelAction {
     /// The agent is to come to work as soon as it is at leisure.
     Summon {
         /// To which.
@@ -128,7 +128,7 @@ pub(super) fn asking(agent: &str, input: &str) -> u64 {
 #[serde(default)]
 pub struct Kernel {
     pub(super) activations: BTreeMap<ActivationKey, Activation>,
-    pub(super) threads: BTreeMap<ActivationKey, Thread>,
+    pub(super) threads: BTreeMap<ActivationKey, RunNode>,
     /// What was asked of whom in each run, by hash: nobody is asked the same twice.
     pub(super) asked: BTreeMap<ActivationKey, BTreeSet<u64>>,
     /// What a person allowed for a task, by the thread that asked.
@@ -154,7 +154,7 @@ pub struct Kernel {
     /// The number of the newest piece of work that was ever queued here.
     pub(super) newest: u64,
     pub(super) finished: VecDeque<Finished>,
-    pub(super) outgoing: VecDeque<Effect>,
+    pub(super) outgoing: VecDeque<KernelAction>,
     /// Whether something happened since work was last given out.
     pub(super) is_unsettled: bool,
 }
@@ -180,7 +180,7 @@ pub struct NewWork {
     pub cause: Seq,
 }
 
-impl Thread {
+impl RunNode {
     /// The part of an agent in a run that begins with this work.
     pub(super) fn of(work: &NewWork) -> Self {
         Self {
@@ -219,12 +219,12 @@ impl Kernel {
     }
 
     /// One agent's part in a run.
-    pub fn thread(&self, key: ActivationKey) -> Option<&Thread> {
+    pub fn thread(&self, key: ActivationKey) -> Option<&RunNode> {
         self.threads.get(&key)
     }
 
     /// All parts of all runs that are not over.
-    pub fn threads(&self) -> impl Iterator<Item = (ActivationKey, &Thread)> {
+    pub fn threads(&self) -> impl Iterator<Item = (ActivationKey, &RunNode)> {
         self.threads.iter().map(|(key, thread)| (*key, thread))
     }
 
@@ -270,7 +270,7 @@ impl Kernel {
 
     /// Queues what a person wants done: a run of its own.
     pub fn start(&mut self, work: NewWork) {
-        let thread = Thread::of(&work);
+        let thread = RunNode::of(&work);
         self.asked.entry(work.key).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
@@ -429,17 +429,17 @@ impl Kernel {
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
         let surplus = self.finished.len().saturating_sub(FINISHED_KNOWN);
         self.finished.drain(..surplus);
-        self.outgoing.push_back(Effect::Release { activation: Box::new(activation), ending, cause });
+        self.outgoing.push_back(KernelAction::Release { activation: Box::new(activation), ending, cause });
         self.is_unsettled = true;
         true
     }
 
     /// Forgets runs in which nothing waits or goes on, and of which nothing is kept. Gives back those parts of them
     /// whose files say that their agents sleep: nobody wakes them any more.
-    pub fn forget_finished_runs(&mut self) -> Vec<(ActivationKey, Thread)> {
-        let is_busy = |thread: &&Thread| thread.live.is_some() || thread.terms.is_kept;
+    pub fn forget_finished_runs(&mut self) -> Vec<(ActivationKey, RunNode)> {
+        let is_busy = |thread: &&RunNode| thread.live.is_some() || thread.terms.is_kept;
         let busy: BTreeSet<ActivationKey> = self.threads.values().filter(is_busy).map(|thread| thread.root).collect();
-        let is_over = |thread: &Thread| !busy.contains(&thread.root);
+        let is_over = |thread: &RunNode| !busy.contains(&thread.root);
         let asleep = self.threads.iter().filter(|(_, thread)| is_over(thread) && thread.file.says_sleeping);
         let asleep = asleep.map(|(key, thread)| (*key, thread.clone())).collect();
         self.threads.retain(|_, thread| !is_over(thread));
@@ -453,7 +453,7 @@ impl Kernel {
     pub(super) fn may_sleep(&self, key: ActivationKey) -> bool {
         let Some(thread) = self.threads.get(&key) else { return false };
         let others = self.threads.iter().filter(|(other, one)| **other != key && one.root == thread.root);
-        let is_busy = |one: &Thread| one.live.is_some() || one.terms.is_kept;
+        let is_busy = |one: &RunNode| one.live.is_some() || one.terms.is_kept;
         thread.terms.is_kept || others.into_iter().any(|(_, one)| is_busy(one))
     }
 
@@ -581,7 +581,7 @@ impl Kernel {
     }
 
     /// What is to be done that does not depend on the time: in order, once.
-    pub fn take_effects(&mut self) -> Vec<Effect> {
+    pub fn take_effects(&mut self) -> Vec<KernelAction> {
         self.outgoing.drain(..).collect()
     }
 }

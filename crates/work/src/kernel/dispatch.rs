@@ -5,24 +5,24 @@ use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::{Activation, Call};
-use super::core::{Effect, Kernel, NoReply};
-use super::notes::Attached;
+use super::approval_question::CallQuestion;
+use super::core::{Kernel, KernelAction, NoReply};
+use super::message_notes::Attached;
 use super::outbox::Outbox;
-use super::question::Question;
-use super::starting::{Child, refused_spawn};
+use super::spawning::{Child, refused_spawn};
 use crate::base::ids::GATE;
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
 use crate::gate::{AskRule, Bounds, Decision, decide};
-use crate::gateway::mcp::{McpQuestion, McpReply};
+use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
-    ToolPlan, Work, wants, words,
+    ToolPlan, Work, result_text, wants,
 };
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
@@ -38,9 +38,9 @@ pub(super) type CallAt = (ActivationKey, u32, usize);
 
 impl RoomAccess<'_, '_> {
     /// Does what the kernel says.
-    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: Effect) {
+    pub(super) fn carry_out(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, effect: KernelAction) {
         match effect {
-            Effect::Summon { activation } => {
+            KernelAction::Summon { activation } => {
                 let Some(one) = kernel.activation(activation) else { return };
                 if let Some(agent) = one.agent_key {
                     let giver = kernel.giver(one.thread).and_then(|giver| self.roster.key(giver));
@@ -48,14 +48,16 @@ impl RoomAccess<'_, '_> {
                     self.summons.write(Summons { agent, activation, from: giver, at, cause: one.cause });
                 }
             }
-            Effect::Ask { activation, turn } => self.ask(kernel, activation, turn),
-            Effect::Perform { activation, turn, index } => self.perform(kernel, outbox, (activation, turn, index)),
-            Effect::Warn { activation, what } => {
+            KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
+            KernelAction::Perform { activation, turn, index } => {
+                self.perform(kernel, outbox, (activation, turn, index))
+            }
+            KernelAction::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
                     self.record(&one, one.cause, &Warning::new(what));
                 }
             }
-            Effect::Release { activation, ending, cause } => {
+            KernelAction::Release { activation, ending, cause } => {
                 self.withdrawn.write(ToolOrdersWithdrawn { activation: activation.key });
                 self.over(kernel, &activation, &ending, cause);
             }
@@ -151,7 +153,7 @@ impl RoomAccess<'_, '_> {
                 let (decision, why) = (Some(Gate::Deny), why.clone());
                 let denied = ApprovalDecided { decision, by, tool, why: Some(why.clone()), ..Default::default() };
                 self.record(&one, record, &denied);
-                return self.answer(kernel, at, &call.call, record, words::denied(&why), CallEnd::NotDone);
+                return self.answer(kernel, at, &call.call, record, result_text::denied(&why), CallEnd::NotDone);
             }
         }
         if !self.tools.has_executor(&plan.executor) {
@@ -160,7 +162,7 @@ impl RoomAccess<'_, '_> {
                 at,
                 &call.call,
                 record,
-                words::nobody_carries_out(&plan.tool),
+                result_text::nobody_carries_out(&plan.tool),
                 CallEnd::NotDone,
             );
         }
@@ -182,7 +184,7 @@ impl RoomAccess<'_, '_> {
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
-        let question = Question { wants, because, rules, of_server: None };
+        let question = CallQuestion { wants, because, rules, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
@@ -219,7 +221,7 @@ impl RoomAccess<'_, '_> {
                         self.order(kernel, (one, None), at, call, plan, rights, record);
                     }
                     Err(refusal) => {
-                        let refused = words::spawned(path, &refused_spawn(&refusal));
+                        let refused = result_text::spawned(path, &refused_spawn(&refusal));
                         self.answer(kernel, at, call, record, refused.words, refused.end);
                     }
                 }
@@ -252,7 +254,9 @@ impl RoomAccess<'_, '_> {
         if let Work::File { operation: FileOperation::MergeWorktree { .. }, .. } = &plan.work {
             let changes = self.worktrees.changes(&one.agent).filter(|_| bounds.has_worktree());
             let changes = changes.filter(|changes| changes.files.iter().any(|file| file.left_out.is_none()));
-            return changes.map(|changes| Planned::merge(changes).of(&plan.tool)).ok_or_else(words::nothing_to_propose);
+            return changes
+                .map(|changes| Planned::merge(changes).of(&plan.tool))
+                .ok_or_else(result_text::nothing_to_propose);
         }
         if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
             let (agent, profile) = self.here(one, name)?;
@@ -262,7 +266,9 @@ impl RoomAccess<'_, '_> {
         let Work::Start { name, agent: None, task } = &plan.work else { return Ok(plan) };
         match self.startable(one, name) {
             None => Err(self.no_such_agent(one, name)),
-            Some((agent, _)) if agent == one.agent => Err(words::spawned(name, &words::Spawned::Itself).words),
+            Some((agent, _)) if agent == one.agent => {
+                Err(result_text::spawned(name, &result_text::Spawned::Itself).words)
+            }
             Some((agent, profile)) => Ok(Planned::start(profile.to_string(), Some(agent), task.clone()).of(&plan.tool)),
         }
     }
@@ -349,13 +355,13 @@ impl RoomAccess<'_, '_> {
                     }
                     // The files' own words are bounded already.
                     _ if *plan.executor == *FILES => (output.text.clone(), end),
-                    _ => (words::output(output), end),
+                    _ => (result_text::output(output), end),
                 }
             }
-            ToolNews::Failed { why } => (words::error(why), CallEnd::NotDone),
+            ToolNews::Failed { why } => (result_text::error(why), CallEnd::NotDone),
             ToolNews::Aborted { why } => {
                 kernel.note_interruption(at);
-                (words::aborted(why), CallEnd::NotDone)
+                (result_text::aborted(why), CallEnd::NotDone)
             }
         };
         self.answer(kernel, at, &call.call, cause, text, end);
@@ -368,7 +374,7 @@ impl RoomAccess<'_, '_> {
         at: CallAt,
         one: &Activation,
         plan: &ToolPlan,
-        asked: &McpQuestion,
+        asked: &McpElicitation,
         cause: Seq,
     ) {
         let (_, turn, call) = at;
@@ -378,7 +384,7 @@ impl RoomAccess<'_, '_> {
         let requested =
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };
         let record = self.record(one, cause, &requested);
-        let question = Question { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked.clone())) };
+        let question = CallQuestion { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked.clone())) };
         self.explain(one, format!("waiting for a person: it wants to {}", question.what()), true, record);
         kernel.ask_for_server(at, question);
     }
@@ -433,7 +439,7 @@ impl RoomAccess<'_, '_> {
             }
             Err(_) => AllowScope::Once,
         };
-        let refusal = (!allow).then(|| words::refused(because.as_deref()));
+        let refusal = (!allow).then(|| result_text::refused(because.as_deref()));
         if let (Some(text), Some(_)) = (&refusal, &asked) {
             self.tell_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::approval_question::{Grant, TimedGrant};
 use super::core::Kernel;
-use super::question::{Grant, TimedGrant};
 use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
-use crate::gate::{AskRule, asking};
+use crate::gate::{AskRule, ask_rules};
 
 /// So many things are allowed until a time at once.
 const TIMED_GRANTS_AT_MOST: usize = 1_000;
@@ -14,7 +14,7 @@ const TIMED_GRANTS_AT_MOST: usize = 1_000;
 impl Kernel {
     /// A person allows what these rules ask about, for the task of this thread. Whether that can be allowed so far.
     pub(super) fn grant(&mut self, thread: ActivationKey, tool: &str, rules: &[AskRule]) -> bool {
-        let Some(granted) = asking::for_task(rules) else { return false };
+        let Some(granted) = ask_rules::for_task(rules) else { return false };
         let grants = granted.into_iter().map(|rule| Grant { tool: tool.to_owned(), rule });
         self.grants.entry(thread).or_default().extend(grants);
         true
@@ -23,7 +23,7 @@ impl Kernel {
     /// A person allows an agent what these rules ask about, from `now` until another date of the room, in seconds since
     /// 1970. Whether that can be allowed so far.
     pub(super) fn grant_until(&mut self, agent: &Id, tool: &str, rules: &[AskRule], (now, until): (i64, i64)) -> bool {
-        let Some(granted) = asking::for_task(rules) else { return false };
+        let Some(granted) = ask_rules::for_task(rules) else { return false };
         for rule in granted {
             let grant = Grant { tool: tool.to_owned(), rule };
             self.timed_grants.retain(|timed| timed.agent != *agent || timed.grant != grant);
@@ -54,7 +54,7 @@ impl Kernel {
         rules: &[AskRule],
         now: Option<i64>,
     ) -> Option<AllowScope> {
-        let wanted = asking::for_task(rules)?;
+        let wanted = ask_rules::for_task(rules)?;
         let granted: Vec<&BTreeSet<Grant>> = self.line_of(thread).filter_map(|key| self.grants.get(&key)).collect();
         let agents: BTreeSet<&Id> =
             self.line_of(thread).filter_map(|key| self.threads.get(&key)).map(|thread| &thread.agent).collect();
@@ -82,7 +82,7 @@ impl Kernel {
             told.entry((&timed.agent, &timed.grant.tool, timed.until)).or_default().push(&timed.grant.rule);
         }
         let told = told.into_iter().map(|((agent, tool, until), rules)| {
-            (agent.clone(), format!("{} with {tool}", asking::granted_words(rules)), until)
+            (agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules)), until)
         });
         told.collect()
     }
@@ -100,7 +100,7 @@ impl Kernel {
             let tools: BTreeSet<&str> = grants.iter().map(|grant| grant.tool.as_str()).collect();
             for tool in tools {
                 let rules = grants.iter().filter(|grant| grant.tool == tool).map(|grant| &grant.rule);
-                told.push((thread.agent.clone(), format!("{} with {tool}", asking::granted_words(rules))));
+                told.push((thread.agent.clone(), format!("{} with {tool}", ask_rules::granted_words(rules))));
             }
         }
         told

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::activation::{Origin, Report, Thread};
+use super::activation::{Origin, Report, RunNode};
 use super::core::{Kernel, NewWork, asking};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
@@ -120,7 +120,7 @@ impl Kernel {
         let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
         above.children += 1;
         let root = above.root;
-        let thread = Thread { parent: Some(parent), root, depth, starters, ..Thread::of(&work) };
+        let thread = RunNode { parent: Some(parent), root, depth, starters, ..RunNode::of(&work) };
         self.asked.entry(root).or_default().insert(asking(&work.agent, &work.input));
         self.threads.insert(work.key, thread);
         let key = work.key;
@@ -129,7 +129,7 @@ impl Kernel {
     }
 
     /// Whom a signal from this piece of work would reach: thread and agent.
-    fn above(&self, from: ActivationKey) -> Result<(ActivationKey, &Thread, &Thread), Refusal> {
+    fn above(&self, from: ActivationKey) -> Result<(ActivationKey, &RunNode, &RunNode), Refusal> {
         let thread = self.activations.get(&from).and_then(|one| self.threads.get(&one.thread)).ok_or(Refusal::Over)?;
         let parent = thread.parent.ok_or(Refusal::NoParent)?;
         let above = self.threads.get(&parent).ok_or(Refusal::NoParent)?;
@@ -148,7 +148,7 @@ impl Kernel {
     ) -> Result<Signalled, Refusal> {
         let (parent, above, thread) = self.above(from)?;
         let (to, agent, root) = (above.file_name.clone(), above.agent.clone(), above.root);
-        let told = terms.told("It asks for an answer within", "It asks for");
+        let told = terms.describe("It asks for an answer within", "It asks for");
         let told = if told.is_empty() { told } else { format!("\n{told}") };
         let text = format!("Signal from {}: {message}{told}", thread.agent);
         let (is_told, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
@@ -204,7 +204,7 @@ impl Kernel {
 
     /// Puts words before the agent of a session. Whether that woke it; none where nobody is there to hear them, or where
     /// a person stopped it.
-    pub(super) fn tell(
+    pub(super) fn deliver_words(
         &mut self,
         thread: ActivationKey,
         text: String,
@@ -235,7 +235,7 @@ impl Kernel {
     /// Whether nothing waits or goes on of what a thread does and set going, and no report is on its way to it.
     pub fn is_over(&self, top: ActivationKey) -> bool {
         let is_busy =
-            |key: ActivationKey, thread: &Thread| thread.live.is_some() || (key != top && thread.report.is_some());
+            |key: ActivationKey, thread: &RunNode| thread.live.is_some() || (key != top && thread.report.is_some());
         !self.threads.iter().any(|(key, thread)| is_busy(*key, thread) && self.is_below(*key, top))
     }
 
@@ -257,7 +257,7 @@ impl Kernel {
         let Report { activation, words, given } = reporter.report.take()?;
         let (from, parent) = (reporter.agent.clone(), reporter.parent?);
         // It is given back once; what comes after that is news like any other.
-        let gave = reporter.handed.take().zip(given).map(|(handed, given)| handed.told(&given));
+        let gave = reporter.handed.take().zip(given).map(|(handed, given)| handed.report_for(&given));
         let (words, gave) = match gave {
             Some((words, is_done, result)) => (words, Some((is_done, result))),
             None => (words, None),

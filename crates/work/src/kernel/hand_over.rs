@@ -1,10 +1,10 @@
 //! Tasks that agents hand over to each other: how deep, how many, never in a circle, in how many turns, and whether what
 //! comes back is what was asked for. Pure.
 
-use super::activation::{Origin, Thread};
+use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, asking};
 use super::guards::Refusal;
-use super::handed::{Handed, unfit};
+use super::hand_over_result::{Handed, unfit};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
@@ -24,7 +24,7 @@ pub(super) enum Judged {
 
 /// The whole of what an agent gets that is handed a task over.
 pub fn task_and_terms(by: &str, task: &str, terms: &Terms) -> String {
-    let told = terms.told("Be done within", "Your last words are the result. Give as your last words");
+    let told = terms.describe("Be done within", "Your last words are the result. Give as your last words");
     let result = if terms.expected.is_some() { "" } else { "\nYour last words are the result." };
     let told = if told.is_empty() { String::new() } else { format!("\n{told}") };
     format!("{task}\n\nThis was handed over to you by {by}, who gets your result.{told}{result}")
@@ -45,7 +45,7 @@ impl Kernel {
         settings: &KernelSettings,
     ) -> Result<u32, Refusal> {
         let thread = self.activation(from).map(|one| one.thread).ok_or(Refusal::Over)?;
-        let line: Vec<&Thread> = self.line_of(thread).filter_map(|key| self.thread(key)).collect();
+        let line: Vec<&RunNode> = self.line_of(thread).filter_map(|key| self.thread(key)).collect();
         if let Some(at) = line.iter().position(|above| *above.agent == *agent) {
             let names = line[..=at].iter().rev().map(|above| &*above.agent).chain([agent]);
             return Err(Refusal::Circle { way: names.collect::<Vec<_>>().join(" → ") });
@@ -69,7 +69,7 @@ impl Kernel {
         above.children += 1;
         let root = above.root;
         let handed = Some(Box::new(Handed::new(task, terms)));
-        let thread = Thread { parent: Some(parent), root, depth, starters, handed, ..Thread::of(&work) };
+        let thread = RunNode { parent: Some(parent), root, depth, starters, handed, ..RunNode::of(&work) };
         self.asked.entry(root).or_default().insert(asking(&work.agent, task));
         let key = work.key;
         self.threads.insert(key, thread);

@@ -1,46 +1,47 @@
 //! Work: what waits, what goes on, who started whom, and when it stops.
 //!
-//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`question`], [`approval`]), all of it
-//! ([`core`]), what a person allowed for a task (`grants`), who gets the next slot ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]), calls that the code of a tool wants made (`within`),
-//! agents that start and wake agents ([`guards`]) and hand tasks over to each other ([`handed`], [`hand_over`]), words
-//! from floors above ([`news`]) and work that they order ([`ordered`]), what a person or a cap does to work (`control`), the session as it is
-//! sent and kept ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what happened in the room and carry out
-//! what it says (`dispatch`, `starting`, `handing`, `recording`, `serving`), by what they may touch of the room (`access`).
+//! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval_question`],
+//! [`approval`]), all of it ([`core`]), what a person allowed for a task (`grants`), who gets the next slot
+//! ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]), calls that the code of a tool
+//! wants made (`nested_calls`), agents that start and wake agents ([`guards`]) and hand tasks over to each other
+//! ([`hand_over_result`], [`hand_over`]), words from floors above ([`work_notices`]) and work that they order
+//! ([`work_orders`]), what a person or a cap does to work (`control`), the session as it is sent and kept
+//! ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what
+//! happened in the room and carry out what it says (`dispatch`, `spawning`, `hand_over_systems`, `recording`,
+//! `server_readiness`), by what they may touch of the room (`access`).
 
 mod access;
 pub mod activation;
 pub mod approval;
+pub mod approval_question;
 pub mod command;
 mod control;
 #[cfg(test)]
 mod control_tests;
 pub mod core;
 mod dispatch;
+mod final_proposal;
 mod grants;
 pub mod guards;
 pub mod hand_over;
+pub mod hand_over_result;
+mod hand_over_systems;
 #[cfg(test)]
 mod hand_over_tests;
-pub mod handed;
-mod handing;
+pub mod message_notes;
 #[cfg(test)]
 mod model_tests;
-pub mod news;
-pub mod notes;
-pub mod ordered;
-mod orders;
+mod nested_calls;
 mod outbox;
 pub mod overview;
-mod proposing;
-pub mod question;
 mod recording;
 mod saved;
-mod serving;
+mod server_readiness;
 pub mod session;
 mod session_edit;
 pub mod settings;
 pub mod slots;
-mod starting;
+mod spawning;
 mod systems;
 #[cfg(test)]
 mod tests;
@@ -48,28 +49,30 @@ mod thread_file;
 #[cfg(test)]
 mod transition_tests;
 pub mod transitions;
-mod within;
+pub mod work_notices;
+mod work_order_systems;
+pub mod work_orders;
 
 pub use crate::mind::Ending;
 pub(crate) use access::LOGGED_CHARS;
 pub use access::preview;
 pub use activation::{
-    Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, Phase, Report, Thread, Within,
+    Activation, Call, CallProgress, CapHold, CapWait, Finished, Origin, ParentCall, Phase, Report, RunNode,
 };
 pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
+pub use approval_question::{CallQuestion, Grant};
 pub use command::{KernelCommand, WorkDropped};
-pub use core::{Effect, Kernel, NewWork, NoReply};
+pub use core::{Kernel, KernelAction, NewWork, NoReply};
 pub use guards::{Refusal, Reported, Signalled};
 pub use hand_over::task_and_terms;
-pub use handed::{Given, Handed};
-pub use news::WorkNews;
-pub use ordered::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
+pub use hand_over_result::{Given, Handed};
 pub use overview::{UnfinishedHandOver, UnfinishedPiece, UnfinishedRun};
-pub use question::{Grant, Question};
 pub use recording::sessions_at_rest;
 pub use session_edit::{SessionTake, SessionTaken, file_message, prompt_message};
 pub use settings::KernelSettings;
 pub use thread_file::{EndedWork, ThreadFile};
+pub use work_notices::WorkNotice;
+pub use work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
@@ -77,7 +80,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentCommand, AgentRemoved};
 use crate::gateway::MinutePassed;
 use crate::mind::{WorkDue, WorkOver, WorkReplied};
-use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
 use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
@@ -117,7 +120,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<OrderAnswered>()
         .add_tick_message::<CallAnswered>()
         .add_tick_message::<SettingsEdit>()
-        .add_tick_message::<WorkNews>()
+        .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<SessionTaken>();
@@ -128,7 +131,9 @@ pub fn plugin(app: &mut App) {
             (recording::note_dropped, systems::ingest.in_set(TakeDecisions), systems::watch_caps)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
-            (orders::take, systems::work).chain().in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
+            (work_order_systems::apply_orders, systems::run_kernel)
+                .chain()
+                .in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
         ),
     );
     sections::register::<saved::KernelSaved>(app);

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::activation::{CallProgress, CapWait, Phase};
-use super::core::{Effect, Kernel, NewWork, NoReply};
-use super::question::Question;
+use super::approval_question::CallQuestion;
+use super::core::{Kernel, KernelAction, NewWork, NoReply};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::gate::{AskRule, AskSource, SafetyMode, TouchKind};
@@ -278,7 +278,7 @@ impl World {
                     return;
                 }
                 self.is.orders.remove(&order);
-                let question = Question { rules: risky(order.1), ..Question::from("take a risk") };
+                let question = CallQuestion { rules: risky(order.1), ..CallQuestion::from("take a risk") };
                 assert!(self.is.kernel.ask_person(order.0, order.1, order.2, question));
             }
             Act::Decide(at, allow, for_task) => {
@@ -383,21 +383,21 @@ impl World {
         }
     }
 
-    fn carry(&mut self, effect: Effect) {
+    fn carry(&mut self, effect: KernelAction) {
         match effect {
-            Effect::Summon { activation } => self.is.kernel.ready(activation, ActivityId(1)),
-            Effect::Ask { activation, turn } => {
+            KernelAction::Summon { activation } => self.is.kernel.ready(activation, ActivityId(1)),
+            KernelAction::Ask { activation, turn } => {
                 assert!(self.is.owed.insert((activation, turn)), "a question is asked once at a time");
             }
-            Effect::Perform { activation, turn, index } => {
+            KernelAction::Perform { activation, turn, index } => {
                 assert!(self.is.orders.insert((activation, turn, index)), "an order is given once");
             }
-            Effect::Release { activation, .. } => {
+            KernelAction::Release { activation, .. } => {
                 self.is.owed.retain(|(key, _)| *key != activation.key);
                 // What is under way at the desk is carried out; nobody waits for it.
                 self.report(activation.thread);
             }
-            Effect::Warn { .. } => {}
+            KernelAction::Warn { .. } => {}
         }
     }
 

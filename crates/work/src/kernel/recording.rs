@@ -3,17 +3,17 @@
 use bevy::ecs::prelude::*;
 
 use super::access::{LOGGED_CHARS, RoomAccess};
-use super::activation::{Activation, Thread};
+use super::activation::{Activation, RunNode};
 use super::command::{KernelCommand, WorkDropped};
 use super::core::Kernel;
-use super::ordered::WorkAnswer;
 use super::session::{self, SessionAbout, SessionWork};
+use super::work_orders::WorkAnswer;
 use crate::agent::Profiles;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Author, Id, RunTag, Seq};
 use crate::log::events::{self, Warning, WorkInput};
 use crate::log::{EventDraft, EventLog};
-use crate::mind::looking_back::lines_of_work;
+use crate::mind::transcript::work_transcript;
 use crate::mind::{Ending, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{CameToWork, SummonsWithdrawn, ThinkDone, ThinkOutcome};
@@ -67,7 +67,7 @@ impl RoomAccess<'_, '_> {
                 task: one.input.clone(),
                 ending: ending.clone(),
                 outputs: one.outputs.clone(),
-                said: lines_of_work(&one.messages_so_far(), &name),
+                said: work_transcript(&one.messages_so_far(), &name),
                 cause,
             });
             match one.activity {
@@ -125,7 +125,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Writes down the session of a thread whose work is over.
-    pub(super) fn write_resting(&mut self, key: ActivationKey, thread: &Thread, sleeps: bool) {
+    pub(super) fn write_resting(&mut self, key: ActivationKey, thread: &RunNode, sleeps: bool) {
         let Some(work) = SessionWork::of_thread(key, thread, sleeps) else { return };
         let content = session::to_yaml(&self.about(&thread.profile), &work, Some(thread));
         let word = if sleeps { "rests" } else { "over" };
@@ -189,7 +189,7 @@ fn record_order(
     named: String,
     agent: &Id,
     (key, cause): (ActivationKey, Seq),
-    thread: Option<&Thread>,
+    thread: Option<&RunNode>,
     content: String,
 ) -> FileOrder {
     let (path, over) = (session::path(agent, key, thread), thread.and_then(|thread| thread.file.over));

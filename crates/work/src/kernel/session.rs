@@ -7,17 +7,17 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::activation::{Activation, Thread};
+use super::activation::{Activation, RunNode};
 use super::core::Kernel;
-use super::notes::{MessageNote, ReplyNote};
+use super::message_notes::{MessageNote, ReplyNote};
 use super::thread_file::EndedWork;
 use crate::base::ActivationKey;
 use crate::base::calendar;
 use crate::mind::{Ending, PromptMessage, Role};
 use crate::schedule::TICKS_PER_SEC;
 use crate::tools::ToolImage;
-use crate::workspace::session_files::pieces::moved;
-use crate::workspace::session_files::seal::{UNSEALED, sealed};
+use crate::workspace::session_files::own_checksum::{UNSEALED, sealed};
+use crate::workspace::session_files::segments::moved;
 use crate::workspace::session_files::update::with_status;
 use crate::workspace::session_files::{path_of, session_id_of};
 use crate::workspace::vfs::records::records_of;
@@ -54,7 +54,7 @@ pub struct SessionWork<'a> {
 
 impl<'a> SessionWork<'a> {
     /// Of work that waits, goes on or has just ended. `sleeps` says whether others may still wake the agent.
-    pub fn of(one: &'a Activation, parent: Option<&'a Thread>, ending: Option<&'a Ending>, sleeps: bool) -> Self {
+    pub fn of(one: &'a Activation, parent: Option<&'a RunNode>, ending: Option<&'a Ending>, sleeps: bool) -> Self {
         let (work, why) = match ending {
             None if one.question().is_some() => ("waiting", one.question().map(|(_, _, why)| why)),
             None if one.has_begun() => ("running", one.cap_hold.as_ref().map(|hold| hold.why.as_str())),
@@ -85,7 +85,7 @@ impl<'a> SessionWork<'a> {
     }
 
     /// Of a thread whose work is over. `sleeps` says whether others may still wake the agent.
-    pub fn of_thread(key: ActivationKey, thread: &'a Thread, sleeps: bool) -> Option<Self> {
+    pub fn of_thread(key: ActivationKey, thread: &'a RunNode, sleeps: bool) -> Option<Self> {
         let last = thread.file.last.as_ref()?;
         Some(Self {
             activation: last.activation,
@@ -222,7 +222,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Where the session of a thread is kept.
-pub fn path(agent: &str, key: ActivationKey, thread: Option<&Thread>) -> String {
+pub fn path(agent: &str, key: ActivationKey, thread: Option<&RunNode>) -> String {
     let chosen = thread.and_then(|thread| thread.file.path.clone());
     chosen.unwrap_or_else(|| format!("{}{}.session.yaml", records_of(agent), key.id()))
 }
@@ -255,7 +255,7 @@ impl Kernel {
 }
 
 /// The session as its file is to say it.
-pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<&Thread>) -> String {
+pub fn to_yaml(about: &SessionAbout<'_>, work: &SessionWork<'_>, thread: Option<&RunNode>) -> String {
     let notes: &[MessageNote] = thread.map_or(&[], |thread| &thread.notes);
     let used = notes.iter().filter_map(|note| note.reply.as_ref());
     let used = used.fold(ReplyNote::default(), |sum, reply| sum.plus(reply));

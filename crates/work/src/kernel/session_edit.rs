@@ -7,9 +7,9 @@
 use bevy::ecs::message::Message;
 
 use super::access::{LOGGED_CHARS, RoomAccess};
-use super::activation::{Activation, CallProgress, Origin, Phase, Thread};
+use super::activation::{Activation, CallProgress, Origin, Phase, RunNode};
 use super::core::{Kernel, NewWork};
-use super::notes::MessageNote;
+use super::message_notes::MessageNote;
 use super::outbox::Outbox;
 use super::settings::KernelSettings;
 use super::thread_file::{EndedWork, ThreadFile};
@@ -389,7 +389,7 @@ impl RoomAccess<'_, '_> {
             started_by: taken.by.to_string(),
         };
         let file = ThreadFile { path: taken.path.clone(), last: Some(last), ..ThreadFile::default() };
-        kernel.threads.insert(key, Thread { live: None, earlier, messages, file, ..Thread::of(&work) });
+        kernel.threads.insert(key, RunNode { live: None, earlier, messages, file, ..RunNode::of(&work) });
         key
     }
 }

@@ -35,7 +35,7 @@ fn the_head_of_a_session_is_read_and_marked_as_dropped() {
 fn a_session_is_written_as_people_read_it_and_its_head_is_read_again() {
     use super::super::activation::Origin;
     use super::super::tests::Bench;
-    use crate::workspace::session_files::seal::is_own;
+    use crate::workspace::session_files::own_checksum::is_own;
 
     let mut bench = Bench::new();
     let key = bench.start("ada", "Write it.\nstatus: no");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::activation::{Activation, CallProgress, Phase, current};
-use super::core::{Effect, Kernel};
+use super::core::{Kernel, KernelAction};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id};
 use crate::mind::{Ending, PromptMessage, Role};
@@ -14,7 +14,12 @@ const ARRIVAL_TICKS: u64 = 300;
 impl Kernel {
     /// Gives out work: whoever is at leisure is summoned, slots are given by priority and age, and whatever has a
     /// slot goes on. `is_held` says of which agents a person holds back.
-    pub fn step(&mut self, now: u64, settings: &KernelSettings, is_held: impl Fn(AgentKey) -> bool) -> Vec<Effect> {
+    pub fn step(
+        &mut self,
+        now: u64,
+        settings: &KernelSettings,
+        is_held: impl Fn(AgentKey) -> bool,
+    ) -> Vec<KernelAction> {
         self.end_rate_limit(now);
         let is_late = |one: &Activation| one.phase == Phase::Due && !one.has_slot && one.not_before != 0;
         let timers = self.activations.values().any(|one| is_late(one) && one.not_before <= now);
@@ -69,7 +74,7 @@ impl Kernel {
     }
 
     /// One piece of work per agent at a time: the most urgent, of equally urgent ones the oldest.
-    fn summon(&mut self) -> Vec<Effect> {
+    fn summon(&mut self) -> Vec<KernelAction> {
         let mut taken: BTreeSet<Id> = BTreeSet::new();
         let mut first: BTreeMap<&Id, (i32, ActivationKey)> = BTreeMap::new();
         for activation in self.activations.values() {
@@ -87,7 +92,7 @@ impl Kernel {
             .into_iter()
             .filter_map(|key| {
                 self.activations.get_mut(&key)?.phase = Phase::Summoned;
-                Some(Effect::Summon { activation: key })
+                Some(KernelAction::Summon { activation: key })
             })
             .collect()
     }
@@ -113,7 +118,7 @@ impl Kernel {
     }
 
     /// The next step of a piece of work that has a slot.
-    fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<Effect>) {
+    fn go_on(&mut self, key: ActivationKey, now: u64, settings: &KernelSettings, effects: &mut Vec<KernelAction>) {
         let asks = self.activations.get(&key).is_some_and(|one| one.is_at_turn() && now >= one.not_before);
         if asks && !self.is_in_time(key) {
             return;
@@ -140,7 +145,7 @@ impl Kernel {
                 activation.cap_hold = None;
                 activation.told.clear();
                 activation.is_unwritten = true;
-                effects.push(Effect::Ask { activation: key, turn: activation.turn });
+                effects.push(KernelAction::Ask { activation: key, turn: activation.turn });
                 if let Some(had) = &mut self.had_turn {
                     had.insert(key);
                 }
@@ -151,7 +156,7 @@ impl Kernel {
                     && call.progress == CallProgress::Pending
                 {
                     call.progress = CallProgress::Running;
-                    effects.push(Effect::Perform { activation: key, turn: activation.turn, index });
+                    effects.push(KernelAction::Perform { activation: key, turn: activation.turn, index });
                 }
             }
             _ => {}

@@ -6,13 +6,13 @@ use bevy::math::Vec2;
 use super::access::RoomAccess;
 use super::activation::CapWait;
 use super::command::KernelCommand;
-use super::core::{Effect, Kernel, NewWork, NoReply};
+use super::core::{Kernel, KernelAction, NewWork, NoReply};
 use super::dispatch::Decided;
-use super::news::WorkNews;
-use super::notes::{Attached, ReplyNote};
+use super::message_notes::{Attached, ReplyNote};
 use super::outbox::Outbox;
-use super::serving::ServersNeeded;
+use super::server_readiness::ServersNeeded;
 use super::settings::KernelSettings;
+use super::work_notices::WorkNotice;
 use crate::agent::{AgentCommand, AgentRemoved};
 use crate::base::Author;
 use crate::base::hash::content_hash;
@@ -47,7 +47,7 @@ pub(super) fn ingest(
         kernel.minute_passed();
     }
     for task in tasks.read() {
-        take_task(&mut room, &mut kernel, &mut outbox, task);
+        start_task(&mut room, &mut kernel, &mut outbox, task);
     }
     for command in commands.read() {
         apply_command(&mut room, &mut kernel, command);
@@ -119,7 +119,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
 }
 
 /// A task becomes work; a profile that no agent runs comes into the room for it.
-fn take_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
+fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, task: &TaskCommand) {
     let known = room.agent(&task.agent).map(|agent| agent.profile.clone());
     let is_defined = room.profiles.is_defined(&task.agent);
     let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
@@ -222,10 +222,10 @@ pub(super) fn watch_caps(mut kernel: ResMut<Kernel>, budget: Res<BudgetSettings>
 }
 
 /// Gives out work and carries out what it comes to.
-pub(super) fn work(
+pub(super) fn run_kernel(
     mut room: RoomAccess,
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
-    (mut came, mut news): (MessageReader<CameToWork>, MessageReader<WorkNews>),
+    (mut came, mut news): (MessageReader<CameToWork>, MessageReader<WorkNotice>),
     states: Query<&AgentState>,
     standstill: Option<Res<Standstill>>,
     mut needed: Local<ServersNeeded>,
@@ -239,7 +239,7 @@ pub(super) fn work(
         }
     }
     for news in news.read() {
-        room.hear(&mut kernel, news);
+        room.deliver_notice(&mut kernel, news);
     }
     for agent in kernel.awaited_agents() {
         if let Some(key) = room.roster.key(&agent) {
@@ -267,7 +267,7 @@ pub(super) fn work(
         // Sessions are written below as they are now.
         kernel.note_messages(now, room.now_secs());
         for effect in effects {
-            has_ended |= matches!(effect, Effect::Release { .. });
+            has_ended |= matches!(effect, KernelAction::Release { .. });
             room.carry_out(&mut kernel, &mut outbox, effect);
         }
     }

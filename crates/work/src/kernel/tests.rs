@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::activation::Phase;
-use super::core::{Effect, Kernel, NewWork, NoReply};
+use super::core::{Kernel, KernelAction, NewWork, NoReply};
 use super::guards::{Refusal, Reported};
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
@@ -19,7 +19,7 @@ pub(super) struct Bench {
     pub(super) settings: KernelSettings,
     pub(super) now: u64,
     next: u64,
-    effects: Vec<Effect>,
+    effects: Vec<KernelAction>,
     pub(super) held: BTreeSet<AgentKey>,
     pub(super) reports: Vec<Reported>,
 }
@@ -97,8 +97,8 @@ impl Bench {
             effects.extend(self.kernel.step(self.now, &self.settings, is_held));
             for effect in &effects {
                 match effect {
-                    Effect::Summon { activation } => self.kernel.ready(*activation, ActivityId(1)),
-                    Effect::Release { activation, .. } => self.report(activation.thread),
+                    KernelAction::Summon { activation } => self.kernel.ready(*activation, ActivityId(1)),
+                    KernelAction::Release { activation, .. } => self.report(activation.thread),
                     _ => {}
                 }
             }
@@ -167,8 +167,8 @@ impl Bench {
     }
 
     pub(super) fn performed(&self, key: ActivationKey) -> Vec<usize> {
-        let of = |effect: &Effect| match effect {
-            Effect::Perform { activation, index, .. } if *activation == key => Some(*index),
+        let of = |effect: &KernelAction| match effect {
+            KernelAction::Perform { activation, index, .. } if *activation == key => Some(*index),
             _ => None,
         };
         self.effects.iter().filter_map(of).collect()
@@ -269,7 +269,7 @@ fn killing_frees_the_place_and_late_answers_change_nothing() {
     bench.kernel.kill_all("a person stopped everything", None);
     bench.tick();
     assert!(bench.kernel.is_idle() && bench.kernel.is_paused());
-    assert_eq!(bench.effects.iter().filter(|effect| matches!(effect, Effect::Release { .. })).count(), 2);
+    assert_eq!(bench.effects.iter().filter(|effect| matches!(effect, KernelAction::Release { .. })).count(), 2);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What becomes of a piece of work when its model has answered and when its tools have.
 
 use super::activation::{Activation, Call, CallProgress, Phase};
-use super::core::{Effect, Kernel, NoReply};
+use super::approval_question::CallQuestion;
+use super::core::{Kernel, KernelAction, NoReply};
 use super::hand_over::Judged;
-use super::notes::Attached;
-use super::question::Question;
+use super::message_notes::Attached;
 use super::settings::KernelSettings;
 use crate::base::{ActivationKey, Backoff};
-use crate::gateway::mcp::McpQuestion;
+use crate::gateway::mcp::McpElicitation;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
@@ -88,7 +88,7 @@ impl Kernel {
                     activation.messages.push(PromptMessage::words(Role::User, words.clone()));
                 }
                 let what = format!("its result was sent back: {}", first_sentence(&words));
-                self.outgoing.push_back(Effect::Warn { activation: key, what });
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
         }
     }
@@ -155,7 +155,7 @@ impl Kernel {
         let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
         activation.messages.push(PromptMessage::words(Role::User, nudge));
         let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
-        self.outgoing.push_back(Effect::Warn { activation: key, what });
+        self.outgoing.push_back(KernelAction::Warn { activation: key, what });
     }
 
     /// The model did not answer a question.
@@ -172,11 +172,11 @@ impl Kernel {
                 self.rate_limits = self.rate_limits.saturating_add(1);
                 self.resume_tick = Some(self.resume_tick.map_or(resume, |tick| tick.max(resume)));
                 let what = format!("{why}; all work waits {:.0} s", secs.clamp(1.0, WAIT_AT_MOST_SECS));
-                self.outgoing.push_back(Effect::Warn { activation: key, what });
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
             NoReply::Held { why } => {
                 let what = format!("{why}; this work waits and then continues by itself");
-                self.outgoing.push_back(Effect::Warn { activation: key, what });
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
             NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),
             NoReply::TooLong { sent_chars, why } => {
@@ -187,13 +187,14 @@ impl Kernel {
                 } else {
                     activation.session_chars_at_most = Some(shorter);
                     let what = format!("{why}; it is asked again with {shorter} characters of its session");
-                    self.outgoing.push_back(Effect::Warn { activation: key, what });
+                    self.outgoing.push_back(KernelAction::Warn { activation: key, what });
                 }
             }
             NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
                 activation.not_before = now + ticks(doubled(settings.retry_secs, activation.failures)).max(1);
                 activation.failures += 1;
-                self.outgoing.push_back(Effect::Warn { activation: key, what: format!("{why}; it is tried again") });
+                self.outgoing
+                    .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
             }
             NoReply::Passing { why } | NoReply::Lasting { why } => {
                 self.end(key, Ending::Failed { why });
@@ -338,7 +339,7 @@ impl Kernel {
     }
 
     /// A person must decide about a call. Its place is free for others meanwhile.
-    pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, question: Question) -> bool {
+    pub fn ask_person(&mut self, key: ActivationKey, turn: u32, index: usize, question: CallQuestion) -> bool {
         let Some(call) = self.running_call_mut(key, turn, index) else { return false };
         call.progress = CallProgress::Asked(question.what());
         call.question = Some(Box::new(question));
@@ -351,7 +352,7 @@ impl Kernel {
     }
 
     /// Whoever carries a call out asks a person something. The call keeps its place: it goes on outside.
-    pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: Question) {
+    pub(super) fn ask_for_server(&mut self, (key, turn, index): (ActivationKey, u32, usize), question: CallQuestion) {
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
         call.progress = CallProgress::Asked(question.what());
         call.question = Some(Box::new(question));
@@ -364,7 +365,7 @@ impl Kernel {
     pub(super) fn answered_for_server(
         &mut self,
         (key, turn, index): (ActivationKey, u32, usize),
-    ) -> Option<Box<McpQuestion>> {
+    ) -> Option<Box<McpElicitation>> {
         let call = self.running_call_mut(key, turn, index)?;
         let question = call.question.take_if(|question| question.of_server.is_some())?;
         call.progress = CallProgress::Running;

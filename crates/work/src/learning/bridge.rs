@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::answering::Caller;
 use super::embedder::EmbedderChoice;
+use super::knowledge_calls::Caller;
 use super::lessons::{Lesson, LessonAnswer, LessonAnswered, Lessons, Stage};
 use super::search::MemorySearch;
 use super::service::{Answer, EmbedderInUse, KnowledgeService, Question};
@@ -20,9 +20,9 @@ use crate::log::EventLog;
 use crate::memory::MemoriesCounted;
 use crate::mind::parts::REMEMBERED;
 use crate::mind::{GatherKey, MindSettings, PartGathered, PendingRequests};
-use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
+use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::store::Store;
-use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, OrdersUnderWay, ToolOrder, ToolOutcome, Work};
+use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, PendingToolOrders, ToolOrder, ToolOutcome, Work};
 
 /// The clock waits so long for an answer; what takes longer comes in later.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -129,7 +129,7 @@ impl KnowledgeBridge {
 /// Everything that a question is made of.
 struct Asking<'a> {
     pending: &'a PendingRequests,
-    orders: &'a OrdersUnderWay,
+    orders: &'a PendingToolOrders,
     lessons: &'a Lessons,
     roster: &'a Roster,
     settings: &'a KnowledgeSettings,
@@ -309,11 +309,11 @@ fn asking(world: &World) -> Asking<'_> {
 pub(super) fn collect(
     mut bridge: ResMut<KnowledgeBridge>,
     journal: Res<InputJournal>,
-    mut parts: ResMut<Door<PartGathered>>,
-    mut calls: ResMut<Door<ToolOutcome>>,
-    mut lessons: ResMut<Door<LessonAnswered>>,
-    mut counted: ResMut<Door<MemoriesCounted>>,
-    (mut embedders, mut used): (ResMut<Door<EmbedderInUse>>, ResMut<Door<EmbeddingUsed>>),
+    mut parts: ResMut<InputQueue<PartGathered>>,
+    mut calls: ResMut<InputQueue<ToolOutcome>>,
+    mut lessons: ResMut<InputQueue<LessonAnswered>>,
+    mut counted: ResMut<InputQueue<MemoriesCounted>>,
+    (mut embedders, mut used): (ResMut<InputQueue<EmbedderInUse>>, ResMut<InputQueue<EmbeddingUsed>>),
 ) {
     if journal.is_replaying() {
         return;

@@ -13,7 +13,7 @@ use crate::base::{Author, Problem};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::knowledge::{Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, Write};
 use crate::memory::MemoryCounts;
-use crate::workspace::vfs::{AtRestError, FileHandle, FileOperation, FilesAtRest, PathRefusal, WorkspacePath};
+use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperation, PathRefusal, WorkspacePath};
 
 /// No file of memories is larger, in bytes.
 const BYTES_AT_MOST: u64 = 32 * 1024 * 1024;
@@ -33,7 +33,7 @@ pub enum KnowledgeFilesError {
     Path(#[from] PathRefusal),
     /// The disk says no.
     #[error(transparent)]
-    Disk(#[from] AtRestError),
+    Disk(#[from] DirectFileError),
     /// The file service says no.
     #[error("'{place}' was not written: {why}")]
     Refused {
@@ -63,7 +63,7 @@ enum Writer {
 
 /// The memories of a workspace.
 pub struct KnowledgeFiles {
-    files: FilesAtRest,
+    files: DirectFiles,
     writer: Writer,
     known: KnowledgeBase,
     texts: BTreeMap<Owner, String>,
@@ -98,7 +98,7 @@ impl KnowledgeFiles {
         let db = Db::open(&state_folder.join(DATABASE)).map_err(KnowledgeError::from)?;
         let Opened { embedder, instead } = embedder.open(&db).map_err(KnowledgeError::from)?;
         let known = KnowledgeBase::new(db, embedder)?;
-        let files = FilesAtRest::open(workspace)?;
+        let files = DirectFiles::open(workspace)?;
         let mut opened = Self { files, writer, known, texts: BTreeMap::new(), unread: Vec::new(), instead };
         opened.read()?;
         Ok(opened)
@@ -265,7 +265,7 @@ impl KnowledgeFiles {
 /// How many memories a workspace has, without looking at what they mean, and what is wrong with the files.
 pub fn count_memories(workspace: &Path) -> Result<(MemoryCounts, Vec<Problem>), KnowledgeFilesError> {
     let (mut counts, mut taken) = (MemoryCounts::default(), Default::default());
-    let (texts, mut problems) = texts(&FilesAtRest::open(workspace)?)?;
+    let (texts, mut problems) = texts(&DirectFiles::open(workspace)?)?;
     for (owner, text) in texts {
         let file = KnowledgeFile::parse(owner.clone(), &text, &mut taken);
         count_in(&mut counts, &owner, Some(&file));
@@ -284,7 +284,7 @@ fn count_in(counts: &mut MemoryCounts, owner: &Owner, file: Option<&KnowledgeFil
 }
 
 /// What stands in all files that can be read, and why the others cannot.
-fn texts(files: &FilesAtRest) -> Result<(BTreeMap<Owner, String>, Vec<Problem>), KnowledgeFilesError> {
+fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>), KnowledgeFilesError> {
     let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for path in files.find_in(KNOWLEDGE_FOLDER)? {
         let Some(owner) = Owner::by_place(path.as_str()) else { continue };

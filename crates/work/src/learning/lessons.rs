@@ -14,7 +14,7 @@ use crate::base::{AgentKey, Id, Seq};
 use crate::knowledge::Source;
 use crate::knowledge::consolidation::{Act, Candidate, Case, Decision, decide, parse_candidates};
 use crate::log::events::Knowledge;
-use crate::mind::context::{Line, Moment};
+use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Input, Section};
 
@@ -86,7 +86,7 @@ pub struct LessonQuestion {
     /// About whom.
     pub agent: AgentKey,
     /// What.
-    pub moment: Moment,
+    pub moment: CurrentRequest,
     /// The record that it comes from.
     pub cause: Seq,
 }
@@ -201,8 +201,8 @@ impl Lessons {
         let lesson = self.queue.front()?;
         let step = lesson.stage.question()?;
         let moment = match &lesson.stage {
-            Stage::Weighing { cases } => Moment::Weigh { cases: cases.clone() },
-            _ => Moment::Learn { today: today.to_owned(), lines: lesson.lines.clone() },
+            Stage::Weighing { cases } => CurrentRequest::Weigh { cases: cases.clone() },
+            _ => CurrentRequest::Learn { today: today.to_owned(), lines: lesson.lines.clone() },
         };
         self.is_asked = true;
         let key = format!("lesson-{}-{step}", lesson.number).into();

@@ -1,21 +1,22 @@
 //! Learning: what agents remember across runs, how it comes back to them, and what they add to it.
 //!
 //! What is known stands in files (`memory/knowledge/`), outside the world. In reading order: which model says what texts
-//! mean ([`embedder`]), the files with their index ([`files`]), how a question about them is answered (`answering`), the thread that does it ([`service`]), and the
-//! bridge between it and the world ([`bridge`]). When work or a conversation is over, its agents look back at it
-//! (`looking_back`), step by step ([`lessons`]). What comes back is an input, so that a run is replayed without files and
-//! without anything that understands texts. What is recalled and learned is told in the log (`telling`).
+//! mean ([`embedder`]), the files with their index ([`files`]), how a question about them is answered
+//! (`knowledge_calls`), the thread that does it ([`service`]), and the bridge between it and the world ([`bridge`]).
+//! When work or a conversation is over, its agents look back at it (`reflection`), step by step ([`lessons`]). What
+//! comes back is an input, so that a run is replayed without files and without anything that understands texts. What is
+//! recalled and learned is told in the log (`log_events`).
 
-mod answering;
 pub mod bridge;
 pub mod embedder;
 pub mod files;
+mod knowledge_calls;
 pub mod lessons;
-mod looking_back;
+mod log_events;
+mod reflection;
 pub mod search;
 pub mod service;
 pub mod settings;
-mod telling;
 
 pub use bridge::{KnowledgeBridge, has_news, must_wait, wait_for_answer};
 pub use embedder::{EmbedderChoice, WantedEmbedder, open_minilm};
@@ -28,8 +29,8 @@ pub use settings::KnowledgeSettings;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-use crate::mind::{AsideDue, AsideReplied, PartGathered, WorkOver};
-use crate::schedule::door::{CollectInputs, InputExt};
+use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
 use crate::tools::{AnswerOrders, CarriedOutOutside, CloseOrders, KNOWLEDGE, ToolOutcome, Tools};
@@ -42,7 +43,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<KnowledgeBridge>().init_resource::<Lessons>().add_input::<LessonAnswered>();
     app.init_resource::<EmbedderInUse>().add_input::<EmbedderInUse>();
     app.add_tick_message::<WorkOver>().add_tick_message::<ConversationEnded>();
-    app.add_tick_message::<AsideDue>().add_tick_message::<AsideReplied>();
+    app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
     app.add_tick_message::<ProblemReport>();
@@ -52,21 +53,21 @@ pub fn plugin(app: &mut App) {
         (
             bridge::collect.in_set(CollectInputs).after(CarriedOutOutside),
             // Before the calls are closed.
-            telling::tell_calls
+            log_events::log_calls
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools))
                 .after(AnswerOrders)
                 .before(CloseOrders),
             // What is asked here is heard in the same tick: nothing is lost where the room is saved after it.
             (
-                telling::tell_recalled,
-                telling::follow_files,
-                telling::follow_embedder,
-                looking_back::go_on,
-                telling::choose_embedder,
+                log_events::log_recalled,
+                log_events::follow_files,
+                log_events::follow_embedder,
+                reflection::go_on,
+                log_events::choose_embedder,
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Learning)),
-            looking_back::look_back.in_set(InPhase(WorkshopSystems::Decide, Floor::Learning)),
+            reflection::queue_lessons.in_set(InPhase(WorkshopSystems::Decide, Floor::Learning)),
         ),
     );
     sections::register::<Lessons>(app);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
-use super::answering::score_of;
 use super::files::{KnowledgeFiles, KnowledgeFilesError};
+use super::knowledge_calls::score_of;
 use crate::knowledge::{Filter, Viewer};
 use crate::log::events::RecalledScore;
 

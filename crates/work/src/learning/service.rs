@@ -10,9 +10,9 @@ use bevy::ecs::prelude::*;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never, select};
 use serde::{Deserialize, Serialize};
 
-use super::answering::{self, Caller};
 use super::embedder::{EmbedderChoice, WantedEmbedder};
 use super::files::{KnowledgeFiles, KnowledgeFilesError};
+use super::knowledge_calls::{self, Caller};
 use super::lessons::{LessonAnswer, LessonAnswered};
 use super::search::{MemorySearch, Search, searches};
 use super::settings::KnowledgeSettings;
@@ -263,21 +263,21 @@ impl Work {
         let may_change = question.may_change();
         let is_heard = match question {
             Question::Recall { key, agent, about, now, settings, chars_at_most } => {
-                let recalled =
-                    self.with(|files| Ok(answering::recall(files, &agent, &about, (now, &settings, chars_at_most))));
+                let recalled = self
+                    .with(|files| Ok(knowledge_calls::recall(files, &agent, &about, (now, &settings, chars_at_most))));
                 self.say(Answer::Part(key, recalled.map_err(|error| error.to_string())))
             }
             Question::Tool { key, caller, order } => {
-                let news = self.with(|files| Ok(answering::carry_out(files, &caller, &order)));
+                let news = self.with(|files| Ok(knowledge_calls::carry_out(files, &caller, &order)));
                 let news = news.unwrap_or_else(|error| ToolNews::Failed { why: error.to_string() });
                 self.say(Answer::Tool(key, news))
             }
             Question::Compare { lesson, agent, candidates } => {
-                let cases = self.with(|files| Ok(answering::compare(files, &agent, &candidates)));
+                let cases = self.with(|files| Ok(knowledge_calls::compare(files, &agent, &candidates)));
                 self.say_of_lesson(lesson, cases.map(|cases| LessonAnswer::Compared { cases }))
             }
             Question::TakeIn { lesson, caller, decisions } => {
-                let taken = self.with(|files| answering::take_in(files, &caller, &decisions));
+                let taken = self.with(|files| knowledge_calls::apply_decisions(files, &caller, &decisions));
                 let answer = taken.map(|(told, contradictions)| LessonAnswer::TakenIn { told, contradictions });
                 self.say_of_lesson(lesson, answer)
             }

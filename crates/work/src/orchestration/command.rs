@@ -3,14 +3,14 @@
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
-use super::kept::KeptEntry;
+use super::board_archive_file::ArchivedEntry;
 use crate::base::{ActivationKey, Id};
 use crate::schedule::Input;
 
 /// Something that a person does about channels and blackboards.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-pub enum TogetherCommand {
+pub enum CollaborationCommand {
     /// Says something in a channel.
     Publish {
         /// In which.
@@ -45,12 +45,12 @@ pub enum TogetherCommand {
         /// Which entry.
         key: String,
         /// What it is to be; none takes it away.
-        now: Option<Box<KeptEntry>>,
+        now: Option<Box<ArchivedEntry>>,
         /// What it was when the person looked; none where there was no such entry.
-        was: Option<Box<KeptEntry>>,
+        was: Option<Box<ArchivedEntry>>,
     },
 }
 
-impl Input for TogetherCommand {
+impl Input for CollaborationCommand {
     const KIND: &'static str = "together";
 }

@@ -1,30 +1,31 @@
 //! Agents that work together: what they say to each other in channels, and what stands on the blackboard of a run.
 //!
 //! In reading order: the rules ([`channels`], [`blackboard`]), what a person does about them ([`command`]), what is
-//! carried out of it (`carrying_out`), who hears what and when (`delivering`), what stays when a run is over
-//! ([`kept`], `keeping`), boards that show a channel (`showing`), and the words for models ([`words`]). What agents hand over to
-//! each other is work, and the kernel's. Files that chain agents are [`workflow`]s.
+//! carried out of it (`operations`), who hears what and when (`delivery`), what stays when a run is over
+//! ([`board_archive_file`], `board_archive`), boards that show a channel (`channel_boards`), and the words for models
+//! ([`result_text`]). What agents hand over to each other is work, and the kernel's. Files that chain agents are
+//! [`workflow`]s.
 
 pub mod blackboard;
-mod carrying_out;
+mod board_archive;
+pub mod board_archive_file;
+mod channel_boards;
 pub mod channels;
 pub mod command;
-mod delivering;
-mod keeping;
-pub mod kept;
+mod delivery;
+mod operations;
+pub mod result_text;
 mod saved;
 pub mod settings;
-mod showing;
-pub mod words;
 pub mod workflow;
 
 pub use blackboard::{Blackboards, Entry, RunBoard};
+pub use board_archive::BoardArchive;
+pub use board_archive_file::{ArchivedEntries, ArchivedEntry};
+pub use channel_boards::Shown;
 pub use channels::{Channel, ChannelMessage, Channels};
-pub use command::TogetherCommand;
-pub use keeping::KeptBoard;
-pub use kept::{KeptEntries, KeptEntry};
+pub use command::CollaborationCommand;
 pub use settings::{BlackboardSettings, ChannelSettings};
-pub use showing::Shown;
 
 use workflow::BeforeWorkflows;
 
@@ -33,8 +34,8 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::AgentRemoved;
 use crate::element::ElementEdit;
-use crate::kernel::WorkNews;
-use crate::schedule::door::InputExt;
+use crate::kernel::WorkNotice;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::WakeAgent;
 use crate::tools::{AnswerOrders, TOGETHER, ToolOutcome, Tools};
@@ -43,13 +44,13 @@ use crate::workspace::{FileChanged, ProblemReport, SceneEdit, SceneWrite, Settin
 /// Adds this floor to the room.
 pub fn plugin(app: &mut App) {
     app.add_settings::<ChannelSettings>().add_settings::<BlackboardSettings>();
-    app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<showing::Shown>();
-    app.init_resource::<KeptBoard>().init_resource::<keeping::Unkept>();
-    app.add_input::<TogetherCommand>();
+    app.init_resource::<Channels>().init_resource::<Blackboards>().init_resource::<channel_boards::Shown>();
+    app.init_resource::<BoardArchive>().init_resource::<board_archive::Unkept>();
+    app.add_input::<CollaborationCommand>();
     // Owned by floors below, which register them too.
     app.add_tick_message::<AgentRemoved>()
         .add_tick_message::<ToolOutcome>()
-        .add_tick_message::<WorkNews>()
+        .add_tick_message::<WorkNotice>()
         .add_tick_message::<WakeAgent>()
         .add_tick_message::<ElementEdit>()
         .add_tick_message::<SceneEdit>()
@@ -61,19 +62,19 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            carrying_out::answer.in_set(AnswerOrders).in_set(BeforeWorkflows::Answer),
+            operations::answer.in_set(AnswerOrders).in_set(BeforeWorkflows::Answer),
             (
-                showing::follow_scene,
-                keeping::follow_file,
-                keeping::apply_commands,
-                carrying_out::apply_commands,
-                delivering::deliver,
+                channel_boards::apply_scene_edits,
+                board_archive::follow_file,
+                board_archive::apply_commands,
+                operations::apply_commands,
+                delivery::deliver,
             )
                 .chain()
                 .in_set(during(WorkshopSystems::Ingest))
                 .in_set(BeforeWorkflows::Ingest),
             // The kernel has forgotten by now what is over; what is written is taken up in the last phase.
-            (keeping::keep, showing::show)
+            (board_archive::keep, channel_boards::show)
                 .chain()
                 .in_set(during(WorkshopSystems::Decide))
                 .in_set(BeforeWorkflows::Decide),

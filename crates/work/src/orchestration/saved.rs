@@ -4,9 +4,9 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blackboard::Blackboards;
+use super::board_archive::{BoardArchive, Unkept};
+use super::channel_boards::Shown;
 use super::channels::Channels;
-use super::keeping::{KeptBoard, Unkept};
-use super::showing::Shown;
 use crate::schedule::Section;
 
 /// This floor's part of the saved world.
@@ -17,7 +17,7 @@ pub(super) struct OrchestrationSaved {
     channels: Channels,
     blackboards: Blackboards,
     shown: Shown,
-    kept: KeptBoard,
+    kept: BoardArchive,
     unkept: Unkept,
 }
 
@@ -29,7 +29,7 @@ impl Section for OrchestrationSaved {
             channels: world.resource::<Channels>().clone(),
             blackboards: world.resource::<Blackboards>().clone(),
             shown: world.resource::<Shown>().clone(),
-            kept: world.resource::<KeptBoard>().clone(),
+            kept: world.resource::<BoardArchive>().clone(),
             unkept: world.resource::<Unkept>().clone(),
         }
     }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::files::object;
-use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
 use crate::gate::commands::{Command, words};
 use crate::gate::{DeclaredTouch, TouchKind};
 use crate::gateway::{HowEnded, ProgramCalls, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
-use crate::schedule::{Door, InputJournal};
+use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
 
@@ -137,7 +137,7 @@ pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: Messa
 /// Keeps what commands left in the copies of agents, in the same way.
 pub(super) fn keep_copies(
     mut outcomes: MessageReader<ToolOutcome>,
-    under_way: Res<OrdersUnderWay>,
+    under_way: Res<PendingToolOrders>,
     mut files: MessageWriter<FileOrder>,
 ) {
     for outcome in outcomes.read().filter(|outcome| outcome.news.is_last()) {
@@ -172,8 +172,8 @@ pub(super) struct Begun {
 
 /// Brings in how programs ended, begins what was ordered in an earlier tick, and stops what nobody waits for.
 pub(super) fn carry_out(
-    (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<Door<ToolOutcome>>),
-    (under_way, settings, journal): (Res<OrdersUnderWay>, Res<ProgramSettings>, Res<InputJournal>),
+    (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<ToolOutcome>>),
+    (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
     mut files: MessageReader<FileOutcome>,
     mut begun: Local<Begun>,
 ) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::files::path_from;
 use super::order::{CallAnswer, ToolNews, ToolOutput};
 use super::web::ReadAnswer;
-use crate::engine::{CallNews, FailureKind, HostAnswer, HostRequest, RunningCall};
+use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
@@ -27,10 +27,10 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// Hands on what it has to say; whether it goes on.
-    pub(super) fn hear(&mut self, mut say: impl FnMut(ToolNews)) -> bool {
+    pub(super) fn poll(&mut self, mut say: impl FnMut(ToolNews)) -> bool {
         while let Some(news) = self.engine.poll() {
             match news {
-                CallNews::Asks(asked) => match call_for(&self.folder, &asked.request) {
+                CallEvent::Asks(asked) => match call_for(&self.folder, &asked.request) {
                     Ok((tool, arguments)) => {
                         let call = Box::new(ToolCall::new("", tool, arguments));
                         say(ToolNews::Calls { number: asked.id, call });
@@ -38,7 +38,7 @@ impl OpenCall {
                     }
                     Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
                 },
-                CallNews::Finished(outcome) => {
+                CallEvent::Finished(outcome) => {
                     for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST) {
                         say(ToolNews::Progress { text: line.text });
                     }
@@ -57,7 +57,7 @@ impl OpenCall {
     }
 
     /// Tells the code what came of something that it asked for.
-    pub(super) fn tell(&mut self, number: u64, answer: &CallAnswer) {
+    pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
         let answer = match answer {
             CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },

@@ -15,7 +15,7 @@ use crate::agent::{ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::document::ToolDefinition;
 use crate::engine::ProgramCache;
-use crate::schedule::{Door, Input, InputJournal};
+use crate::schedule::{Input, InputJournal, InputQueue};
 use crate::workspace::ProblemReport;
 
 /// What was found in the code of a document; nothing where all of it can be read now. An input.
@@ -45,7 +45,7 @@ pub(super) struct Checking {
 pub(super) fn check(
     (profiles, code, journal): (Res<Profiles>, Res<ReadCode>, Res<InputJournal>),
     mut changed: MessageReader<ProfileChanged>,
-    mut found: ResMut<Door<CodeChecked>>,
+    mut found: ResMut<InputQueue<CodeChecked>>,
     mut checking: Local<Checking>,
 ) {
     if journal.is_replaying() {
@@ -67,7 +67,7 @@ pub(super) fn check(
 }
 
 impl Checking {
-    fn take_in(&mut self, found: &mut Door<CodeChecked>) {
+    fn take_in(&mut self, found: &mut InputQueue<CodeChecked>) {
         let Some(read) = self.reading.as_ref().and_then(|reading| reading.try_recv().ok()) else { return };
         self.reading = None;
         for checked in read {

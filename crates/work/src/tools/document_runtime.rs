@@ -9,7 +9,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{ExternalRuntime, RUNNER_FILE};
-use crate::gateway::confine::{Confinement, Level, Limits, Rights};
+use crate::gateway::sandbox::{Confinement, Level, Limits, Rights};
 use crate::gateway::{Environment, USUAL_VARIABLES, found_program};
 use crate::workspace::SettingsSection;
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::commands::BASH;
 use super::document_calls::OpenCall;
 use super::document_runtime::DocumentSettings;
-use super::order::{CallAnswered, OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome};
+use super::order::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use super::{Tools, commands};
@@ -26,8 +26,8 @@ use crate::base::{Id, Problem};
 use crate::document::{ToolDefinition, check_arguments};
 use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
-use crate::gateway::{Environment, Surroundings};
-use crate::schedule::{Door, InputJournal, RoomDate, SimClock};
+use crate::gateway::{Environment, GatewayEnvironment};
+use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::workspace::ProblemReport;
 
 /// Who runs them.
@@ -157,10 +157,10 @@ pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 /// what nobody waits for. What runs is nobody's to save: an order that is still there after a restart begins anew with the
 /// same chances and wants the same, and none of that is done twice.
 pub(super) fn carry_out(
-    (mut outcomes, mut answered): (ResMut<Door<ToolOutcome>>, MessageReader<CallAnswered>),
-    (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
+    (mut outcomes, mut answered): (ResMut<InputQueue<ToolOutcome>>, MessageReader<CallAnswered>),
+    (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
     (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),
-    (settings, surroundings): (Res<DocumentSettings>, Option<Res<Surroundings>>),
+    (settings, surroundings): (Res<DocumentSettings>, Option<Res<GatewayEnvironment>>),
     mut calls: Local<BTreeMap<OrderKey, OpenCall>>,
 ) {
     if journal.is_replaying() {
@@ -168,12 +168,12 @@ pub(super) fn carry_out(
     }
     for CallAnswered { key, number, answer } in answered.read() {
         if let Some(call) = calls.get_mut(key) {
-            call.tell(*number, answer);
+            call.send_answer(*number, answer);
         }
     }
     calls.retain(|key, call| {
         // Dropping it stops it.
-        under_way.get(*key).is_some() && call.hear(|news| outcomes.push(ToolOutcome { key: *key, news }))
+        under_way.get(*key).is_some() && call.poll(|news| outcomes.push(ToolOutcome { key: *key, news }))
     });
     for order in under_way.of(DOCUMENT_TOOLS) {
         if calls.len() >= CALLS_AT_ONCE {

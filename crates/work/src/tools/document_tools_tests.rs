@@ -28,9 +28,9 @@ impl Room {
         world.init_resource::<Messages<ProfileChanged>>();
         world.init_resource::<Messages<ProblemReport>>();
         world.init_resource::<Messages<CallAnswered>>();
-        world.init_resource::<Door<ToolOutcome>>();
+        world.init_resource::<InputQueue<ToolOutcome>>();
         world.init_resource::<InputJournal>();
-        world.init_resource::<OrdersUnderWay>();
+        world.init_resource::<PendingToolOrders>();
         world.init_resource::<SimClock>();
         world.init_resource::<RoomDate>();
         world.init_resource::<ReadCode>();
@@ -85,7 +85,7 @@ impl Room {
             worktree: None,
         };
         let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
-        self.world.insert_resource::<OrdersUnderWay>(orders);
+        self.world.insert_resource::<PendingToolOrders>(orders);
         self.next_news()
     }
 
@@ -94,11 +94,12 @@ impl Room {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) {
             self.world.run_system(self.carry_out).unwrap();
-            let said = self.world.resource::<Door<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
+            let said =
+                self.world.resource::<InputQueue<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
             if let Some(news) = said {
-                self.world.insert_resource(Door::<ToolOutcome>::default());
+                self.world.insert_resource(InputQueue::<ToolOutcome>::default());
                 if news.is_last() {
-                    self.world.insert_resource(OrdersUnderWay::default());
+                    self.world.insert_resource(PendingToolOrders::default());
                 }
                 return news;
             }
@@ -109,7 +110,7 @@ impl Room {
 
     /// A call that the code of the call under way wanted made came to this.
     fn answer(&mut self, number: u64, answer: CallAnswer) {
-        let orders = self.world.resource::<OrdersUnderWay>();
+        let orders = self.world.resource::<PendingToolOrders>();
         let key = orders.of(DOCUMENT_TOOLS).next().expect("one is under way").key;
         self.world.write_message(CallAnswered { key, number, answer });
     }
@@ -225,10 +226,10 @@ fn a_replay_runs_nothing() {
     let (agent, profile, rights) = ("ada".into(), "ada".into(), FileRights::default());
     let order = ToolOrder { key, agent, profile, plan, rights, cause: Seq(1), worktree: None };
     let orders = serde_json::from_value(serde_json::to_value([order]).unwrap()).unwrap();
-    room.world.insert_resource::<OrdersUnderWay>(orders);
+    room.world.insert_resource::<PendingToolOrders>(orders);
     for _ in 0..20 {
         room.world.run_system(room.carry_out).unwrap();
         std::thread::yield_now();
     }
-    assert!(room.world.resource::<Door<ToolOutcome>>().is_empty());
+    assert!(room.world.resource::<InputQueue<ToolOutcome>>().is_empty());
 }

@@ -2,9 +2,9 @@
 
 use bevy::ecs::prelude::*;
 
-use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{FILES, Work};
-use super::words;
+use super::result_text;
 use crate::base::Author;
 use crate::element::ElementRefused;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOrder, FileOutcome};
@@ -29,7 +29,7 @@ pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWrit
 pub(super) fn answer(
     mut outcomes: MessageReader<FileOutcome>,
     mut refused: MessageReader<ElementRefused>,
-    under_way: Res<OrdersUnderWay>,
+    under_way: Res<PendingToolOrders>,
     mut answers: MessageWriter<ToolOutcome>,
 ) {
     let refused: Vec<&ElementRefused> = refused.read().filter(|refused| refused.file.is_some()).collect();
@@ -40,7 +40,7 @@ pub(super) fn answer(
             Ok(answer) => {
                 let work = under_way.get(key).map(|order| &order.plan.work);
                 let kept_out = kept_out(outcome, &refused);
-                let text = words::files(work, &outcome.result) + &words::kept_out(&kept_out);
+                let text = result_text::files(work, &outcome.result) + &result_text::kept_out(&kept_out);
                 let (changed, is_otherwise) = (changed(answer), !kept_out.is_empty());
                 ToolNews::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
             }

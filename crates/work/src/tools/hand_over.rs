@@ -51,7 +51,7 @@ impl Terms {
 
     /// What is told with it, line by line; empty where there is nothing. `deadline` and `wanted` introduce how soon and
     /// what is expected.
-    pub fn told(&self, deadline: &str, wanted: &str) -> String {
+    pub fn describe(&self, deadline: &str, wanted: &str) -> String {
         let mut lines = Vec::new();
         if !self.context.trim().is_empty() {
             lines.push(format!("What you should know: {}", self.context.trim()));
@@ -262,13 +262,13 @@ mod tests {
             deadline_turns: Some(1),
             expected: Expected::parse("chairs, tables").ok(),
         };
-        let told = terms.told("Be done within", "Give as your last words");
+        let told = terms.describe("Be done within", "Give as your last words");
         assert_eq!(
             told,
             "What you should know: The hall is open.\nPriority: high.\nBe done within 1 turn.\nGive as your last words a \
              JSON object with the fields chairs, tables and nothing around it."
         );
-        assert!(Terms::default().told("x", "y").is_empty());
+        assert!(Terms::default().describe("x", "y").is_empty());
         assert!(terms.rank() < Terms::default().rank());
     }
 }

@@ -1,11 +1,14 @@
 //! The tools that models call: what they are told of each, how a call becomes a plan, and how a result becomes words.
 //!
 //! In reading order: a tool ([`tool`]), the registry of them ([`registry`]) and the families of the house ([`files`],
-//! `agents`, [`together`], [`desk`]), what is said with a task ([`hand_over`]), the check of a call's arguments ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the order that it gives to
-//! whoever carries it out and how that went ([`order`], `file_executor`), and the words for results ([`words`]).
-//! Whether a plan may be carried out is the gate's to say; the kernel gives the order.
+//! `agents`, [`collaboration`], [`desk`]), what is said with a task ([`hand_over`]), the check of a call's arguments
+//! ([`schema`]), what a call comes to ([`plan`]) and how that is shown to a person who decides ([`proposal`]), the
+//! order that it gives to whoever carries it out and how that went ([`order`], `file_executor`), and the words for
+//! results ([`result_text`]). Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
 mod agents;
+mod coding_agent_tools;
+pub mod collaboration;
 mod commands;
 pub mod desk;
 pub(crate) mod document_calls;
@@ -18,20 +21,20 @@ pub mod hand_over;
 pub mod knowledge;
 mod mcp;
 pub mod order;
-mod own_tools;
 pub mod plan;
 pub mod proposal;
 pub mod registry;
+pub mod result_text;
 pub mod schema;
 mod schema_rules;
 mod slack;
 #[cfg(test)]
 mod tests;
-pub mod together;
 pub mod tool;
 mod web;
-pub mod words;
 
+pub use coding_agent_tools::OWN_TOOLS;
+pub use collaboration::{CollaborationOrder, Condition, TOGETHER};
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use document_tools::DOCUMENT_TOOLS;
@@ -39,15 +42,13 @@ pub use hand_over::{Expected, Terms};
 pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
-    CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder,
+    CallAnswer, CallAnswered, OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder,
     ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash,
 };
-pub use own_tools::OWN_TOOLS;
 pub use plan::{AGENTS, Doing, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
 pub use proposal::{Mark, Preview, PreviewLine, wants};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
-pub use together::{Condition, TOGETHER, TogetherOrder};
 pub use tool::{Arguments, Planner, Planning, Tool};
 pub use web::WEB;
 
@@ -60,13 +61,13 @@ use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServersHeard, WebCalls};
-use crate::schedule::door::{CollectInputs, InputExt};
+use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{ProblemReport, SettingsExt};
 
-/// Executors that are in the room itself answer here: they look into [`OrdersUnderWay`], and what they answer is taken up
-/// by the kernel in the same tick.
+/// Executors that are in the room itself answer here: they look into [`PendingToolOrders`], and what they answer is
+/// taken up by the kernel in the same tick.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnswerOrders;
 
@@ -94,7 +95,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
-    app.init_resource::<Profiles>().init_resource::<OrdersUnderWay>().insert_resource(builtin().clone());
+    app.init_resource::<Profiles>().init_resource::<PendingToolOrders>().insert_resource(builtin().clone());
     app.add_settings::<document_runtime::DocumentSettings>();
     app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
@@ -106,7 +107,7 @@ pub fn plugin(app: &mut App) {
             (
                 mcp::register,
                 file_executor::answer,
-                own_tools::answer,
+                coding_agent_tools::answer,
                 commands::keep_copies,
                 order::close.in_set(CloseOrders),
                 (document_tools::register, document_checks::report),
@@ -129,7 +130,7 @@ pub fn plugin(app: &mut App) {
             .in_set(CollectInputs)
             .after(ServersHeard),
     );
-    sections::register::<OrdersUnderWay>(app);
+    sections::register::<PendingToolOrders>(app);
 }
 
 /// The tools that agents ask for and that there are not, by profile.

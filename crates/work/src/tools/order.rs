@@ -4,8 +4,8 @@
 //! key, now or any number of ticks later: as many on the way as it likes, and one at the end. What comes from outside
 //! comes through the door.
 //!
-//! An executor of its own looks into [`OrdersUnderWay`] in each tick for orders that it has not begun
-//! ([`OrdersUnderWay::of`]) and stops those that are gone; what it has begun is nobody's to save, because after a
+//! An executor of its own looks into [`PendingToolOrders`] in each tick for orders that it has not begun
+//! ([`PendingToolOrders::of`]) and stops those that are gone; what it has begun is nobody's to save, because after a
 //! restart the same orders are there under the same keys. It does nothing while a run is replayed
 //! ([`InputJournal::is_replaying`](crate::schedule::InputJournal::is_replaying)), and where it changes something outside,
 //! it begins once the tick that gave the order is in the log.
@@ -23,7 +23,7 @@ use super::Tools;
 use super::plan::{FILES, ToolPlan};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id, RunTag, Seq};
-use crate::gateway::mcp::{McpQuestion, McpReply};
+use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::mind::ToolCall;
 use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
@@ -153,7 +153,7 @@ pub enum ToolNews {
     /// Whoever carries it out asks a person something before it goes on.
     Asks {
         /// What.
-        question: Box<McpQuestion>,
+        question: Box<McpElicitation>,
     },
     /// It is carried out by code that wants something done: a call of its agent's, which is judged like any other and
     /// answered with [`CallAnswered`].
@@ -258,9 +258,9 @@ pub struct ToolOrdersWithdrawn {
 /// The orders that have no answer yet, in the order in which they were given. Saved with the room.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct OrdersUnderWay(Vec<ToolOrder>);
+pub struct PendingToolOrders(Vec<ToolOrder>);
 
-impl OrdersUnderWay {
+impl PendingToolOrders {
     /// Those of an executor.
     pub fn of<'a>(&'a self, executor: &'a str) -> impl Iterator<Item = &'a ToolOrder> {
         self.0.iter().filter(move |order| *order.plan.executor == *executor)
@@ -272,7 +272,7 @@ impl OrdersUnderWay {
     }
 }
 
-impl Section for OrdersUnderWay {
+impl Section for PendingToolOrders {
     const NAME: &'static str = "tools";
 
     fn save(world: &mut World) -> Self {
@@ -289,7 +289,7 @@ impl Section for OrdersUnderWay {
 pub(super) fn take_up(
     mut orders: MessageReader<ToolOrder>,
     mut withdrawn: MessageReader<ToolOrdersWithdrawn>,
-    mut under_way: ResMut<OrdersUnderWay>,
+    mut under_way: ResMut<PendingToolOrders>,
 ) {
     under_way.0.extend(orders.read().cloned());
     for ToolOrdersWithdrawn { activation } in withdrawn.read() {
@@ -300,7 +300,7 @@ pub(super) fn take_up(
 /// Answers orders that nobody is here for any more, and closes those that were answered.
 pub(super) fn close(
     mut outcomes: ParamSet<(MessageWriter<ToolOutcome>, MessageReader<ToolOutcome>)>,
-    mut under_way: ResMut<OrdersUnderWay>,
+    mut under_way: ResMut<PendingToolOrders>,
     tools: Res<Tools>,
 ) {
     let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::hand_over::Terms;
 use crate::base::{Id, text};
-use crate::gate::{Act, Becomes, DeclaredTouch, Surroundings, ToolNames, TouchKind, file_touches};
+use crate::gate::{Act, Becomes, DeclaredTouch, GateContext, ToolNames, TouchKind, file_touches};
 use crate::log::events;
 use crate::workspace::vfs::{FileOperation, WorktreeChanges};
 
@@ -227,7 +227,7 @@ pub struct Excerpt {
 
 impl ToolPlan {
     /// What it touches, as things are now.
-    pub fn act(&self, there: &dyn Surroundings, names: &ToolNames) -> Act {
+    pub fn act(&self, there: &dyn GateContext, names: &ToolNames) -> Act {
         Act::of(&self.tool, &self.touches, there, names)
     }
 
@@ -241,7 +241,7 @@ impl ToolPlan {
 }
 
 /// The id of the agent that is meant by a name: an id, or the name of its file, with or without what it ends in.
-pub fn started(name: &str, there: &dyn Surroundings) -> Option<String> {
+pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     let name = name.trim();
     let stem = name.strip_prefix("./").unwrap_or(name);
     let stem = stem.strip_prefix("agents/").unwrap_or(stem);

@@ -8,9 +8,9 @@ use super::desk::{self, DESK};
 use super::knowledge::{self, KNOWLEDGE};
 use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
-use crate::base::spelling::is_unseen;
 use crate::base::text;
-use crate::gate::{Becomes, DeclaredTouch, Surroundings};
+use crate::base::text_normalization::is_unseen;
+use crate::gate::{Becomes, DeclaredTouch, GateContext};
 use crate::workspace::vfs::FileOperation;
 
 /// A sentence says what is touched in so many characters.
@@ -144,7 +144,7 @@ pub enum Mark {
 }
 
 /// What somebody wants to do who made this call, so that it reads on behind "wants to".
-pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
+pub fn wants(plan: &ToolPlan, there: &dyn GateContext) -> String {
     let words = match &plan.work {
         Work::File { operation: FileOperation::MergeWorktree { .. }, .. } if !plan.touches.is_empty() => {
             wants_of_touches(plan)
@@ -175,7 +175,7 @@ pub fn wants(plan: &ToolPlan, there: &dyn Surroundings) -> String {
     text::truncate(&text::one_line(&words), TARGET_CHARS * 3)
 }
 
-fn wants_of_files(operation: &FileOperation, there: &dyn Surroundings) -> String {
+fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String {
     let short = |path: &str| text::truncate(path, TARGET_CHARS);
     let agent_at = |path: &str| agent_name(path, there.text(path)?);
     let change = |path: &str| match agent_at(path) {
@@ -252,7 +252,7 @@ fn wants_of_touches(plan: &ToolPlan) -> String {
 
 impl Preview {
     /// What a call would do. `arguments` are those that the model gave.
-    pub fn of(plan: &ToolPlan, arguments: &Value, there: &dyn Surroundings) -> Self {
+    pub fn of(plan: &ToolPlan, arguments: &Value, there: &dyn GateContext) -> Self {
         match &plan.work {
             Work::File { operation: FileOperation::MergeWorktree { .. }, .. } => Self::of_merge(plan, arguments),
             Work::File { operation, .. } => Self::of_files(operation, arguments, there),
@@ -265,7 +265,7 @@ impl Preview {
         }
     }
 
-    fn of_files(operation: &FileOperation, arguments: &Value, there: &dyn Surroundings) -> Self {
+    fn of_files(operation: &FileOperation, arguments: &Value, there: &dyn GateContext) -> Self {
         match operation {
             FileOperation::Write { path, content } | FileOperation::Save { path, content, .. } => {
                 match there.text(path) {

@@ -26,7 +26,7 @@ impl Texts {
     }
 }
 
-impl Surroundings for Texts {
+impl GateContext for Texts {
     fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).copied()
     }

@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::plan::{AGENTS, FILES, ToolPlan};
 use super::schema::{self, Checker};
 use super::tool::{Planning, Tool};
-use super::{agents, commands, desk, document_tools, files, knowledge, own_tools, slack, together, web};
+use super::{agents, coding_agent_tools, collaboration, commands, desk, document_tools, files, knowledge, slack, web};
 use crate::agent::AgentProfile;
 use crate::base::{ActivationKey, Id, Problem, text};
 use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
@@ -39,11 +39,11 @@ fn house() -> Vec<Tool> {
         agents::spawn(),
         agents::signal(),
         agents::delegate(),
-        together::publish(),
-        together::subscribe(),
-        together::unsubscribe(),
-        together::blackboard_write(),
-        together::blackboard_read(),
+        collaboration::publish(),
+        collaboration::subscribe(),
+        collaboration::unsubscribe(),
+        collaboration::blackboard_write(),
+        collaboration::blackboard_read(),
         knowledge::query(),
         knowledge::contribute(),
         files::create_directory(),
@@ -59,9 +59,9 @@ fn house() -> Vec<Tool> {
         commands::execute_command(),
         web::web_fetch(),
         files::propose_changes(),
-        own_tools::read_text(),
-        own_tools::use_own_tool(),
-        own_tools::open_terminal(),
+        coding_agent_tools::read_text(),
+        coding_agent_tools::use_own_tool(),
+        coding_agent_tools::open_terminal(),
     ]
 }
 
@@ -70,7 +70,7 @@ const PATHS_FROM_FOLDER: [&str; 2] = ["vfs_read", "vfs_write"];
 
 /// Who carries out their calls.
 const EXECUTORS: [&str; 6] =
-    [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, own_tools::OWN_TOOLS, web::WEB];
+    [FILES, AGENTS, commands::COMMANDS, document_tools::DOCUMENT_TOOLS, coding_agent_tools::OWN_TOOLS, web::WEB];
 
 /// The tools of the house alone: what there is where no room is open.
 pub fn builtin() -> &'static Tools {
@@ -216,7 +216,7 @@ impl Tools {
 
     /// Those of them that a coding agent is told of: it has the rest by the protocol that it speaks.
     pub fn declarations_to_coding_agent(&self, caller: Caller<'_>, bounds: &Bounds) -> Vec<ToolDeclaration> {
-        let offered = self.of(caller, bounds).filter(|one| !own_tools::has_by_protocol(&one.tool.name));
+        let offered = self.of(caller, bounds).filter(|one| !coding_agent_tools::has_by_protocol(&one.tool.name));
         offered.map(|one| one.tool.declaration(bounds.called(&one.tool.name))).collect()
     }
 

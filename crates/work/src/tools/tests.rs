@@ -38,7 +38,7 @@ fn planned(name: &str, arguments: Value) -> Result<Work, String> {
     parse(&call(name, arguments), &free()).map(|plan| plan.work)
 }
 
-fn together(order: &TogetherOrder) -> Work {
+fn together(order: &CollaborationOrder) -> Work {
     Work::Order { order: serde_json::to_value(order).unwrap() }
 }
 
@@ -181,12 +181,12 @@ fn calls_become_orders() {
         (
             "publish",
             json!({ "channel": "#Findings", "message": "12 chairs" }),
-            Ok(together(&TogetherOrder::Publish { channel: "findings".into(), message: "12 chairs".into() })),
+            Ok(together(&CollaborationOrder::Publish { channel: "findings".into(), message: "12 chairs".into() })),
         ),
         (
             "blackboard_write",
             json!({ "key": "plan", "value": { "a": 1 }, "expected": null }),
-            Ok(together(&TogetherOrder::BlackboardWrite {
+            Ok(together(&CollaborationOrder::BlackboardWrite {
                 key: "plan".into(),
                 value: json!({ "a": 1 }),
                 only_if: Condition::Value { value: Value::Null },
@@ -355,7 +355,7 @@ fn plans_are_kept_as_they_are() {
 /// A workspace with nothing in it.
 struct Empty;
 
-impl crate::gate::Surroundings for Empty {
+impl crate::gate::GateContext for Empty {
     fn text(&self, _: &str) -> Option<&str> {
         None
     }

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files::object;
-use super::order::{OrderKey, OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::{DeclaredTouch, Power, TouchKind, WEB_FETCH};
 use crate::gateway::{METHODS, WebAnswer, WebCalls, WebCommand, WebQuestion, web_address};
-use crate::schedule::{Door, InputJournal};
+use crate::schedule::{InputJournal, InputQueue};
 
 /// Who asks servers.
 pub const WEB: &str = "web";
@@ -86,8 +86,8 @@ pub(super) struct Asked {
 
 /// Brings in what was answered, asks what was ordered in an earlier tick, and stops what nobody waits for.
 pub(super) fn carry_out(
-    (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<Door<ToolOutcome>>),
-    (under_way, journal): (Res<OrdersUnderWay>, Res<InputJournal>),
+    (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
+    (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
     mut asked: Local<Asked>,
 ) {
     if journal.is_replaying() {

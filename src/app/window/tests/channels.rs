@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::{House, SCENE};
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::orchestration::{Shown, TogetherCommand};
+use crate::orchestration::{CollaborationCommand, Shown};
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::view::model::ContentView;
@@ -22,7 +22,7 @@ impl House {
     }
 
     fn say(&mut self, message: &str) {
-        let say = TogetherCommand::Publish { channel: "findings".into(), message: message.into() };
+        let say = CollaborationCommand::Publish { channel: "findings".into(), message: message.into() };
         self.perform(Command::Act(RoomAct::Together(say), None));
         self.let_speak();
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{House, continue_pending, perform};
+use super::{House, continue_pending, handle_command};
 use crate::app::room::OpenOptions;
 use crate::app::window::command_handling::Outcome;
 use crate::app::window::open_room::OpenRoom;
@@ -15,7 +15,7 @@ impl House {
     fn ask_for_workspace(&mut self, folder: &Path) -> Job {
         let model = self.model();
         let command = Command::OpenWorkspace(folder.to_owned());
-        match perform(&mut self.room, &model, &mut self.state, &mut self.shell, command) {
+        match handle_command(&mut self.room, &model, &mut self.state, &mut self.shell, command) {
             Outcome::Service(command) => match *command {
                 Command::Run(job) => job,
                 other => panic!("{other:?}"),

@@ -3,9 +3,9 @@
 use std::fs;
 
 use super::House;
-use crate::orchestration::workflow::edit::{StepDoer, WorkflowEdit};
+use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::{WorkflowCommand, Workflows};
-use crate::schedule::Door;
+use crate::schedule::InputQueue;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 
@@ -54,7 +54,7 @@ impl House {
 }
 
 fn added(agent: &str) -> WorkflowEdit {
-    WorkflowEdit::AddStep { doer: StepDoer::Agent(agent.into()), after: None }
+    WorkflowEdit::AddStep { doer: StepAssignee::Agent(agent.into()), after: None }
 }
 
 fn house() -> House {
@@ -64,7 +64,9 @@ fn house() -> House {
     fs::write(&path, TEXT).expect("files can be written");
     let world = house.room.world().expect("it is open");
     let content = crate::workspace::files::FileContent::Text(TEXT.into());
-    world.resource_mut::<Door<crate::workspace::FileChanged>>().push(crate::workspace::FileChanged::new(PATH, content));
+    world
+        .resource_mut::<InputQueue<crate::workspace::FileChanged>>()
+        .push(crate::workspace::FileChanged::new(PATH, content));
     house.settle_files();
     assert!(house.room.world().expect("it is open").resource::<Workflows>().files().contains_key(PATH));
     house
@@ -112,7 +114,9 @@ fn a_change_is_not_taken_back_over_what_somebody_else_wrote_since() {
     fs::write(house.folder.path().join(PATH), &other).expect("files can be written");
     let content = crate::workspace::files::FileContent::Text(other.clone());
     let world = house.room.world().expect("it is open");
-    world.resource_mut::<Door<crate::workspace::FileChanged>>().push(crate::workspace::FileChanged::new(PATH, content));
+    world
+        .resource_mut::<InputQueue<crate::workspace::FileChanged>>()
+        .push(crate::workspace::FileChanged::new(PATH, content));
     house.settle_files();
     house.act(Command::Undo);
     house.settle_files();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::super::db::{self, MIGRATIONS};
-use super::super::place;
+use super::super::location;
 use super::*;
 use crate::store::StoreError;
 
@@ -18,7 +18,7 @@ fn version(path: &Path) -> i64 {
 fn a_new_database_takes_every_migration_and_an_old_one_only_the_missing() {
     let dir = tempfile::tempdir().unwrap();
     drop(store(dir.path()));
-    assert_eq!(version(&place::path_in(dir.path())), MIGRATIONS.len() as i64);
+    assert_eq!(version(&location::path_in(dir.path())), MIGRATIONS.len() as i64);
 
     let path = PathBuf::from("in memory");
     let mut connection = Connection::open_in_memory().unwrap();
@@ -32,7 +32,7 @@ fn a_new_database_takes_every_migration_and_an_old_one_only_the_missing() {
 #[test]
 fn a_database_from_before_versions_lost_their_empty_column_keeps_every_version() {
     let dir = tempfile::tempdir().unwrap();
-    let path = place::path_in(dir.path());
+    let path = location::path_in(dir.path());
     let mut old = Connection::open(&path).unwrap();
     db::migrate(&mut old, &path, &MIGRATIONS[..4]).unwrap();
     old.execute_batch(
@@ -68,7 +68,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
 fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     drop(store(dir.path()));
-    let path = place::path_in(dir.path());
+    let path = location::path_in(dir.path());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(dir.path()).err().unwrap();
     assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
@@ -81,7 +81,7 @@ fn a_database_of_a_newer_version_is_refused_and_left_alone() {
 fn reading_brings_an_empty_database_up_to_date_and_says_where_there_is_none() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(Reader::open(dir.path()), Err(StoreError::NoHistory { .. })));
-    fs::write(place::path_in(dir.path()), "").unwrap();
+    fs::write(location::path_in(dir.path()), "").unwrap();
     assert_eq!(Reader::open(dir.path()).unwrap().runs().unwrap(), []);
 }
 
@@ -104,7 +104,7 @@ fn what_is_no_database_is_set_aside_under_a_name_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     for number in 1..=2 {
         let rubbish = format!("this is no database, {number} ").repeat(500);
-        fs::write(place::path_in(dir.path()), &rubbish).unwrap();
+        fs::write(location::path_in(dir.path()), &rubbish).unwrap();
         let (mut store, problems) = Store::open(dir.path()).unwrap();
         let name = format!("workshop.db.broken-{number}");
         assert_eq!(problems.len(), 1);
@@ -124,7 +124,7 @@ fn damage_inside_is_found_after_a_run_was_cut_off() {
         first.send_tick(tick("r-1", n, n)).unwrap();
     }
     drop(first);
-    let path = place::path_in(dir.path());
+    let path = location::path_in(dir.path());
     let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.len() / 2 / 4096 * 4096;
     bytes[middle..middle + 4096].fill(0xa5);
@@ -146,7 +146,7 @@ fn a_format_number_that_does_not_fit_the_tables_is_damage() {
     for number in [0, 1, 3] {
         let dir = tempfile::tempdir().unwrap();
         drop(store(dir.path()));
-        let path = place::path_in(dir.path());
+        let path = location::path_in(dir.path());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", number).unwrap();
         let (_store, problems) = Store::open(dir.path()).unwrap();
         assert!(problems[0].what.contains("does not match its tables"), "{problems:?}");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::store::{FileVersions, StoreError, Surety, VersionDraft};
+use crate::store::{Durability, FileVersions, StoreError, VersionDraft};
 
 /// A workspace's folder, and its `.workshop`.
 fn workspace() -> (tempfile::TempDir, PathBuf) {
@@ -65,7 +65,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 fn add(versions: &mut FileVersions, path: &str) -> Result<u64, StoreError> {
-    versions.change(Surety::Process, |changes| {
+    versions.change(Durability::Process, |changes| {
         let file = changes.add_file(path)?;
         let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
         changes.add_version(file, &draft)

@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use super::super::place;
+use super::super::location;
 use super::*;
-use crate::store::{FileVersions, ReopenFrom, StoreError, Surety, VersionDraft};
+use crate::store::{Durability, FileVersions, ReopenFrom, StoreError, VersionDraft};
 
 /// A room with a snapshot at ticks 4 and 8, cut off at 12.
 fn cut_off() -> tempfile::TempDir {
@@ -22,7 +22,7 @@ fn cut_off() -> tempfile::TempDir {
 }
 
 fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
-    Connection::open(place::path_in(dir.path())).unwrap().execute_batch(sql).unwrap();
+    Connection::open(location::path_in(dir.path())).unwrap().execute_batch(sql).unwrap();
     Reader::open(dir.path()).unwrap()
 }
 
@@ -105,9 +105,9 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
             let dir = cut_off();
             let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
             let mut versions = FileVersions::open(dir.path()).unwrap();
-            let file = versions.change(Surety::Process, |changes| changes.add_file("a.md")).unwrap();
+            let file = versions.change(Durability::Process, |changes| changes.add_file("a.md")).unwrap();
             let add = |versions: &mut FileVersions| {
-                versions.change(Surety::Process, |changes| changes.add_version(file, &draft))
+                versions.change(Durability::Process, |changes| changes.add_version(file, &draft))
             };
             add(&mut versions).unwrap();
             drop(versions);
@@ -115,7 +115,7 @@ fn a_number_that_is_far_off_anywhere_neither_stops_nor_delays_what_is_recorded_n
             let sql = format!(
                 "PRAGMA foreign_keys = OFF; UPDATE {table} SET {column} = {wrong} WHERE rowid = (SELECT max(rowid) FROM {table})"
             );
-            Connection::open(place::path_in(dir.path())).unwrap().execute_batch(&sql).unwrap();
+            Connection::open(location::path_in(dir.path())).unwrap().execute_batch(&sql).unwrap();
             let (mut store, problems) = Store::open(dir.path()).unwrap();
             let next = store.last_seq_at_open().0 + 1;
             assert!(next < 100_000, "{table}.{column}: records are counted from {next}");
@@ -180,7 +180,7 @@ fn what_cannot_be_written_at_the_end_is_counted_and_closing_takes_no_time() {
     store.start_run(run_start("r-1", 1, 0)).unwrap();
     store.send_tick(tick("r-1", 1, 1)).unwrap();
     store.flush().unwrap();
-    let beside = Connection::open(place::path_in(dir.path())).unwrap();
+    let beside = Connection::open(location::path_in(dir.path())).unwrap();
     beside.execute_batch("ALTER TABLE events RENAME TO hidden").unwrap();
     for n in 2..=9 {
         store.keep_tick(tick("r-1", n, n));
@@ -217,7 +217,7 @@ fn a_table_that_is_not_as_it_was_made_is_damage_and_nothing_is_written_in_vain()
         "DELETE FROM sqlite_master WHERE name = 'numbers'",
     ] {
         let dir = cut_off();
-        let connection = Connection::open(place::path_in(dir.path())).unwrap();
+        let connection = Connection::open(location::path_in(dir.path())).unwrap();
         connection.execute_batch(&format!("PRAGMA writable_schema = ON; {spoiled}")).unwrap();
         drop(connection);
         let (mut store, problems) = Store::open(dir.path()).unwrap();

@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
-use super::super::place;
+use super::super::location;
 use super::*;
-use crate::store::{FileVersions, ReopenFrom, Surety, VersionDraft};
+use crate::store::{Durability, FileVersions, ReopenFrom, VersionDraft};
 
 const PAGE: usize = 4096;
 /// Two scenes were open: the first for so many ticks, with snapshots, the second after it.
@@ -46,7 +46,7 @@ fn sound() -> &'static [u8] {
         for n in 0..30 {
             let text = format!("text {n}\n").repeat(40);
             versions
-                .change(Surety::Process, |changes| {
+                .change(Durability::Process, |changes| {
                     let file = changes.add_file(&format!("notes/{n}.md"))?;
                     let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: &text };
                     changes.add_version(file, &draft)
@@ -54,13 +54,13 @@ fn sound() -> &'static [u8] {
                 .unwrap();
         }
         drop(versions);
-        fs::read(place::path_in(dir.path())).unwrap()
+        fs::read(location::path_in(dir.path())).unwrap()
     })
 }
 
 fn opened(bytes: &[u8]) -> (tempfile::TempDir, Store, String) {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(place::path_in(dir.path()), bytes).unwrap();
+    fs::write(location::path_in(dir.path()), bytes).unwrap();
     let (store, problems) = Store::open(dir.path()).unwrap();
     let told = problems.iter().map(ToString::to_string).collect::<String>();
     (dir, store, told)
@@ -124,14 +124,14 @@ proptest! {
         for head in versions.heads().unwrap() {
             prop_assert!(versions.versions(head.file).unwrap().len() <= 1);
         }
-        versions.change(Surety::Process, |changes| changes.add_file("notes/new.md")).unwrap();
+        versions.change(Durability::Process, |changes| changes.add_file("notes/new.md")).unwrap();
     }
 }
 
 /// The page from which a table is found.
 fn root_page(table: &str) -> usize {
     let dir = tempfile::tempdir().unwrap();
-    let path = place::path_in(dir.path());
+    let path = location::path_in(dir.path());
     fs::write(&path, sound()).unwrap();
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let root: i64 = Connection::open(&path).unwrap().query_row(sql, [table], |row| row.get(0)).unwrap();
@@ -152,12 +152,12 @@ fn of_each_table_that_is_lost_the_others_are_kept() {
         bytes[at..at + PAGE].fill(0xa5);
         let (dir, _store, told) = opened(&bytes);
         let count = |table: &str| -> i64 {
-            let connection = Connection::open(place::path_in(dir.path())).unwrap();
+            let connection = Connection::open(location::path_in(dir.path())).unwrap();
             let sql = format!("SELECT count(*) FROM {table}");
             connection.query_row(&sql, [], |row| row.get(0)).unwrap()
         };
         let real_inputs = {
-            let connection = Connection::open(place::path_in(dir.path())).unwrap();
+            let connection = Connection::open(location::path_in(dir.path())).unwrap();
             let sql = "SELECT count(*) FROM inputs WHERE data <> 'lost'";
             connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
         };
@@ -176,8 +176,8 @@ fn of_each_table_that_is_lost_the_others_are_kept() {
 #[test]
 fn inputs_in_the_middle_that_are_lost_stop_the_room_there_and_a_later_state_is_used_whole() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(place::path_in(dir.path()), sound()).unwrap();
-    let connection = Connection::open(place::path_in(dir.path())).unwrap();
+    fs::write(location::path_in(dir.path()), sound()).unwrap();
+    let connection = Connection::open(location::path_in(dir.path())).unwrap();
     // As if their page were damaged: rows are missing, and the copy knows between which.
     connection
         .execute_batch("UPDATE inputs SET data = CAST(x'ff' AS TEXT) WHERE run = 1 AND tick BETWEEN 100 AND 120")

@@ -2,10 +2,10 @@
 
 use rusqlite::Connection;
 
-use super::super::thinning::thin;
-use super::super::{HistoryLimits, StoreError, place};
+use super::super::retention::thin;
+use super::super::{HistoryLimits, StoreError, location};
 use super::*;
-use crate::store::{FileVersions, ReopenFrom, Surety, VersionDraft};
+use crate::store::{Durability, FileVersions, ReopenFrom, VersionDraft};
 
 fn limits() -> HistoryLimits {
     HistoryLimits {
@@ -19,7 +19,7 @@ fn limits() -> HistoryLimits {
 }
 
 fn thin_all(dir: &Path) {
-    let mut connection = Connection::open(place::path_in(dir)).unwrap();
+    let mut connection = Connection::open(location::path_in(dir)).unwrap();
     while thin(&mut connection, &limits()).unwrap() {}
 }
 
@@ -85,7 +85,7 @@ fn what_came_in_before_the_last_snapshot_but_one_is_not_needed_however_many_ther
     let reader = Reader::open(dir.path()).unwrap();
     let reopening = reader.reopen("studio").unwrap().unwrap();
     assert!(matches!(reopening.from, ReopenFrom::Snapshot(snapshot) if snapshot.tick == 40));
-    let database = Connection::open(place::path_in(dir.path())).unwrap();
+    let database = Connection::open(location::path_in(dir.path())).unwrap();
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(number("SELECT min(tick) FROM inputs"), 31, "the newest ten, of which none is older than needed");
     assert_eq!(number("SELECT count(*) FROM snapshots"), 10);
@@ -99,7 +99,7 @@ fn the_newest_version_of_every_file_that_is_there_stays() {
     let write = |versions: &mut FileVersions, path: &str, count: u64| {
         let draft = VersionDraft { author: "ada", activation: None, order_key: None, text: "text" };
         versions
-            .change(Surety::Process, |changes| {
+            .change(Durability::Process, |changes| {
                 let file = changes.add_file(path)?;
                 for _ in 0..count {
                     changes.add_version(file, &draft)?;
@@ -112,7 +112,7 @@ fn the_newest_version_of_every_file_that_is_there_stays() {
         (write(&mut versions, "old.md", 2), write(&mut versions, "gone.md", 3), write(&mut versions, "new.md", 6));
     let head = versions.head("gone.md").unwrap().unwrap();
     versions
-        .change(Surety::Process, |changes| changes.set_head(&super::super::FileHead { is_there: false, ..head }))
+        .change(Durability::Process, |changes| changes.set_head(&super::super::FileHead { is_there: false, ..head }))
         .unwrap();
     thin_all(dir.path());
     let kept = |file| versions.versions(file).unwrap().iter().map(|version| version.number).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use crossbeam_channel::{Sender, bounded};
 use rusqlite::Connection;
 
-use super::super::place;
+use super::super::location;
 use super::*;
 use crate::store::StoreError;
 
@@ -82,7 +82,7 @@ fn what_cannot_be_written_is_told_kept_and_written_later() {
     let mut store = store(dir.path());
     store.start_run(run_start("r-1", 1, 0)).unwrap();
     store.flush().unwrap();
-    let beside = Connection::open(place::path_in(dir.path())).unwrap();
+    let beside = Connection::open(location::path_in(dir.path())).unwrap();
     beside.execute_batch("ALTER TABLE events RENAME TO hidden").unwrap();
     store.send_tick(tick("r-1", 1, 1)).unwrap();
     let error = store.flush().unwrap_err();

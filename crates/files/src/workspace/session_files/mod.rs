@@ -2,14 +2,14 @@
 //! writes on in a file that a person edits too. Pure.
 //!
 //! In reading order: the data ([`model`]), a text taken apart into it (`parse`), a text as pieces that are kept byte
-//! for byte ([`pieces`]), the mark by which the room knows its own writing ([`seal`]), a text brought up to date
-//! ([`update`]), and what a person made of a session while it went on (`merge`).
+//! for byte ([`segments`]), the mark by which the room knows its own writing ([`own_checksum`]), a text brought up to
+//! date ([`update`]), and what a person made of a session while it went on (`merge`).
 
 mod merge;
 pub mod model;
+pub mod own_checksum;
 mod parse;
-pub mod pieces;
-pub mod seal;
+pub mod segments;
 pub mod update;
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::outline::{line_of, outline};
 use super::super::yaml;
+use super::super::yaml_syntax::{line_of, parse_syntax};
 use super::model::{MessageRole, SessionCall, SessionFault, SessionMessage, SessionText};
 use crate::base::ActivationKey;
 
@@ -159,7 +159,7 @@ fn check_answers(session: &SessionText) -> Result<(), SessionFault> {
 
 /// The line of each message; fewer where the text is written in a way that is not followed.
 fn lines_of_messages(text: &str) -> Vec<usize> {
-    let Ok(root) = outline(text) else { return Vec::new() };
+    let Ok(root) = parse_syntax(text) else { return Vec::new() };
     let Some(messages) = root.get("messages") else { return Vec::new() };
     messages.items().iter().map(|item| line_of(text, item.start)).collect()
 }

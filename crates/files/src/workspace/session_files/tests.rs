@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::seal::{is_own, sealed};
+use super::own_checksum::{is_own, sealed};
 use super::update::{brought_up_to_date, with_status};
 use super::*;
 

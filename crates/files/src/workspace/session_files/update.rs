@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::super::yaml;
+use super::own_checksum::{is_own, sealed};
 use super::parse::{parse, parse_message};
-use super::pieces::{Piece, entries, moved, pieces};
-use super::seal::{is_own, sealed};
+use super::segments::{Piece, entries, moved, pieces};
 
 /// The keys of the head that the room keeps up to date; the others are written once.
 const KEPT: [&str; 2] = ["status", "updated"];

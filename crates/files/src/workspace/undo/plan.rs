@@ -10,7 +10,7 @@ use super::super::text_merge::merge_files;
 
 /// What was done to a file once.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum FileAction {
     /// It got a new text.
     Wrote {
         /// The number of the version that holds the text.
@@ -31,7 +31,7 @@ pub enum Deed {
 
 /// One change of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Act {
+pub struct TimelineEntry {
     /// When, in milliseconds since 1970.
     pub time_ms: u64,
     /// Who did it: an agent's id, `user`, `outside` or `room`.
@@ -39,16 +39,16 @@ pub struct Act {
     /// As part of which piece of work.
     pub activation: Option<String>,
     /// What.
-    pub deed: Deed,
+    pub deed: FileAction,
 }
 
 /// Everything that is known to have happened to one file, oldest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Story {
+pub struct FileTimeline {
     /// Where the file is, or was when it went.
     pub path: String,
     /// What was done to it.
-    pub acts: Vec<Act>,
+    pub acts: Vec<TimelineEntry>,
 }
 
 /// What undoing comes to for a file.
@@ -122,7 +122,7 @@ impl UndoPlan {
 }
 
 /// Why a text cannot be gone back to.
-enum Hindrance {
+enum Obstacle {
     NotKept,
     Conflict,
     ChangedSince,
@@ -130,7 +130,7 @@ enum Hindrance {
     ThereAgain,
 }
 
-impl Hindrance {
+impl Obstacle {
     fn words(&self, path: &str) -> String {
         match self {
             Self::NotKept => format!("'{path}' was not changed: its earlier text is no longer stored."),
@@ -160,9 +160,9 @@ pub fn reverted<'a>(
 /// What undoing the acts for which `is_undone` holds does to a file; none where it does nothing. `now` is what stands
 /// there, `text` gives the text of a version, if it is kept, and `is_taken` says whether another file has a path.
 pub fn plan_file(
-    story: &Story,
+    story: &FileTimeline,
     now: Option<&str>,
-    is_undone: impl Fn(&Act) -> bool,
+    is_undone: impl Fn(&TimelineEntry) -> bool,
     text: impl Fn(u64) -> Option<String>,
     is_taken: impl Fn(&str) -> bool,
 ) -> Option<FilePlan> {
@@ -173,7 +173,7 @@ pub fn plan_file(
         let (path, now) = (story.path.clone(), now.map(str::to_owned));
         Some(FilePlan { path, now, outcome })
     };
-    let stays = |hindrance: Hindrance| done(Outcome::Stays { why: hindrance.words(&story.path) });
+    let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.words(&story.path) });
     let goal = match gone_back(story, now, &is_undone, &text) {
         Ok(goal) => goal,
         Err(hindrance) => return stays(hindrance),
@@ -201,11 +201,11 @@ pub fn plan_file(
 
 /// The text that the file has without those acts; none where there is no file then.
 fn gone_back(
-    story: &Story,
+    story: &FileTimeline,
     now: Option<&str>,
-    is_undone: &impl Fn(&Act) -> bool,
+    is_undone: &impl Fn(&TimelineEntry) -> bool,
     text: &impl Fn(u64) -> Option<String>,
-) -> Result<Option<String>, Hindrance> {
+) -> Result<Option<String>, Obstacle> {
     let acts = &story.acts;
     let mut goal = now.map(str::to_owned);
     let mut end = acts.len();
@@ -214,7 +214,7 @@ fn gone_back(
         end = first;
         let (after, before) = (state_after(acts, last, text), state_before(acts, first, text));
         let (State::Known(after), State::Known(before)) = (after, before) else {
-            return Err(Hindrance::NotKept);
+            return Err(Obstacle::NotKept);
         };
         let reverted = reverted(after.as_deref(), before.as_deref(), goal.as_deref());
         goal = match reverted {
@@ -223,10 +223,10 @@ fn gone_back(
                 return Err(match (&after, &goal) {
                     // The agent made it or changed it, and it is gone anyhow.
                     (_, None) if before.is_none() => continue,
-                    (_, None) => Hindrance::GoneSince,
-                    (None, Some(_)) => Hindrance::ThereAgain,
-                    (Some(_), Some(_)) if before.is_none() => Hindrance::ChangedSince,
-                    (Some(_), Some(_)) => Hindrance::Conflict,
+                    (_, None) => Obstacle::GoneSince,
+                    (None, Some(_)) => Obstacle::ThereAgain,
+                    (Some(_), Some(_)) if before.is_none() => Obstacle::ChangedSince,
+                    (Some(_), Some(_)) => Obstacle::Conflict,
                 });
             }
         };
@@ -244,19 +244,19 @@ fn kept(text: Option<String>) -> State {
 }
 
 /// What stood in the file after the act at this place.
-fn state_after(acts: &[Act], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
+fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match &acts[at].deed {
-        Deed::Wrote { version, .. } => kept(text(*version)),
-        Deed::Gone => State::Known(None),
-        Deed::Renamed { .. } => state_before(acts, at, text),
+        FileAction::Wrote { version, .. } => kept(text(*version)),
+        FileAction::Gone => State::Known(None),
+        FileAction::Renamed { .. } => state_before(acts, at, text),
     }
 }
 
 /// What stood in it before that.
-fn state_before(acts: &[Act], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
+fn state_before(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
     match acts[at].deed {
-        Deed::Wrote { is_new: true, .. } | Deed::Wrote { version: 1, .. } => State::Known(None),
-        Deed::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
+        FileAction::Wrote { is_new: true, .. } | FileAction::Wrote { version: 1, .. } => State::Known(None),
+        FileAction::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
         _ if at > 0 => state_after(acts, at - 1, text),
         // Its history is not known so far back.
         _ => State::NotKept,
@@ -264,18 +264,18 @@ fn state_before(acts: &[Act], at: usize, text: &impl Fn(u64) -> Option<String>) 
 }
 
 /// The number of the version before the act at this place, as far as the story has it.
-fn newest_before(acts: &[Act], at: usize) -> Option<u64> {
+fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
     acts[..at].iter().rev().find_map(|act| match act.deed {
-        Deed::Wrote { version, .. } => Some(version),
+        FileAction::Wrote { version, .. } => Some(version),
         _ => None,
     })
 }
 
 /// The path that the file has without those acts.
-fn path_back(story: &Story, is_undone: &impl Fn(&Act) -> bool) -> Option<String> {
+fn path_back(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
     let mut path = story.path.as_str();
     for act in story.acts.iter().rev().filter(|act| is_undone(act)) {
-        if let Deed::Renamed { from, to } = &act.deed
+        if let FileAction::Renamed { from, to } = &act.deed
             && to == path
         {
             path = from;

@@ -13,45 +13,45 @@ use crate::base::{Author, Seq};
 /// The life of one file: what each did to it in turn, with the text that stood there then.
 #[derive(Default)]
 struct Life {
-    story: Story,
+    story: FileTimeline,
     texts: Vec<String>,
     now: Option<String>,
 }
 
 impl Life {
     fn of(path: &str) -> Self {
-        Self { story: Story { path: path.to_owned(), acts: Vec::new() }, ..Self::default() }
+        Self { story: FileTimeline { path: path.to_owned(), acts: Vec::new() }, ..Self::default() }
     }
 
-    fn act(&mut self, by: &str, deed: Deed) {
+    fn act(&mut self, by: &str, deed: FileAction) {
         let time_ms = self.story.acts.len() as u64;
-        self.story.acts.push(Act { time_ms, by: by.to_owned(), activation: None, deed });
+        self.story.acts.push(TimelineEntry { time_ms, by: by.to_owned(), activation: None, deed });
     }
 
     fn write(mut self, by: &str, text: &str) -> Self {
         self.texts.push(text.to_owned());
         let is_new = self.now.is_none();
-        self.act(by, Deed::Wrote { version: self.texts.len() as u64, is_new });
+        self.act(by, FileAction::Wrote { version: self.texts.len() as u64, is_new });
         self.now = Some(text.to_owned());
         self
     }
 
     fn delete(mut self, by: &str) -> Self {
-        self.act(by, Deed::Gone);
+        self.act(by, FileAction::Gone);
         self.now = None;
         self
     }
 
     fn rename(mut self, by: &str, to: &str) -> Self {
         let from = std::mem::replace(&mut self.story.path, to.to_owned());
-        self.act(by, Deed::Renamed { from, to: to.to_owned() });
+        self.act(by, FileAction::Renamed { from, to: to.to_owned() });
         self
     }
 
     /// What undoing everything that ada did from an act on comes to.
     fn undo_from(&self, since: u64) -> Option<FilePlan> {
         let text = |version: u64| self.texts.get(version as usize - 1).cloned();
-        let is_undone = |act: &Act| act.by == "ada" && act.time_ms >= since;
+        let is_undone = |act: &TimelineEntry| act.by == "ada" && act.time_ms >= since;
         plan_file(&self.story, self.now.as_deref(), is_undone, text, |path| path.starts_with("taken"))
     }
 
@@ -133,14 +133,15 @@ fn a_text_that_was_first_seen_when_it_was_deleted_stood_there_before_that() {
         order_key: None,
         chars: 1,
     };
-    let act = |time_ms, by: &str, deed| Act { time_ms, by: by.into(), activation: None, deed };
-    let gone = act(10, "ada", Deed::Gone);
-    let acts = super::past::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
+    let act = |time_ms, by: &str, deed| TimelineEntry { time_ms, by: by.into(), activation: None, deed };
+    let gone = act(10, "ada", FileAction::Gone);
+    let acts = super::agent_history::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
     assert_eq!(acts[1], gone, "{acts:?}");
     // One that the log has later is later, whatever the clock said when it was written.
-    let anew = act(11, "bob", Deed::Wrote { version: 2, is_new: true });
-    let acts = super::past::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
-    assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &Deed::Wrote { version: 2, is_new: true }));
+    let anew = act(11, "bob", FileAction::Wrote { version: 2, is_new: true });
+    let acts =
+        super::agent_history::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
+    assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &FileAction::Wrote { version: 2, is_new: true }));
 }
 
 /// What somebody does: takes lines out, and puts lines in that nobody else writes.
@@ -195,7 +196,7 @@ proptest! {
         if plan.changes() {
             let written = |line: &&str| line.starts_with("ada");
             let before: BTreeSet<String> = life.story.acts.iter().filter(|act| act.time_ms < since)
-                .filter_map(|act| match act.deed { Deed::Wrote { version, .. } => Some(version), _ => None })
+                .filter_map(|act| match act.deed { FileAction::Wrote { version, .. } => Some(version), _ => None })
                 .flat_map(|version| life.texts[version as usize - 1].lines().map(str::to_owned)).collect();
             for line in lines(&after).into_iter().filter(written) {
                 prop_assert!(before.contains(line), "{line:?} of hers is still there: {plan:?}");
@@ -211,7 +212,7 @@ proptest! {
         }
         let Some(first) = life.story.acts.iter().position(|act| act.time_ms >= since) else { return Ok(()) };
         let before = match life.story.acts[first - 1].deed {
-            Deed::Wrote { version, .. } => Some(life.texts[version as usize - 1].clone()),
+            FileAction::Wrote { version, .. } => Some(life.texts[version as usize - 1].clone()),
             _ => None,
         };
         let plan = life.undo_from(since);
@@ -272,8 +273,8 @@ impl Office {
         fs::read_to_string(self.root().join(path)).ok()
     }
 
-    fn pasts(&self) -> Pasts {
-        Pasts::read(self.root(), &self.dir()).expect("the history can be read")
+    fn pasts(&self) -> AgentHistories {
+        AgentHistories::read(self.root(), &self.dir()).expect("the history can be read")
     }
 }
 
@@ -317,7 +318,7 @@ fn the_files_are_put_back_as_the_person_and_that_is_taken_back_again() {
             [("notes/a.md", Some("one\ntwo\nthree\nmine\n")), ("notes/b.md", Some("his\n")), ("notes/new.md", None)];
         assert_eq!(changed, wanted);
         fs::write(office.root().join("notes/b.md"), "edited meanwhile\n").expect("files can be written");
-        let (undone, not_done) = carry_out(office.root(), &office.dir(), &plan, None).expect("it can be undone");
+        let (undone, not_done) = apply_plan(office.root(), &office.dir(), &plan, None).expect("it can be undone");
         assert_eq!((undone.files.len(), not_done.len()), (3, 1), "{not_done:?}");
         assert_eq!(not_done[0].path, "notes/b.md");
         assert_eq!(office.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\n"));
@@ -344,7 +345,7 @@ fn a_kill_between_two_files_is_mended_by_taking_back() {
     let office = busy();
     let plan = office.pasts().plan("ada", 0);
     let only = UndoPlan { files: vec![plan.files[0].clone()], ..plan.clone() };
-    carry_out(office.root(), &office.dir(), &only, None).expect("it can be undone");
+    apply_plan(office.root(), &office.dir(), &only, None).expect("it can be undone");
     // As if the rest had been written down as well, and the program killed before it was done.
     let record = office.dir().join("undone/000001.json");
     let mut undone: Undone = serde_json::from_str(&fs::read_to_string(&record).expect("it is there")).expect("json");

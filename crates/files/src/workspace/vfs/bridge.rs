@@ -8,13 +8,13 @@ use bevy::ecs::prelude::*;
 
 use super::super::files::FileChanged;
 use super::limits::FileLimits;
-use super::news::{News, OutsideChange, RecordChanged, SaveReport};
 use super::order::{FileFailure, FileOperation, FileOrder, FileOutcome};
-use super::saved::FilesUnderWay;
+use super::pending_orders::PendingFileOrders;
 use super::saving::{SaveOrder, not_recorded};
 use super::service::FileService;
+use super::service_events::{OutsideChange, RecordChanged, SaveReport, ServiceEvent};
 use crate::base::{Id, Problem};
-use crate::schedule::{Door, InputJournal};
+use crate::schedule::{InputJournal, InputQueue};
 use crate::store::Store;
 
 /// How often is looked whether the log has written what orders wait for.
@@ -94,7 +94,7 @@ impl FileBridge {
     }
 
     /// Sends what was not sent yet, in order, as far as there is room.
-    fn send(&mut self, under_way: &FilesUnderWay) {
+    fn send(&mut self, under_way: &PendingFileOrders) {
         let Some(service) = &self.service else { return };
         for order in under_way.0.iter().skip(self.sent) {
             if service.send(order.clone()).is_err() {
@@ -116,7 +116,7 @@ impl FileBridge {
     }
 
     /// Whether there are orders that were not sent and could be.
-    fn has_unsent(&self, under_way: &FilesUnderWay) -> bool {
+    fn has_unsent(&self, under_way: &PendingFileOrders) -> bool {
         self.service.is_some() && self.sent < under_way.0.len()
     }
 
@@ -139,7 +139,7 @@ impl FileBridge {
     }
 
     /// Answers what the service will not answer any more.
-    fn give_up(&mut self, under_way: &FilesUnderWay) {
+    fn give_up(&mut self, under_way: &PendingFileOrders) {
         self.receive_all();
         for order in under_way.0.iter().skip(self.sent - self.owed) {
             let what = "the file thread has stopped; nothing is lost, restart the program.";
@@ -159,7 +159,7 @@ impl FileBridge {
 /// Whether the service has something for the world that is not at the door yet, or is still to be given an order: a room
 /// that stands still is not to keep a person waiting for what is done to files.
 pub fn has_news(world: &World) -> bool {
-    let under_way = world.resource::<FilesUnderWay>();
+    let under_way = world.resource::<PendingFileOrders>();
     world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))
 }
 
@@ -174,7 +174,7 @@ pub fn must_wait(world: &mut World) -> bool {
     }
     let is_recorded = world.get_resource::<Store>().is_none_or(Store::has_written_all);
     world.resource_scope(|world, mut bridge: Mut<FileBridge>| {
-        let under_way = world.resource::<FilesUnderWay>();
+        let under_way = world.resource::<PendingFileOrders>();
         bridge.receive_all();
         if is_recorded {
             bridge.send(under_way);
@@ -188,7 +188,7 @@ pub fn must_wait(world: &mut World) -> bool {
 pub fn send_all(world: &mut World, timeout: Duration) {
     let until = Instant::now() + timeout;
     while must_wait(world)
-        && world.resource::<FileBridge>().has_unsent(world.resource::<FilesUnderWay>())
+        && world.resource::<FileBridge>().has_unsent(world.resource::<PendingFileOrders>())
         && Instant::now() < until
     {
         std::thread::sleep(LOG_LOOK);
@@ -241,10 +241,10 @@ pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
 pub(in crate::workspace) fn collect(
     mut bridge: ResMut<FileBridge>,
     journal: Res<InputJournal>,
-    mut outcomes: ResMut<Door<FileOutcome>>,
-    mut saves: ResMut<Door<SaveReport>>,
-    mut changes: ResMut<Door<FileChanged>>,
-    (mut others, mut records): (ResMut<Door<OutsideChange>>, ResMut<Door<RecordChanged>>),
+    mut outcomes: ResMut<InputQueue<FileOutcome>>,
+    mut saves: ResMut<InputQueue<SaveReport>>,
+    mut changes: ResMut<InputQueue<FileChanged>>,
+    (mut others, mut records): (ResMut<InputQueue<OutsideChange>>, ResMut<InputQueue<RecordChanged>>),
 ) {
     if journal.is_replaying() {
         return;
@@ -253,10 +253,10 @@ pub(in crate::workspace) fn collect(
     bridge.arrived.drain(..).for_each(|outcome| outcomes.push(outcome));
     for news in bridge.service.as_ref().map(|service| service.take_news(MAX_NEWS_PER_TICK)).unwrap_or_default() {
         match news {
-            News::Changed(change) => changes.push(change),
-            News::Outside(change) => others.push(change),
-            News::Record(change) => records.push(change),
-            News::Saved(report) => saves.push(report),
+            ServiceEvent::Changed(change) => changes.push(change),
+            ServiceEvent::Outside(change) => others.push(change),
+            ServiceEvent::Record(change) => records.push(change),
+            ServiceEvent::Saved(report) => saves.push(report),
         }
     }
 }
@@ -265,7 +265,7 @@ pub(in crate::workspace) fn collect(
 /// that tick; where nothing is recorded, it is sent at once.
 pub(in crate::workspace) fn send(
     mut orders: MessageReader<FileOrder>,
-    mut under_way: ResMut<FilesUnderWay>,
+    mut under_way: ResMut<PendingFileOrders>,
     mut bridge: ResMut<FileBridge>,
     limits: Res<FileLimits>,
     journal: Res<InputJournal>,

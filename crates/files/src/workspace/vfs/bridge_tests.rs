@@ -91,7 +91,7 @@ fn an_order_of_one_tick_is_answered_in_the_next() {
         let keys: Vec<String> = office.tick().into_iter().map(|outcome| outcome.key.to_string()).collect();
         assert_eq!(keys, [format!("r-{round}"), format!("w-{round}")], "and answered");
     }
-    assert_eq!(office.app.world().resource::<FilesUnderWay>().iter().count(), 0);
+    assert_eq!(office.app.world().resource::<PendingFileOrders>().iter().count(), 0);
 }
 
 #[test]

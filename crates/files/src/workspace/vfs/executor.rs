@@ -1,6 +1,6 @@
 //! What is done with files, one order at a time: checks the path and the rights, does it, and says how it went.
-//! How a change reaches the disk exactly once is in [`super::changing`]; what others do to the files in
-//! [`super::noticing`], and the room's own saves in [`super::saving`].
+//! How a change reaches the disk exactly once is in [`super::write_ahead`]; what others do to the files in
+//! [`super::external_edits`], and the room's own saves in [`super::saving`].
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -9,24 +9,24 @@ use std::time::Instant;
 
 use super::super::layout;
 use super::super::session_files::is_session_file;
-use super::feed::{ChangeFeed, ChangedFile, FileInfo};
+use super::change_feed::{ChangeFeed, ChangedFile, FileInfo};
+use super::error_messages;
 use super::index::Index;
 use super::is_agent;
-use super::large;
+use super::large_files;
 use super::limits::FileLimits;
-use super::news::NewsQueue;
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch, Unsearched};
 use super::path::{Reach, WorkspacePath, quoted};
 use super::readers::Readers;
-use super::recent::Recent;
+use super::recent_answers::Recent;
 use super::resolve::{Root, Trouble};
 use super::rights::{Rights, RightsKept};
 use super::room_files::RoomFiles;
+use super::service_events::ServiceEventQueue;
 use super::session_texts::SessionRecords;
-use super::words;
 use crate::base::hash::content_hash;
-use crate::base::spelling::nfc;
 use crate::base::text::truncate;
+use crate::base::text_normalization::nfc;
 use crate::base::{Problem, globs};
 use crate::store::{FileHead, FileVersions, StoreError};
 
@@ -97,7 +97,7 @@ pub(super) struct Executor {
     /// The files that the room itself reads and writes, where there is a room.
     pub(super) room: Option<RoomFiles>,
     /// What others did and what was saved, for the world.
-    pub(super) news: NewsQueue,
+    pub(super) news: ServiceEventQueue,
     /// What changed, for a window.
     pub(super) feed: ChangeFeed,
     /// Paths that changed and are still to be told of, once all of the change is known.
@@ -150,7 +150,7 @@ impl Executor {
             readers: Readers::default(),
             limits: FileLimits::default(),
             room: None,
-            news: NewsQueue::default(),
+            news: ServiceEventQueue::default(),
             feed: ChangeFeed::default(),
             changed: BTreeSet::new(),
             doubts: BTreeMap::new(),
@@ -285,7 +285,7 @@ impl Executor {
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, Want::Change)?;
                 self.put(order, what, &path, |files, now| match now {
-                    Some(text) => words::edit(path.as_str(), text, old, new).map_err(unfit),
+                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(unfit),
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
@@ -364,7 +364,7 @@ impl Executor {
             }
             (Err(Trouble::TooLarge { .. }), Some((from_line, lines))) => {
                 let (file, _) = self.root.open_record(path).map_err(|trouble| troubled(path, &trouble))?;
-                let answer = large::lines(path.as_str(), file, from_line, lines).map_err(unfit)?;
+                let answer = large_files::lines(path.as_str(), file, from_line, lines).map_err(unfit)?;
                 self.readers.note(path.as_str(), &order.author);
                 return Ok(answer);
             }
@@ -379,7 +379,7 @@ impl Executor {
     pub(super) fn present(
         &mut self,
         path: &WorkspacePath,
-    ) -> Result<Option<(Arc<str>, crate::safe_fs::Found)>, FileFailure> {
+    ) -> Result<Option<(Arc<str>, crate::safe_fs::EntryMetadata)>, FileFailure> {
         match self.index.read(&self.root, path, self.limits.bytes_at_most(path)) {
             Ok(present) => Ok(Some(present)),
             Err(Trouble::Missing) => Ok(None),
@@ -390,7 +390,7 @@ impl Executor {
     fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
         let paths: Vec<&str> = self.index.under("").filter(|path| rights.may_read(path)).collect();
-        unfit(words::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
+        unfit(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
     }
 
     fn list(&mut self, rights: &Rights, prefix: &str) -> Result<FileAnswer, FileFailure> {

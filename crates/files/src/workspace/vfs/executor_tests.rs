@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use super::super::news::{News, OutsideChange};
 use super::super::order::FileRights;
 use super::super::records::records_of;
 use super::super::saving::SaveOrder;
+use super::super::service_events::{OutsideChange, ServiceEvent};
 use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
@@ -112,8 +112,8 @@ impl Office {
     /// What others did that was not taken yet.
     pub(in crate::workspace) fn outside_changes(&self) -> Vec<OutsideChange> {
         let of_others = |news| match news {
-            News::Outside(change) => Some(change),
-            News::Changed(_) | News::Saved(_) | News::Record(_) => None,
+            ServiceEvent::Outside(change) => Some(change),
+            ServiceEvent::Changed(_) | ServiceEvent::Saved(_) | ServiceEvent::Record(_) => None,
         };
         self.files.news.take(usize::MAX).into_iter().filter_map(of_others).collect()
     }
@@ -564,7 +564,7 @@ fn the_rooms_own_saves_are_its_versions_and_nobodys_edits() {
     let save = SaveOrder { text: "the room's".into(), over: Some(content_hash(b"start")), number: 1 };
     assert!(office.files.save("boards/rules.md", &save).is_ok());
     let saved = office.files.news.take(9);
-    assert!(matches!(&saved[..], [News::Saved(_)]), "{saved:?}");
+    assert!(matches!(&saved[..], [ServiceEvent::Saved(_)]), "{saved:?}");
     office.files.look("boards/rules.md");
     assert!(office.files.news.is_empty());
     let before = [version(1, OUTSIDE, "start"), version(2, ROOM, "the room's")];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::change_feed::FileInfo;
 use super::executor::{Executor, FileServiceError};
-use super::feed::FileInfo;
 use super::index::{Entry, Index};
 use super::path::{Reach, WorkspacePath};
 use super::readers::is_agent;

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::super::unsaved_copies;
 use super::path::WorkspacePath;
 use super::resolve::{Root, Trouble};
-use crate::safe_fs::{self, Folder, Found, FoundKind};
+use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder};
 
 /// A folder or file that changed within this time before it was looked at may change again unseen: clocks of file
 /// systems are coarse.
@@ -113,7 +113,7 @@ impl Index {
     }
 
     /// A file is as this says.
-    pub(super) fn note(&mut self, path: &str, found: &Found) {
+    pub(super) fn note(&mut self, path: &str, found: &EntryMetadata) {
         let entry = Entry { size: found.size, modified_ns: found.modified_ns };
         let old = self.files.insert(path.to_owned(), entry);
         self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size)).saturating_add(entry.size);
@@ -138,7 +138,7 @@ impl Index {
         for folder in due {
             let Some(known) = self.folders.get(&folder).copied() else { continue };
             match root.folder().peek(&folder) {
-                Ok(found) if found.kind != FoundKind::Folder => self.forget_folder(&folder, &mut difference),
+                Ok(found) if found.kind != EntryKind::Folder => self.forget_folder(&folder, &mut difference),
                 Ok(found) => {
                     let is_settled = known.looked_ns.saturating_sub(known.modified_ns) > CLOCK_COARSE_NS;
                     if found.modified_ns != known.modified_ns || !is_settled {
@@ -171,11 +171,16 @@ impl Index {
     }
 
     /// The text of a file, from memory if it looks the same, else from disk.
-    pub(super) fn read(&mut self, root: &Root, path: &WorkspacePath, most: u64) -> Result<(Arc<str>, Found), Trouble> {
+    pub(super) fn read(
+        &mut self,
+        root: &Root,
+        path: &WorkspacePath,
+        most: u64,
+    ) -> Result<(Arc<str>, EntryMetadata), Trouble> {
         // The same file that was read by the safe way: it does not matter by which way it is looked at now.
         if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
             && let Ok(found) = root.folder().peek(path.as_str())
-            && found.kind == FoundKind::File
+            && found.kind == EntryKind::File
             && found.names == 1
             && known.found.is_same_as(&found)
         {
@@ -188,7 +193,7 @@ impl Index {
     }
 
     /// Remembers a text.
-    pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: Found) {
+    pub(super) fn keep(&mut self, path: &str, text: Arc<str>, found: EntryMetadata) {
         let is_settled = now_ns().saturating_sub(found.modified_ns) > CLOCK_COARSE_NS;
         self.texts.put(path, Kept { text, found, is_settled, used: 0 });
     }
@@ -231,7 +236,7 @@ impl Index {
         let mut folders: Vec<String> = Vec::new();
         for (name, kind) in entries {
             if name.starts_with('.') {
-                if glance == Glance::Clearing && kind == FoundKind::File {
+                if glance == Glance::Clearing && kind == EntryKind::File {
                     self.clear_hidden(root, opened, &prefix, &name);
                 }
                 continue;
@@ -243,17 +248,17 @@ impl Index {
                 continue;
             }
             match kind {
-                FoundKind::File if glance != Glance::Names => {
+                EntryKind::File if glance != Glance::Names => {
                     if let Ok(found) = opened.look(&name)
-                        && found.kind == FoundKind::File
+                        && found.kind == EntryKind::File
                         && found.names == 1
                     {
                         self.note(&path, &found);
                     }
                 }
-                FoundKind::File => here.push(path),
-                FoundKind::Folder => folders.push(path),
-                FoundKind::Link | FoundKind::Other => {}
+                EntryKind::File => here.push(path),
+                EntryKind::Folder => folders.push(path),
+                EntryKind::Link | EntryKind::Other => {}
             }
         }
         if glance == Glance::Names {
@@ -321,7 +326,7 @@ fn now_ns() -> i64 {
 #[derive(Clone)]
 struct Kept {
     text: Arc<str>,
-    found: Found,
+    found: EntryMetadata,
     /// Whether a change of the file would show.
     is_settled: bool,
     used: u64,

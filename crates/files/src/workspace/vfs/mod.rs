@@ -5,60 +5,61 @@
 //! An order carries a key; the same key twice is carried out once, and answered twice alike.
 //!
 //! Reading order: [`order`] (what may be asked), [`path`] (what a path is), `resolve` (to the disk and
-//! no further), `index` (which files there are), `executor` (carrying out one order), `changing` (exactly once),
-//! `saving` (what the room writes), `noticing` (what others do), `watcher` (hearing that they do), `service` (the one
-//! thread with all of it), `feed` (telling a window), and `bridge`, which joins it to the world. [`history`] is for people.
+//! no further), `index` (which files there are), `executor` (carrying out one order), `write_ahead` (exactly once),
+//! `saving` (what the room writes), `external_edits` (what others do), `watcher` (hearing that they do), `service` (the
+//! one thread with all of it), `change_feed` (telling a window), and `bridge`, which joins it to the world. [`history`]
+//! is for people.
 
-mod at_rest;
 mod bridge;
-mod changing;
+mod change_feed;
+mod direct_access;
+mod error_messages;
 mod executor;
-mod feed;
+mod external_edits;
 pub mod history;
 mod index;
-mod large;
+mod large_files;
 mod limits;
-mod news;
-mod noticing;
 pub mod order;
-mod person;
+mod pending_orders;
 mod readers;
-mod recent;
-mod record_keeping;
+mod recent_answers;
+mod record_retention;
 pub mod records;
 mod resolve;
 mod rights;
 mod room_files;
-mod saved;
 mod saving;
 mod service;
+mod service_events;
 mod session_records;
 mod session_texts;
 mod user_changes;
+mod user_commands;
 mod watcher;
-mod words;
 pub mod worktrees;
+mod write_ahead;
 
 pub use super::path;
 pub use super::path::{FileKind, PathRefusal, Reach, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
-pub use at_rest::{AtRestError, FilesAtRest};
 pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
 pub(super) use bridge::{collect, send};
+pub use change_feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
+pub use direct_access::{DirectFileError, DirectFiles};
 pub use executor::FileServiceError;
-pub use feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
 pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
-pub use news::{OutsideChange, RecordChanged, SaveReport};
 pub use order::{
     ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch,
     Unsearched, WorktreeChanges,
 };
-pub(super) use person::give_orders;
-pub use person::{FileCommand, FilesTold};
+pub(super) use pending_orders::FilesSaved;
+pub use pending_orders::PendingFileOrders;
 pub(super) use readers::is_agent;
-pub(super) use saved::FilesSaved;
-pub use saved::FilesUnderWay;
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
+pub use service_events::{OutsideChange, RecordChanged, SaveReport};
 pub use user_changes::{NewFile, write_new};
+pub(super) use user_commands::give_orders;
+pub use user_commands::{FileCommand, UserCommandResults};

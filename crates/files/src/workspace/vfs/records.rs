@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::super::files::FileContent;
-use super::super::session_files::seal::is_own;
+use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::{is_older, is_session_file};
-use super::news::RecordChanged;
 use super::path::WorkspacePath;
 use super::resolve::{Root, Trouble, beside_name};
+use super::service_events::RecordChanged;
 use super::session_texts::{SESSION_BYTES_AT_MOST, told};
 use crate::base::ActivationKey;
 use crate::base::text::slug;

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use super::super::layout::SETTINGS_FILE;
 use super::super::unsaved_copies;
 use super::path::{WorkspacePath, quoted};
-use crate::base::spelling::nfc;
-use crate::safe_fs::{self, Folder, Found, FoundKind, Placing};
+use crate::base::text_normalization::nfc;
+use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder, Placing};
 
 /// Why there is no text to be had at a path.
 #[derive(Debug)]
@@ -178,14 +178,14 @@ impl Root {
     }
 
     /// What there is at a path, if it is an ordinary file.
-    pub(super) fn look(&self, path: &WorkspacePath) -> Result<Found, Trouble> {
+    pub(super) fn look(&self, path: &WorkspacePath) -> Result<EntryMetadata, Trouble> {
         let found = self.beside(path, |folder| Ok(folder.look(path.name())?))?;
         check(&found)?;
         Ok(found)
     }
 
     /// What stands in a file, at most so many bytes.
-    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, Found), Trouble> {
+    pub(super) fn read(&self, path: &WorkspacePath, most: u64) -> Result<(String, EntryMetadata), Trouble> {
         let (file, found) = self.beside(path, |folder| open_checked(folder, path.name()))?;
         if found.size > most {
             return Err(Trouble::TooLarge { most });
@@ -260,7 +260,7 @@ impl Root {
         beside: &str,
         over: Option<u64>,
     ) -> Result<Placing, Trouble> {
-        self.beside(path, |folder| Ok(safe_fs::place(folder, beside, path.name(), over)?))
+        self.beside(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
     /// The same over whatever is there: for the program's own records.
@@ -377,12 +377,12 @@ pub(super) fn beside_name(key: &str) -> String {
 fn child(folder: &Folder, name: &str) -> Result<Folder, Trouble> {
     folder.child(name).map_err(|error| match (Trouble::from(error), folder.look(name)) {
         // `open` says "no folder" of a link, too.
-        (Trouble::NotAFolder | Trouble::Failed(_), Ok(Found { kind: FoundKind::Link, .. })) => Trouble::Link,
+        (Trouble::NotAFolder | Trouble::Failed(_), Ok(EntryMetadata { kind: EntryKind::Link, .. })) => Trouble::Link,
         (trouble, _) => trouble,
     })
 }
 
-fn open_checked(folder: &Folder, name: &str) -> Result<(File, Found), Trouble> {
+fn open_checked(folder: &Folder, name: &str) -> Result<(File, EntryMetadata), Trouble> {
     match folder.open_file(name) {
         Ok((file, found)) => {
             check(&found)?;
@@ -397,13 +397,13 @@ fn open_checked(folder: &Folder, name: &str) -> Result<(File, Found), Trouble> {
     }
 }
 
-fn check(found: &Found) -> Result<(), Trouble> {
+fn check(found: &EntryMetadata) -> Result<(), Trouble> {
     match found.kind {
-        FoundKind::File if found.names > 1 => Err(Trouble::OtherName),
-        FoundKind::File => Ok(()),
-        FoundKind::Folder => Err(Trouble::IsFolder),
-        FoundKind::Link => Err(Trouble::Link),
-        FoundKind::Other => Err(Trouble::NotAFile),
+        EntryKind::File if found.names > 1 => Err(Trouble::OtherName),
+        EntryKind::File => Ok(()),
+        EntryKind::Folder => Err(Trouble::IsFolder),
+        EntryKind::Link => Err(Trouble::Link),
+        EntryKind::Other => Err(Trouble::NotAFile),
     }
 }
 

@@ -199,7 +199,7 @@ fn folders_by_path_refuse_links_as_folders_by_handle_do() {
     with_links(&folder);
     let root = ByPath::open(&folder.path().join("in")).expect("it is there");
     assert!(root.child("link").is_err() && root.open_file("secret.md").is_err());
-    assert_eq!(root.look("link").map(|found| found.kind).ok(), Some(FoundKind::Link));
+    assert_eq!(root.look("link").map(|found| found.kind).ok(), Some(EntryKind::Link));
     let artifacts = root.child("artifacts").expect("it is a folder");
     assert!(artifacts.open_file("same.md").is_err() && artifacts.create("new.md").is_err());
     assert_eq!(artifacts.open_file("a.md").map(|(_, found)| found.size).ok(), Some(6));
@@ -212,6 +212,6 @@ fn folders_by_path_refuse_links_as_folders_by_handle_do() {
     artifacts.remove("c.md").expect("it is there");
     artifacts.sync().expect("it can be synced");
     let entries = notes.entries().expect("it can be read");
-    assert_eq!(entries, [("b.md".to_owned(), FoundKind::File)]);
+    assert_eq!(entries, [("b.md".to_owned(), EntryKind::File)]);
     assert!(root.peek("notes/b.md").is_ok());
 }

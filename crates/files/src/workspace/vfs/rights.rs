@@ -7,7 +7,7 @@ use super::super::layout::KEPT_BLACKBOARD;
 use super::order::FileRights;
 use super::records::RECORDS;
 use crate::base::globs;
-use crate::base::spelling::folded;
+use crate::base::text_normalization::folded;
 use crate::knowledge::Owner;
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 

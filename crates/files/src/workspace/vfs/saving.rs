@@ -9,10 +9,10 @@ use super::super::files::FileContent;
 use super::super::{layout, unsaved_copies};
 use super::ROOM;
 use super::executor::Executor;
-use super::news::{News, SaveReport};
 use super::order::{FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
 use super::resolve::Trouble;
+use super::service_events::{SaveReport, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq};
 
@@ -88,7 +88,7 @@ impl Saves {
                 Err(NotSaved::Failed(problem)) => {
                     if self.told.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
                         let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
-                        files.news.push(News::Saved(report));
+                        files.news.push(ServiceEvent::Saved(report));
                     }
                     problems.push(problem);
                     self.waiting.insert(path, order);
@@ -229,7 +229,11 @@ impl Executor {
             room.wrote(path, content_hash(order.text.as_bytes()));
         }
         self.note_changed(path);
-        self.news.push(News::Saved(SaveReport { path: path.to_owned(), saved: Some(order.number), problem: None }));
+        self.news.push(ServiceEvent::Saved(SaveReport {
+            path: path.to_owned(),
+            saved: Some(order.number),
+            problem: None,
+        }));
     }
 }
 

@@ -53,7 +53,8 @@ fn flushing_puts_the_newest_order_on_disk_and_says_so() {
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "two\n");
     assert_eq!(fs::read_to_string(folder.path().join("boards/deep/new.md")).expect("it was made"), "new\n");
-    let saved = |path: &str, number| News::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
+    let saved =
+        |path: &str, number| ServiceEvent::Saved(SaveReport { path: path.into(), saved: Some(number), problem: None });
     assert_eq!(service.take_news(9), [saved("boards/deep/new.md", 3), saved(RULES, 2)]);
     // The room's own text may be written over, whatever the order was made from.
     service.save(RULES, order("three\n", Some("old\n"), 4));
@@ -280,7 +281,7 @@ fn rights_are_kept_and_what_cannot_be_written_is_tried_again() {
     allow(0o444);
     service.save(RULES, order("new\n", Some("old\n"), 1));
     assert!(flush(&service)[0].what.contains("read-only"));
-    assert!(matches!(&service.take_news(9)[..], [News::Saved(SaveReport { problem: Some(_), .. })]));
+    assert!(matches!(&service.take_news(9)[..], [ServiceEvent::Saved(SaveReport { problem: Some(_), .. })]));
     allow(0o640);
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "new\n");

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, SendError, Sender, TryRecvError, TrySendError, bounded, never, select};
 
-use super::super::answers::AnswerLook;
+use super::super::answer_files::AnswerWatcher;
 use super::super::layout;
+use super::change_feed::ChangeFeed;
 use super::executor::{Executor, FileServiceError};
-use super::feed::ChangeFeed;
+use super::external_edits::SETTLE;
 use super::limits::FileLimits;
-use super::news::{News, NewsQueue};
-use super::noticing::SETTLE;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::room_files::RoomFiles;
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
+use super::service_events::{ServiceEvent, ServiceEventQueue};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
 use super::worktrees::Worktrees;
@@ -57,7 +57,7 @@ pub struct FileServiceOptions {
     /// Whether to notice what others do as it happens. What an order touches is compared in any case.
     pub watch: bool,
     /// What looks for answers of persons, where anyone waits for them.
-    pub answers: Option<AnswerLook>,
+    pub answers: Option<AnswerWatcher>,
     /// Files in the workspace that the program itself writes for a person (a log, a picture): no news, no versions.
     pub ignored: BTreeSet<String>,
 }
@@ -148,7 +148,7 @@ pub struct FileService {
     commands: Option<Sender<Command>>,
     answers: Receiver<FileOutcome>,
     saves: SaveOrders,
-    news: NewsQueue,
+    news: ServiceEventQueue,
     feed: ChangeFeed,
     problems: Vec<Problem>,
     thread: Option<JoinHandle<Vec<Problem>>>,
@@ -279,7 +279,7 @@ impl FileService {
     }
 
     /// Takes at most so many of the things that the world has not heard of, oldest first.
-    pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<News> {
+    pub(in crate::workspace) fn take_news(&self, most: usize) -> Vec<ServiceEvent> {
         self.news.take(most)
     }
 
@@ -318,7 +318,7 @@ struct Work {
     worktrees: Worktrees,
     watcher: Option<Watcher>,
     /// Looks for answers of persons.
-    persons: Option<AnswerLook>,
+    persons: Option<AnswerWatcher>,
     saves: Saves,
     answer: Sender<FileOutcome>,
     /// Records that could not be written when nobody took answers any more.
@@ -486,7 +486,7 @@ impl Work {
     }
 
     fn listen(&mut self) {
-        let answers = self.persons.as_ref().and_then(AnswerLook::folder);
+        let answers = self.persons.as_ref().and_then(AnswerWatcher::folder);
         if let Some(watcher) = &mut self.watcher {
             watcher.listen(answers);
         }

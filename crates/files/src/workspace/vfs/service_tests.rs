@@ -5,8 +5,8 @@ use std::fs;
 
 use super::super::executor::tests::{order, read, write};
 use super::super::history::FileHistory;
-use super::super::news::OutsideChange;
 use super::super::order::FileAnswer;
+use super::super::service_events::OutsideChange;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -77,7 +77,7 @@ fn others_are_noticed_as_they_write_and_the_service_itself_is_not() {
     service.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
     assert!(service.next(PATIENCE).expect("it is answered").result.is_ok());
     let told = |path: &str, version, is_gone| {
-        News::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None, by: None })
+        ServiceEvent::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None, by: None })
     };
     let next = || {
         let start = Instant::now();

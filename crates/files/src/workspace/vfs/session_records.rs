@@ -4,16 +4,16 @@
 use std::time::Instant;
 
 use super::super::files::FileContent;
-use super::super::session_files::seal::is_own;
+use super::super::session_files::own_checksum::is_own;
 use super::super::session_files::update::brought_up_to_date;
 use super::super::session_files::{copy_of, is_older, is_session_file};
 use super::executor::{Executor, history, troubled, unfit};
-use super::news::{News, RecordChanged};
-use super::noticing::SETTLE;
+use super::external_edits::SETTLE;
 use super::order::{FileAnswer, FileDone, FileFailure};
 use super::path::WorkspacePath;
 use super::resolve::{Trouble, beside_name};
 use super::rights::Rights;
+use super::service_events::{RecordChanged, ServiceEvent};
 use super::session_texts::{SESSION_BYTES_AT_MOST, told};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
@@ -191,7 +191,7 @@ impl Executor {
         self.sessions.seen.remove(path);
         if self.sessions.told.insert(path.to_owned(), hash) != Some(hash) {
             let ours = self.sessions.text(path).map(str::to_owned);
-            self.news.push(News::Record(RecordChanged { path: path.to_owned(), content, ours }));
+            self.news.push(ServiceEvent::Record(RecordChanged { path: path.to_owned(), content, ours }));
         }
     }
 }

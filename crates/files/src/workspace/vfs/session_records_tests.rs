@@ -7,7 +7,7 @@ use super::super::executor::tests::{Office, put_outside, restore};
 use super::super::order::FileOperation;
 use super::super::room_files::RoomFiles;
 use super::*;
-use crate::workspace::session_files::seal::sealed;
+use crate::workspace::session_files::own_checksum::sealed;
 
 const PATH: &str = "sessions/ada.act-1.session.yaml";
 const COPY: &str = "sessions/ada.act-1.room-copy.yaml";
@@ -41,7 +41,7 @@ fn record(office: &mut Office, content: &str, over: Option<u64>) -> String {
 fn told(office: &Office) -> Vec<(FileContent, Option<String>)> {
     let news = office.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
-        News::Record(RecordChanged { path, content, ours }) => {
+        ServiceEvent::Record(RecordChanged { path, content, ours }) => {
             assert_eq!(path, PATH);
             Some((content, ours))
         }

@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
 use super::executor::Executor;
-use super::news::{News, OutsideChange};
 use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
 use super::resolve::Trouble;
+use super::service_events::{OutsideChange, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Seq};
 use crate::safe_fs;
@@ -126,12 +126,12 @@ impl Executor {
         self.news.push(match content.filter(|_| layout::matters(&path) && self.room.is_some()) {
             Some(content) => {
                 let by = by.clone();
-                News::Changed(FileChanged { version, by, is_ordered: true, ..FileChanged::new(path, content) })
+                ServiceEvent::Changed(FileChanged { version, by, is_ordered: true, ..FileChanged::new(path, content) })
             }
             None => {
                 let by = Some(by.0.clone());
                 let version = version.unwrap_or(0);
-                News::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
+                ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
             }
         });
     }
@@ -160,8 +160,10 @@ mod tests {
         assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it is there"), b"You are Zoe.");
         let told: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
             .map(|news| match news {
-                News::Changed(change) if change.is_ordered => (change.path, change.version),
-                News::Outside(change) if change.by.as_deref() == Some("user") => (change.path, Some(change.version)),
+                ServiceEvent::Changed(change) if change.is_ordered => (change.path, change.version),
+                ServiceEvent::Outside(change) if change.by.as_deref() == Some("user") => {
+                    (change.path, Some(change.version))
+                }
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it is there"), b"mine");
         assert!(!folder.path().join("agents/zoe.md").exists());
         let told = files.news.take(9);
-        let is_told = |news: &News| matches!(news, News::Changed(change) if change.is_ordered && change.content == FileContent::Removed);
+        let is_told = |news: &ServiceEvent| matches!(news, ServiceEvent::Changed(change) if change.is_ordered && change.content == FileContent::Removed);
         assert!(told.iter().any(is_told), "{told:?}");
         let kept = FileHistory::open(folder.path(), &state).expect("it can be read");
         assert_eq!(kept.text("agents/zoe.md", 1).expect("it can be read").as_deref(), Some("one"));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{EventData, EventKind, is_false};
 use crate::base::Id;
-use crate::log::narration::{Telling, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
 /// A file of the workspace changed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl FileChange {
 impl EventData for FileChange {
     const KIND: EventKind = EventKind::FileChange;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let by = telling.by(&self.by);
         let path = if self.path.is_empty() { "a file".to_owned() } else { with("", "", &self.path) };
         if self.gone {

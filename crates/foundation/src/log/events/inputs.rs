@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind};
 use crate::base::{ActivationKey, AllowScope, AnsweredIn, Behaviour, ConversationKey, Id};
-use crate::log::narration::{Telling, aside, with};
+use crate::log::narration::{NarrationContext, aside, with};
 
 /// Something came in from outside.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -203,7 +203,7 @@ inputs!(Work(WorkInput), Relationship(RelationshipInput), Agent(AgentInput), Tal
 impl EventData for Input {
     const KIND: EventKind = EventKind::Input;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         match self {
             Self::Work(input) => input.narrate(telling),
             Self::Relationship(input) => input.narrate(telling),
@@ -222,7 +222,7 @@ impl EventData for Input {
 }
 
 impl WorkInput {
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         match self {
             Self::Pause => "you paused all work".to_owned(),
             Self::Resume => "you resumed all work".to_owned(),
@@ -272,7 +272,7 @@ impl WorkInput {
 }
 
 impl AgentInput {
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         match self {
             Self::Add { profile, .. } => with("you added an agent to the room", ": ", profile),
             Self::Remove { agent } => format!("you removed {} from the room", telling.called(agent)),
@@ -291,7 +291,7 @@ impl AgentInput {
 }
 
 impl TalkInput {
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         match self {
             Self::Start { participants, topic } => {
                 with(&format!("you let {} talk", telling.everyone(participants)), " about ", topic)
@@ -307,7 +307,7 @@ impl TalkInput {
 }
 
 impl RelationshipInput {
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let pair = |tie: &Tie| format!("{} and {}", telling.called(&tie.from), telling.called(&tie.to));
         match self {
             Self::Add { relationship, .. } => {

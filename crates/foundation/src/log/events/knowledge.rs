@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, is_false};
 use crate::base::Id;
-use crate::log::narration::{Telling, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
 /// Something about what an agent knows.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ pub struct RecalledScore {
 impl EventData for Knowledge {
     const KIND: EventKind = EventKind::Knowledge;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let who = telling.who();
         match self {
             Self::Recalled { memories, .. } => {

@@ -11,18 +11,21 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::event::{EventDraft, EventJson};
-use super::narration::Telling;
+use super::narration::NarrationContext;
 
+mod collaboration;
+mod conversations;
+mod errors;
 mod files;
 mod inputs;
 mod knowledge;
 mod models;
 mod room;
-mod talk;
-mod together;
-mod trouble;
 mod work;
 
+pub use collaboration::{Blackboard, Deliver, HandBack, HandOver, Haste, Publish, Subscribe};
+pub use conversations::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
+pub use errors::{Error, RequestFailed, Warning};
 pub use files::FileChange;
 pub use inputs::{AgentInput, Furnishing, Input, RelationshipInput, TalkInput, Tie, WorkInput};
 pub use knowledge::{Knowledge, RecalledScore};
@@ -31,9 +34,6 @@ pub use room::{
     ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChanged, ElementDeed, Read, ReadOutcome, RunEnd,
     RunStart, State,
 };
-pub use talk::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
-pub use together::{Blackboard, Deliver, HandBack, HandOver, Haste, Publish, Subscribe};
-pub use trouble::{Error, RequestFailed, Warning};
 pub use work::{
     Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult, Touch,
     WorkEnd, WorkFailed, WorkOutcome, WorkflowStep,
@@ -56,7 +56,7 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
     const KIND: EventKind;
 
     /// What happened, in the past tense, with a small letter at its head and of any length.
-    fn narrate(&self, telling: &Telling<'_>) -> String;
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String;
 
     /// What a person can do about it; empty where there is nothing to do.
     fn to_do(&self) -> &str {
@@ -134,7 +134,7 @@ macro_rules! events {
             }
 
             /// What happened, in the past tense, with a small letter at its head and of any length.
-            pub fn narrate(&self, telling: &Telling<'_>) -> String {
+            pub fn narrate(&self, telling: &NarrationContext<'_>) -> String {
                 match self {
                     $(Self::$name(event) => event.narrate(telling),)*
                     Self::Unknown(unknown) => unknown.narrate(),

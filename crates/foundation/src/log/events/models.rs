@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, is_false, present};
 use crate::base::Id;
-use crate::log::narration::{Telling, aside, joined, thousands, with};
+use crate::log::narration::{NarrationContext, aside, joined, thousands, with};
 
 /// The word for calls by which a person tries a provider out.
 const TRIAL: &str = "trial";
@@ -73,7 +73,7 @@ pub struct CallFailure {
 impl EventData for ModelCall {
     const KIND: EventKind = EventKind::ModelCall;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let provider = if self.provider.is_empty() { "a model".to_owned() } else { with("", "", &self.provider) };
         let is_trial = self.kind == TRIAL;
         let whom = if is_trial { "your test".to_owned() } else { telling.agent() };
@@ -149,7 +149,7 @@ impl Budget {
 impl EventData for Budget {
     const KIND: EventKind = EventKind::Budget;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
         match (self.what.is_empty(), self.act.is_empty()) {
             (false, _) => with("", "", &self.what),
             (true, false) => with(&with("a budget was", " ", &self.act), ": ", &self.cap),
@@ -197,7 +197,7 @@ impl Provider {
 impl EventData for Provider {
     const KIND: EventKind = EventKind::Provider;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
         with("", "", if self.what.is_empty() { "a provider fails or works again" } else { &self.what })
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventData, EventKind, Word, present};
 use crate::base::{Behaviour, Id};
-use crate::log::narration::{Telling, aside, joined, with};
+use crate::log::narration::{NarrationContext, aside, joined, with};
 
 /// A room was opened.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct RunStart {
 impl EventData for RunStart {
     const KIND: EventKind = EventKind::RunStart;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
         let began = with("the room was opened", ": scene ", &self.scene);
         let provider = self.provider.as_ref().map(|provider| with("", "answered by ", provider));
         aside(&began, &joined([Some(format!("seed {}", self.seed)), provider]))
@@ -39,7 +39,7 @@ pub struct RunEnd {
 impl EventData for RunEnd {
     const KIND: EventKind = EventKind::RunEnd;
 
-    fn narrate(&self, _: &Telling<'_>) -> String {
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
         with("the room was closed", ": ", &self.why)
     }
 }
@@ -61,7 +61,7 @@ pub struct AgentAdded {
 impl EventData for AgentAdded {
     const KIND: EventKind = EventKind::AgentAdded;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         aside(&format!("{} joined the room", telling.who()), &with("", "profile ", &self.profile))
     }
 }
@@ -77,7 +77,7 @@ pub struct AgentRemoved {
 impl EventData for AgentRemoved {
     const KIND: EventKind = EventKind::AgentRemoved;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         aside(&format!("{} left the room", telling.who()), &with("", "profile ", &self.profile))
     }
 }
@@ -97,7 +97,7 @@ pub struct State {
 impl EventData for State {
     const KIND: EventKind = EventKind::State;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let (from, to) = (state_words(&self.from), state_words(&self.to));
         let changed = match (from.is_empty(), to.is_empty()) {
             (false, false) => format!("{} changed from {from} to {to}", telling.who()),
@@ -202,7 +202,7 @@ impl ElementDeed {
 impl EventData for ElementChanged {
     const KIND: EventKind = EventKind::ElementChanged;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let by = telling.by(&self.by);
         let element = telling.element(&self.element);
         let id = self.id.as_deref().unwrap_or_default();
@@ -250,7 +250,7 @@ pub struct ActionQueued {
 impl EventData for ActionQueued {
     const KIND: EventKind = EventKind::ActionQueued;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let action = action(telling, &self.action, self.target.as_deref());
         let priority = self.priority.as_deref().filter(|priority| *priority == "high").unwrap_or_default();
         let done = match self.why.as_deref() {
@@ -287,7 +287,7 @@ pub struct ActionDropped {
 impl EventData for ActionDropped {
     const KIND: EventKind = EventKind::ActionDropped;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let dropped = match self.what.as_deref() {
             Some(what) if !what.is_empty() => with(what, " about ", self.topic.as_deref().unwrap_or_default()),
             _ => {
@@ -300,7 +300,7 @@ impl EventData for ActionDropped {
     }
 }
 
-fn action(telling: &Telling<'_>, action: &str, target: Option<&str>) -> String {
+fn action(telling: &NarrationContext<'_>, action: &str, target: Option<&str>) -> String {
     let about = target.unwrap_or_default();
     match action {
         "readElement" => format!("read {}", telling.element(about)),
@@ -346,7 +346,7 @@ pub enum ReadOutcome {
 impl EventData for Read {
     const KIND: EventKind = EventKind::Read;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let element = match self.label.as_deref().filter(|label| !label.is_empty()) {
             Some(label) => with("", "", label),
             None => telling.element(self.element.as_deref().unwrap_or_default()),

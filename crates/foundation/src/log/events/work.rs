@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
 use crate::base::{AllowScope, Id};
-use crate::log::narration::{Telling, aside, counted, joined, with};
+use crate::log::narration::{NarrationContext, aside, counted, joined, with};
 
 /// A piece of work was queued for an agent.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Activation {
 impl EventData for Activation {
     const KIND: EventKind = EventKind::Activation;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let by = if self.by.is_empty() { String::new() } else { telling.called(&self.by) };
         let verb = if self.signal_of.is_some() { "was woken" } else { "was asked" };
         with(&with(&format!("{} {verb}", telling.who()), " by ", &by), ": ", &self.task)
@@ -57,7 +57,7 @@ pub struct Spawn {
 impl EventData for Spawn {
     const KIND: EventKind = EventKind::Spawn;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         aside(&format!("{} started {}", telling.who(), telling.called(&self.child)), &self.path)
     }
 }
@@ -80,7 +80,7 @@ pub struct Signal {
 impl EventData for Signal {
     const KIND: EventKind = EventKind::Signal;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let told = format!("{} reported to {}", telling.who(), telling.called(&self.to));
         let kept = if self.kept { "kept, because you stopped that one" } else { "" };
         aside(&with(&told, ": ", &self.message), kept)
@@ -181,7 +181,7 @@ impl ToolCall {
 impl EventData for ToolCall {
     const KIND: EventKind = EventKind::ToolCall;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let target = self.target.as_deref().or(self.path.as_deref()).unwrap_or_default();
         let call = with(&format!("{} called {}", telling.who(), tool(&self.tool)), ": ", target);
         let gate = match self.gate {
@@ -211,7 +211,7 @@ pub struct ToolResult {
 impl EventData for ToolResult {
     const KIND: EventKind = EventKind::ToolResult;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let answered = match self.ok {
             true => format!("{} answered", tool(&self.tool)),
             false => format!("{} could not use {}", telling.who(), tool(&self.tool)),
@@ -246,7 +246,7 @@ pub struct ApprovalRequested {
 impl EventData for ApprovalRequested {
     const KIND: EventKind = EventKind::ApprovalRequested;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         if self.wants.is_empty() {
             return aside(&with(&format!("{} asked you", telling.who()), " about ", &self.what), &self.why);
         }
@@ -275,7 +275,7 @@ pub struct ApprovalDecided {
 impl EventData for ApprovalDecided {
     const KIND: EventKind = EventKind::ApprovalDecided;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let by = match &*self.by {
             "" | "gate" => "the gate".to_owned(),
             by => telling.called(by),
@@ -321,7 +321,7 @@ pub struct WorkflowStep {
 impl EventData for WorkflowStep {
     const KIND: EventKind = EventKind::WorkflowStep;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         let why = self.why.as_deref().unwrap_or_default();
         if self.step.is_empty() && self.run.is_some() {
             let workflow = with("the workflow", " ", &self.workflow);
@@ -365,7 +365,7 @@ pub struct Complete {
 impl EventData for Complete {
     const KIND: EventKind = EventKind::Complete;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         over(telling, "finished", (self.turns, self.tokens), &self.text)
     }
 }
@@ -391,7 +391,7 @@ pub struct Abort {
 impl EventData for Abort {
     const KIND: EventKind = EventKind::Abort;
 
-    fn narrate(&self, telling: &Telling<'_>) -> String {
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         over(telling, "was stopped", (self.turns, self.tokens), &self.what)
     }
 }
@@ -413,7 +413,7 @@ pub struct WorkFailed {
 }
 
 impl WorkFailed {
-    pub(super) fn narrate(&self, telling: &Telling<'_>) -> String {
+    pub(super) fn narrate(&self, telling: &NarrationContext<'_>) -> String {
         over(telling, "could not finish", (self.turns, self.tokens), &self.what)
     }
 }
@@ -456,7 +456,7 @@ impl Event {
 }
 
 /// Work is over.
-fn over(telling: &Telling<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
+fn over(telling: &NarrationContext<'_>, verb: &str, (turns, tokens): (u32, u64), said: &str) -> String {
     let (turns, tokens) = (counted(turns.into(), "turn", "turns"), counted(tokens, "token", "tokens"));
     let used = aside(&format!("{} {verb}", telling.who()), &joined([Some(turns), Some(tokens)]));
     with(&used, ": ", said)

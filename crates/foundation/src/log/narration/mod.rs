@@ -41,33 +41,33 @@ fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
 
 /// What a record says: what happened, and what a person can do about it, which may be nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Told {
+pub struct Narration {
     /// What happened: a sentence without a full stop, with a small letter at its head, in one line.
     pub what: String,
     /// What to do; empty where there is nothing to do.
     pub remedy: String,
 }
 
-impl Told {
+impl Narration {
     fn of<E>(event: &E, narrate: impl Fn(&E) -> String, remedy: impl Fn(&E) -> &str) -> Self {
         Self { what: clip(&narrate(event)), remedy: clip(remedy(event)) }
     }
 }
 
 /// Tells an event of a kind that is not in the table.
-type Tell = fn(&EventJson, &Telling<'_>) -> Option<Told>;
+type NarrateFn = fn(&EventJson, &NarrationContext<'_>) -> Option<Narration>;
 
 /// The kinds of events that are not in the table and are told in words all the same. Whoever adds an event adds it to
 /// this resource of the room.
 #[derive(Resource, Clone, Default)]
-pub struct AddedEvents(Arc<BTreeMap<EventKind, Tell>>);
+pub struct AddedEvents(Arc<BTreeMap<EventKind, NarrateFn>>);
 
 impl AddedEvents {
     /// Adds the events of this type.
     pub fn add<E: EventData>(&mut self) {
-        let tell: Tell = |data, telling| {
+        let tell: NarrateFn = |data, telling| {
             let event = data.parse::<E>()?;
-            Some(Told::of(&event, |event| event.narrate(telling), E::to_do))
+            Some(Narration::of(&event, |event| event.narrate(telling), E::to_do))
         };
         Arc::make_mut(&mut self.0).insert(E::KIND, tell);
     }
@@ -113,7 +113,7 @@ impl<'a> Narrator<'a> {
 
     /// The same of a record that is kept in another form: its kind, its agent, and its data.
     pub fn sentence_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> String {
-        let Told { what, remedy } = self.told_of(kind, agent, data);
+        let Narration { what, remedy } = self.told_of(kind, agent, data);
         let told = truncate(&with(&what, ". To do: ", &remedy), SENTENCE_CHARS);
         // Paths, ids and names of tools are written as they are.
         let is_word =
@@ -122,7 +122,7 @@ impl<'a> Narrator<'a> {
     }
 
     /// A record in two parts: what happened, and what to do about it.
-    pub fn told(&self, record: &EventRecord) -> Told {
+    pub fn narrate(&self, record: &EventRecord) -> Narration {
         self.told_of(&record.draft.kind, record.draft.agent.as_ref(), record.draft.data())
     }
 
@@ -131,20 +131,20 @@ impl<'a> Narrator<'a> {
         !matches!(kind, EventKind::Other(_)) || self.added.has(kind)
     }
 
-    fn told_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Told {
-        let telling = Telling { agent, names: self.names };
+    fn told_of(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
+        let telling = NarrationContext { agent, names: self.names };
         let added = self.added.0.get(kind).and_then(|tell| tell(data, &telling));
-        added.unwrap_or_else(|| Told::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))
+        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&telling), Event::to_do))
     }
 }
 
 /// What the words for an event need beside it: whose it is, and what everybody is called.
-pub struct Telling<'a> {
+pub struct NarrationContext<'a> {
     agent: Option<&'a Id>,
     names: &'a dyn Naming,
 }
 
-impl Telling<'_> {
+impl NarrationContext<'_> {
     /// The agent that the record is about; nothing where there is none.
     pub fn agent(&self) -> String {
         self.agent.map(|agent| self.called(agent)).unwrap_or_default()

@@ -68,7 +68,7 @@ fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart(
     impl EventData for TeaBreak {
         const KIND: EventKind = EventKind::Other(std::borrow::Cow::Borrowed("tea_break"));
 
-        fn narrate(&self, telling: &Telling<'_>) -> String {
+        fn narrate(&self, telling: &NarrationContext<'_>) -> String {
             format!("{} had {}", telling.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
         }
 
@@ -85,8 +85,8 @@ fn an_event_that_was_added_is_told_in_its_own_words_and_what_to_do_stands_apart(
     assert_eq!([told(1), told(3)], ["Ada had 1 biscuit", "Ada had 3 biscuits. To do: buy more"]);
     let draft = crate::log::EventDraft::of(&TeaBreak { biscuits: 3 }).agent(&ada);
     let record = EventRecord { draft, ..record(WRITTEN.lines().next().expect("there are some")) };
-    let parts = Told { what: "Ada had 3 biscuits".into(), remedy: "buy more".into() };
-    assert_eq!(names.narrator().told(&record), parts);
+    let parts = Narration { what: "Ada had 3 biscuits".into(), remedy: "buy more".into() };
+    assert_eq!(names.narrator().narrate(&record), parts);
     let other = names.narrator().sentence_of(&kind, None, &EventJson::of(&"no tea"));
     assert_eq!(
         other, "Tea break (this version cannot read its data: \"no tea\")",

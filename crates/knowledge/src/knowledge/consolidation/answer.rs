@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Act, Candidate, Case, Decision, add};
 use crate::base::Id;
-use crate::base::spelling::folded_text;
+use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
 
 /// So many candidates are taken of one answer.

@@ -3,7 +3,7 @@
 
 mod answer;
 mod offline;
-mod question;
+mod prompts;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerError, decide, parse_candidates};
 pub use offline::{SAME_FROM, decide_offline};
-pub use question::{consolidation_question, extraction_question};
+pub use prompts::{consolidation_question, extraction_question};
 
 use super::memory::{Memory, MemoryKind, USUAL_IMPORTANCE, hundredths, tidy};
 use crate::base::Id;

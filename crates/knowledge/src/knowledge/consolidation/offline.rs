@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Act, Case, Decision, add};
 use crate::base::Id;
-use crate::base::spelling::{folded, folded_text};
+use crate::base::text_normalization::{folded, folded_text};
 use crate::knowledge::memory::{Edge, Relation, hundredths};
 
 /// Two texts that are so alike say the same.

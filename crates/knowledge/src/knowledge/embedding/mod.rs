@@ -3,7 +3,7 @@
 
 mod compare;
 mod minilm;
-mod tokens;
+mod tokenizer;
 mod wordllama;
 
 use std::fmt;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::tokens::Pieces;
+use super::tokenizer::Pieces;
 use super::{Embedder, Embedding, EmbeddingError, ModelId};
 
 /// The table, as described where it is made.

@@ -1,7 +1,7 @@
 //! A file of memories that a person reads and edits: one line is one memory, everything else is left as it is.
 
 mod escaping;
-mod line;
+mod memory_line;
 mod owner;
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use line::{MemoryLine, Parsed, parse, render, rendered_again};
+use memory_line::{MemoryLine, Parsed, parse, render, rendered_again};
 pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
 use super::memory::{CONTENT_BYTES_AT_MOST, Memory, Tidied, made_id, tidy};

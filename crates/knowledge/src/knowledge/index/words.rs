@@ -1,6 +1,6 @@
 //! The words of a text by which it is found: folded, of every script. Scripts that write no blanks give pairs of signs.
 
-use crate::base::spelling::folded;
+use crate::base::text_normalization::folded;
 
 /// Of a longer word only the beginning counts, in characters.
 const CHARS_AT_MOST: usize = 40;

@@ -1,7 +1,7 @@
 //! The coding agents that a person can choose from: those of the settings and those that are known, with how each stands on
 //! this computer and what the person allowed it. Looks into files and folders: never on the thread of the frames.
 
-use super::known::{KNOWN, KnownAgent, agent_of};
+use super::known_agents::{KNOWN, KnownAgent, agent_of};
 use super::settings::AcpSettings;
 use crate::agent::McpServer;
 use crate::base::Problem;

@@ -13,17 +13,17 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::confine::Confinement;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::{self, Process, Words};
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
+use super::super::sandbox::Confinement;
 use super::PROVIDER;
-use super::known::KnownAgent;
+use super::known_agents::KnownAgent;
 use super::requests::{Asked, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
+use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
 use super::turn::{Broken, Turn};
-use super::wire::{Gauge, UPDATE, incoming, is_update, outgoing};
 use crate::agent::McpServer;
 
 /// How long an agent has to end by itself once its input is closed.
@@ -161,7 +161,7 @@ impl Connection {
                 Ok(this.kept())
             }
             Err(broken) => {
-                let error = this.told(&broken);
+                let error = this.provider_error(&broken);
                 this.shut().await;
                 Err(error)
             }
@@ -231,7 +231,7 @@ impl Connection {
     }
 
     /// What went wrong, in words for a person.
-    pub(super) fn told(&self, broken: &Broken) -> ProviderError {
+    pub(super) fn provider_error(&self, broken: &Broken) -> ProviderError {
         let name = self.agent.shown();
         match broken {
             Broken::Gone => ended(&self.agent, &self.words, &self.gauge),

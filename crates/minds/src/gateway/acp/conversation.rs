@@ -10,10 +10,10 @@ use agent_client_protocol::v1::schema::PromptResponse;
 
 use super::super::provider::{ProviderError, ProviderRequest};
 use super::answer_context::AnswerContext;
-use super::ending::{finish, micro_usd, usage_of};
 use super::prompt::{news, results, rules_of};
 use super::requests::Asked;
 use super::session::Session;
+use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::Ground;
 use crate::agent::McpServer;
 use crate::base::{Id, text};
@@ -145,7 +145,7 @@ impl Conversation {
         question: &Question<'_>,
     ) -> Result<Completion, ProviderError> {
         let Answered { words, asked, end } = answered;
-        let (mut told, paid) = self.session.turn.told(end.is_some());
+        let (mut told, paid) = self.session.turn.take_report(end.is_some());
         told.sent_chars = sent_chars;
         told.cost_micro_usd = paid.map(|paid| {
             let before = std::mem::replace(&mut self.paid_usd, paid);

@@ -98,7 +98,7 @@ impl Offer {
     }
 
     /// What the log is to have of it.
-    pub(super) fn told(&self) -> Vec<OwnOption> {
+    pub(super) fn own_options(&self) -> Vec<OwnOption> {
         self.options.clone()
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn modes_that_ask_less_are_told_from_the_others() {
         let mut offer = offer();
         let less: Vec<String> =
-            offer.told()[0].values.iter().filter(|mode| mode.asks_less).map(|mode| mode.id.clone()).collect();
+            offer.own_options()[0].values.iter().filter(|mode| mode.asks_less).map(|mode| mode.id.clone()).collect();
         assert_eq!(less, ["acceptEdits", "bypassPermissions"]);
         assert!(!offer.mode().expect("it is in one").asks_less);
         offer.set_mode("bypassPermissions");

@@ -39,7 +39,7 @@ pub(super) fn whole(prompt: &Prompt, has_tools: bool) -> Vec<String> {
     let new = rest.iter().rposition(|message| message.role != Role::User).map_or(0, |at| at + 1);
     let (earlier, last) = rest.split_at(new);
     if !earlier.is_empty() {
-        let told: Vec<String> = earlier.iter().map(told).collect();
+        let told: Vec<String> = earlier.iter().map(message_text).collect();
         blocks.push(format!("{EARLIER}\n\n{}", told.join("\n\n")));
     }
     blocks.extend(last.iter().map(|message| message.text.clone()));
@@ -58,7 +58,7 @@ pub(super) fn news(prompt: &Prompt, rules_changed: bool, untold: Vec<String>) ->
     let new = spoke.map_or(usize::from(!prompt.known.is_empty()), |at| at + 1).min(messages.len());
     blocks.extend(messages[new..].iter().map(|message| match message.role {
         Role::User => message.text.clone(),
-        _ => told(message),
+        _ => message_text(message),
     }));
     filled(blocks)
 }
@@ -88,7 +88,7 @@ pub(super) fn results(prompt: &Prompt) -> (Vec<&PromptMessage>, Vec<String>) {
 }
 
 /// A message as it is told to one who was not there.
-fn told(message: &PromptMessage) -> String {
+fn message_text(message: &PromptMessage) -> String {
     match message.role {
         Role::User => format!("The room: {}", message.text),
         Role::Tool => format!("What came of a call: {}", message.text),

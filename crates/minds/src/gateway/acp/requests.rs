@@ -15,8 +15,8 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Error, UntypedMessage};
 use serde_json::{Map, Value, json};
 
+use super::agent_tool_calls::{apply, relative};
 use super::answer_context::AnswerContext;
-use super::own_call::{apply, relative};
 use super::room_tools::{OfferedTools, RoomToolCall};
 use super::terminals::{Terminals, words_of};
 use crate::mind::{CallEnd, OwnCall, PromptMessage, ToolCall};

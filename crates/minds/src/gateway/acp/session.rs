@@ -16,7 +16,7 @@ use super::connection::Connection;
 use super::options::{Choice, Offer};
 use super::room_tools::OfferedTools;
 use super::settings::AcpTerms;
-use super::tool_door::ToolDoor;
+use super::tool_server::ToolServer;
 use super::turn::{Broken, Turn};
 use crate::mind::ToolDeclaration;
 
@@ -28,13 +28,13 @@ pub(super) struct Session {
     pub(super) connection: Arc<Connection>,
     pub(super) turn: Arc<Turn>,
     id: SessionId,
-    door: Option<ToolDoor>,
+    door: Option<ToolServer>,
 }
 
 /// What a session begins with: its turn, and the door to the room's tools.
 struct Beginning {
     turn: Arc<Turn>,
-    door: Option<ToolDoor>,
+    door: Option<ToolServer>,
 }
 
 impl Beginning {
@@ -42,7 +42,7 @@ impl Beginning {
     fn with(tools: Option<&[ToolDeclaration]>) -> Self {
         let offered = tools.map(|tools| Arc::new(OfferedTools::new(tools.to_vec())));
         let turn = Arc::new(Turn::offering(offered.clone()));
-        let door = offered.map(|offered| ToolDoor::open(offered, turn.clone()));
+        let door = offered.map(|offered| ToolServer::open(offered, turn.clone()));
         let door = door.and_then(|door| {
             door.inspect_err(|error| tracing::warn!("a coding agent has none of the room's tools: {error}")).ok()
         });
@@ -51,7 +51,7 @@ impl Beginning {
 
     /// The servers that the agent is told of.
     fn servers(&self) -> Vec<McpServer> {
-        self.door.iter().filter_map(ToolDoor::server).collect()
+        self.door.iter().filter_map(ToolServer::server).collect()
     }
 }
 
@@ -66,7 +66,7 @@ impl Connection {
         let beginning = Beginning::with(tools);
         let request = NewSessionRequest::new(self.workspace.clone()).mcp_servers(beginning.servers());
         let opened = match timeout(terms.start, self.ask(request)).await {
-            Ok(opened) => opened.map_err(|broken| self.told(&broken))?,
+            Ok(opened) => opened.map_err(|broken| self.provider_error(&broken))?,
             Err(_) => {
                 let what = format!(
                     "{} did not open a session within {:.0} \
@@ -188,7 +188,7 @@ impl Session {
                 }
                 Ok(())
             }
-            Ok(Err(broken)) => Err(connection.told(&broken)),
+            Ok(Err(broken)) => Err(connection.provider_error(&broken)),
             Err(_) => {
                 let what = format!("{} did not accept its options", connection.agent.shown());
                 let remedy = "remove them from acp.options, or raise acp.start_timeout_secs".to_owned();

@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::super::command_words::{Command, written};
 use super::super::keys::Keys;
 use super::super::programs::{HowEnded, LAST_WORDS, ProgramPlace, ProgramSettings, SAID_AT_MOST, start};
+use super::super::shell_words::{Command, written};
 use crate::base::text;
 use crate::mind::RanInTerminal;
 
@@ -192,11 +192,11 @@ impl Terminals {
     /// Those that have ended and were not told yet; with all that are left where this is the end.
     pub(super) fn take_ended(&self, is_end: bool) -> Vec<RanInTerminal> {
         let mut state = self.state();
-        let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.told()).collect();
+        let mut told: Vec<RanInTerminal> = state.ended.drain(..).map(|terminal| terminal.report()).collect();
         for terminal in state.open.values_mut() {
             if !terminal.is_told && (is_end || terminal.ended.borrow().is_some()) {
                 terminal.is_told = true;
-                told.push(terminal.told());
+                told.push(terminal.report());
             }
         }
         told
@@ -223,7 +223,7 @@ impl State {
 }
 
 impl Terminal {
-    fn told(&self) -> RanInTerminal {
+    fn report(&self) -> RanInTerminal {
         let (how, secs) = self.ended.borrow().clone().unzip();
         let (said, _) = lock(&self.said).text(true);
         let tail = said.chars().count().saturating_sub(LOGGED_CHARS);

@@ -11,12 +11,12 @@ use tokio::time::Instant;
 
 use super::super::mcp::is_kept;
 use super::super::peers::plain;
+use super::agent_tool_calls::apply;
 use super::options::Offer;
-use super::own_call::apply;
 use super::requests::{Asked, Request};
 use super::room_tools::OfferedTools;
 use super::terminals::Terminals;
-use crate::mind::{AgentImage, AgentTold, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
+use crate::mind::{AgentImage, AgentReport, OwnCall, OwnCommand, OwnOption, OwnValue, PlanStep};
 
 /// No answer has more characters.
 const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
@@ -273,9 +273,11 @@ impl Turn {
                 state.think(&words);
             }
             SessionUpdate::ToolCall(call) => {
-                state.tell(&ToolCallUpdate::from(call), workspace, self.offered.as_deref())
+                state.apply_tool_update(&ToolCallUpdate::from(call), workspace, self.offered.as_deref())
             }
-            SessionUpdate::ToolCallUpdate(update) => state.tell(&update, workspace, self.offered.as_deref()),
+            SessionUpdate::ToolCallUpdate(update) => {
+                state.apply_tool_update(&update, workspace, self.offered.as_deref())
+            }
             SessionUpdate::Plan(plan) => {
                 let step = |entry: agent_client_protocol::v1::schema::PlanEntry| PlanStep {
                     text: plain(&entry.content, TITLE_CHARS),
@@ -368,17 +370,17 @@ impl Turn {
 
     /// What the log is to have of it now: uses that are over, and at the end of the turn those that never were. What it
     /// says that it paid is that of the whole session.
-    pub(super) fn told(&self, is_end: bool) -> (AgentTold, Option<f64>) {
+    pub(super) fn take_report(&self, is_end: bool) -> (AgentReport, Option<f64>) {
         let mut state = self.state();
         let (mut thought, cut) = std::mem::take(&mut state.thoughts);
         if cut > 0 {
             thought.push_str(&format!("\n[… cut, {cut} more characters]"));
         }
-        let mut told = AgentTold {
+        let mut told = AgentReport {
             plan: state.plan.take().unwrap_or_default(),
             thought,
             images: std::mem::take(&mut state.images),
-            ..AgentTold::default()
+            ..AgentReport::default()
         };
         for known in state.calls.iter_mut().filter(|known| !known.is_told && (is_end || known.call.is_over())) {
             known.is_told = true;
@@ -386,7 +388,7 @@ impl Turn {
         }
         told.ran = self.terminals.take_ended(is_end);
         let mut chosen = self.chosen();
-        let options = chosen.offer.told();
+        let options = chosen.offer.own_options();
         if chosen.told != options {
             chosen.told.clone_from(&options);
             told.options = options;
@@ -448,7 +450,7 @@ impl State {
     }
 
     /// News of a use of a tool of its own.
-    fn tell(&mut self, update: &ToolCallUpdate, workspace: &Path, offered: Option<&OfferedTools>) {
+    fn apply_tool_update(&mut self, update: &ToolCallUpdate, workspace: &Path, offered: Option<&OfferedTools>) {
         let id = plain(&update.tool_call_id.0, TITLE_CHARS);
         let at = match self.calls.iter().position(|known| known.call.id == id) {
             Some(at) => at,
@@ -507,13 +509,14 @@ mod tests {
             );
         }
         assert_eq!(turn.take().calls.len(), 2);
-        assert_eq!(turn.told(false).0.calls, []);
+        assert_eq!(turn.take_report(false).0.calls, []);
         let over = ToolCallUpdateFields::new().status(ToolCallStatus::Completed);
         turn.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new("a", over)), here);
-        let titles = |told: AgentTold| told.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
-        assert_eq!(titles(turn.told(false).0), [("Read a".to_owned(), "completed".to_owned())]);
-        assert_eq!(titles(turn.told(true).0), [("Read b".to_owned(), "pending".to_owned())]);
-        assert_eq!(titles(turn.told(true).0), []);
+        let titles =
+            |told: AgentReport| told.calls.into_iter().map(|call| (call.title, call.status)).collect::<Vec<_>>();
+        assert_eq!(titles(turn.take_report(false).0), [("Read a".to_owned(), "completed".to_owned())]);
+        assert_eq!(titles(turn.take_report(true).0), [("Read b".to_owned(), "pending".to_owned())]);
+        assert_eq!(titles(turn.take_report(true).0), []);
     }
 
     #[test]
@@ -529,11 +532,11 @@ mod tests {
         thinks("it?");
         let news = turn.take();
         assert_eq!((news.words.as_str(), news.thought.as_str()), ("Here.", "Where is it?"));
-        assert_eq!(turn.told(false).0.thought, "Where is it?");
+        assert_eq!(turn.take_report(false).0.thought, "Where is it?");
         thinks(&"ü".repeat(THOUGHT_CHARS_AT_MOST + 5));
-        let kept = turn.told(true).0.thought;
+        let kept = turn.take_report(true).0.thought;
         assert!(kept.starts_with("üü") && kept.ends_with("[… cut, 5 more characters]"), "{}", kept.len());
-        assert_eq!(turn.told(true).0.thought, "");
+        assert_eq!(turn.take_report(true).0.thought, "");
     }
 
     #[test]
@@ -548,7 +551,7 @@ mod tests {
         shows("image/png");
         shows("text/html");
         assert_eq!(turn.take().words, "See [an image (image/png), 1 KB][an image that cannot be kept is left out]");
-        let images = turn.told(true).0.images;
+        let images = turn.take_report(true).0.images;
         assert_eq!(images, [AgentImage { media_type: "image/png".into(), base64: "aGk=".into() }]);
     }
 

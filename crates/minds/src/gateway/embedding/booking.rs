@@ -13,7 +13,7 @@ use crate::gateway::address::Site;
 use crate::gateway::budget::BudgetSettings;
 use crate::gateway::ledger::{Reservation, Tally, Timekeeping};
 use crate::gateway::request_queue::{RequestQueue, tally};
-use crate::gateway::steering::CallApart;
+use crate::gateway::user_overrides::CallApart;
 use crate::log::EventLog;
 use crate::mind::{CallKind, Usage};
 use crate::schedule::Input;

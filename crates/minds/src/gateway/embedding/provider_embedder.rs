@@ -8,10 +8,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{EmbeddingAccess, EmbeddingMeter};
 use crate::base::text;
+use crate::gateway::cooldowns::{LONGEST_REST_SECS, wait_asked};
 use crate::gateway::genai_client::GuardedProvider;
 use crate::gateway::keys::Keys;
 use crate::gateway::provider::{ErrorCause, ProviderError};
-use crate::gateway::rests::{LONGEST_REST_SECS, wait_asked};
 use crate::gateway::vendor_call::{in_words, vendor_client};
 use crate::knowledge::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::mind::Usage;

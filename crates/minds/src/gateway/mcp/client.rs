@@ -8,11 +8,11 @@ use tokio::runtime::Runtime;
 
 use super::super::keys::Environment;
 use super::answer::McpAnswer;
+use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
 use super::pool::Pool;
-use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 
@@ -74,7 +74,7 @@ impl McpClient {
         &mut self,
         request: McpRequest,
         mut progress: impl FnMut(&str),
-        mut answer: impl FnMut(&McpQuestion) -> McpReply,
+        mut answer: impl FnMut(&McpElicitation) -> McpReply,
     ) -> Result<McpAnswer, McpFailure> {
         let id: crate::base::Id = "call".into();
         let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request) };

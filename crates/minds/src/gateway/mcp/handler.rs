@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::super::peers::plain;
-use super::question::McpReply;
+use super::elicitation::McpReply;
 use crate::base::Id;
 
 /// What is said of progress is no longer, in characters.

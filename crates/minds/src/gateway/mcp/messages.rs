@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::answer::McpAnswer;
+use super::elicitation::{McpElicitation, McpReply};
 use super::failure::McpFailure;
 use super::offer::McpOffer;
-use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -100,7 +100,7 @@ pub enum McpEvent {
         /// With which.
         id: Id,
         /// What.
-        question: Box<McpQuestion>,
+        question: Box<McpElicitation>,
     },
     /// A call has its end: every one gets exactly one.
     Done {

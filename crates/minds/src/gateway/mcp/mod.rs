@@ -10,7 +10,9 @@
 
 pub mod answer;
 mod client;
+pub mod configured_servers;
 mod connection;
+pub mod elicitation;
 mod event_stream;
 pub mod failure;
 mod handler;
@@ -18,17 +20,15 @@ mod literal_secrets;
 pub mod messages;
 pub mod offer;
 mod pool;
-pub mod question;
 pub mod settings;
 mod sse;
-pub mod written;
 
 pub use answer::McpAnswer;
 pub(super) use answer::is_kept;
 pub use client::McpClient;
+pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
 pub(super) use pool::{Pool, Says};
-pub use question::{FieldKind, FormField, McpQuestion, McpReply};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

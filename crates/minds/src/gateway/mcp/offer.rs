@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::peers::plain;
 use crate::base::hash::content_hash;
-use crate::base::spelling::is_unseen;
 use crate::base::text;
+use crate::base::text_normalization::is_unseen;
 
 /// Descriptions are cut to so many characters.
 pub const DESCRIPTION_CHARS_AT_MOST: usize = 1_500;

@@ -14,17 +14,17 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::confine::Confinement;
 use super::super::keys::Environment;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
+use super::super::sandbox::Confinement;
 use super::connection::{Connection, Line, UnderWay, connect};
+use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
 use super::handler::Asked;
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
-use super::question::{McpQuestion, McpReply};
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -251,7 +251,7 @@ impl Keeper {
             let failure = match connected {
                 Ok((connection, offer)) => {
                     let since = Instant::now();
-                    self.tell(McpNews::Ready { offer: Box::new(offer) });
+                    self.emit(McpNews::Ready { offer: Box::new(offer) });
                     let Some(failure) = self.serve(connection).await else { break };
                     if since.elapsed() > GOOD {
                         failures = 0;
@@ -261,7 +261,7 @@ impl Keeper {
                 Err(failure) => failure,
             };
             let tries_again = !failure.fault.is_lasting();
-            self.tell(McpNews::Failed { failure: failure.clone(), tries_again });
+            self.emit(McpNews::Failed { failure: failure.clone(), tries_again });
             let wait = tries_again.then(|| Duration::from_secs_f64(backoff.wait_secs(failures)));
             failures = failures.saturating_add(1);
             if !self.rest(&failure, wait).await {
@@ -317,7 +317,7 @@ impl Keeper {
         Err(McpFailure::new(McpFault::NotAllowed, what, remedy))
     }
 
-    fn tell(&mut self, news: McpNews) {
+    fn emit(&mut self, news: McpNews) {
         if self.told.as_ref() != Some(&news) {
             self.told = Some(news.clone());
             (self.says)(McpEvent::Standing { key: self.key.clone(), news });
@@ -378,7 +378,7 @@ impl Keeper {
                         changed.notify_one();
                     }
                     match offer {
-                        Ok(offer) => self.tell(McpNews::Ready { offer: Box::new(offer) }),
+                        Ok(offer) => self.emit(McpNews::Ready { offer: Box::new(offer) }),
                         Err(_) if connection.is_closed() => break Some(connection.why_gone()),
                         Err(failure) if self.told.is_none() => break Some(failure),
                         Err(failure) => tracing::warn!("{}: {}", self.server.name, failure.sentence()),
@@ -433,7 +433,7 @@ impl Keeper {
             several => format!("(The server does not say for which of {several} calls it asks.) {message}"),
         };
         let question = match &schema {
-            Some(schema) => McpQuestion::of(number, &message, schema),
+            Some(schema) => McpElicitation::of(number, &message, schema),
             None => Err("it wants more than a form".to_owned()),
         };
         match (first, question) {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::consent::name_of;
 use super::super::keys::Environment;
 use super::super::personal_files::{read_small, write_private};
-use super::own_files;
+use super::named_files;
 use crate::agent::McpServer;
 use crate::base::Problem;
 
@@ -122,7 +122,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
 /// A hash that nobody finds a second server for, nor another text of a file of the workspace that it runs.
 fn hash(server: &McpServer, workspace: &Path) -> String {
     let mut all = server.canonical();
-    for (path, content) in own_files::contents(server, workspace) {
+    for (path, content) in named_files::contents(server, workspace) {
         all.push_str(&format!("\n{path}\n{}", content.as_deref().unwrap_or("cannot be read")));
     }
     blake3::hash(all.as_bytes()).to_hex().to_string()

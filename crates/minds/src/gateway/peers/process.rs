@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::super::confine::{Confinement, Rights};
 use super::super::process::{Group, USUAL_VARIABLES, found};
+use super::super::sandbox::{Confinement, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::asking::{Api, Fault};
+use super::api_client::{Api, Fault};
 use super::wire::Refusal;
 
 /// Lists in more pages are not read to their end.

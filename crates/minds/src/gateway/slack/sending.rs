@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::super::cooldowns::Cooldowns;
 use super::super::keys::{Environment, Keys};
-use super::super::rests::Rests;
 use super::super::retry::Tries;
-use super::asking::{Api, Fault, Webhook};
+use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackMessage, SlackPost, SlackSends, SlackTerms};
 use super::names::Names;
 use super::wire::{EVENT_TYPE, Said, client_message_id, escaped};
@@ -16,7 +16,7 @@ pub(super) struct Sending<'a> {
     pub(super) environment: &'a Environment,
     pub(super) keys: &'a Keys,
     pub(super) terms: SlackTerms,
-    pub(super) rests: Rests,
+    pub(super) rests: Cooldowns,
     pub(super) names: Names,
 }
 

@@ -25,7 +25,7 @@ impl SlackTraffic {
     }
 
     /// This was said.
-    pub(in crate::gateway) fn hear(&mut self, event: SlackEvent) {
+    pub(in crate::gateway) fn receive(&mut self, event: SlackEvent) {
         let is_awaited = match &event {
             SlackEvent::Posted { id, .. } => self.sending.remove(id),
             SlackEvent::Looked(_) => {

@@ -3,11 +3,11 @@
 use serde_json::json;
 use tokio::runtime::Builder;
 
+use super::super::cooldowns::Cooldowns;
 use super::super::keys::{Environment, Keys};
-use super::super::rests::Rests;
 use super::super::retry::RetryPolicy;
 use super::super::settings::GatewaySettings;
-use super::asking::{Api, Fault, Webhook};
+use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackAccess, SlackSends, SlackTerms};
 use super::names::Names;
 use super::settings::SlackSettings;
@@ -39,7 +39,7 @@ pub fn try_slack(
         SlackSends::Webhook => runtime.block_on(async {
             let what = "Slack webhook".to_owned();
             // A message without a text is refused for that, and only by a webhook that there is.
-            let tried = match Webhook::open(&keys, terms, Rests::default()) {
+            let tried = match Webhook::open(&keys, terms, Cooldowns::default()) {
                 Ok(webhook) => webhook.post_once(&json!({})).await,
                 Err(fault) => Err(fault),
             };
@@ -54,7 +54,7 @@ pub fn try_slack(
         }),
         SlackSends::WebApi => runtime.block_on(async {
             let what = "Slack Web API".to_owned();
-            let api = match Api::open(environment, &keys, terms, Rests::default()) {
+            let api = match Api::open(environment, &keys, terms, Cooldowns::default()) {
                 Ok(api) => api,
                 Err(fault) => return vec![(what.clone(), Err(problem(&what, "", &fault)))],
             };

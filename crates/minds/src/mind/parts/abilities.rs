@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::context::{MarkerLine, MindContext, Moment};
+use crate::mind::context::{CurrentRequest, MarkerLine, MindContext};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
-use crate::mind::wording::push_cut;
-use crate::mind::wording::push_list;
+use crate::mind::untrusted_text::push_cut;
+use crate::mind::untrusted_text::push_list;
 
 /// The markers that a pinboard is used with.
 const OF_PINBOARDS: [&str; 6] = ["PIN", "VOTE_UP", "VOTE_DOWN", "REMOVE_PIN", "KEEP_PIN", "RELEASE_PIN"];
@@ -16,7 +16,7 @@ const OF_PINBOARDS: [&str; 6] = ["PIN", "VOTE_UP", "VOTE_DOWN", "REMOVE_PIN", "K
 /// How to act. It lists the markers that are offered by their words, and for mail to whom it can go.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("abilities", "What it can do", headings::ABILITIES), Slot::System, |context, out| {
-        let is_work = matches!(context.moment, Moment::Work);
+        let is_work = matches!(context.moment, CurrentRequest::Work);
         let body = if is_work { work(context) } else { room(context) };
         let mut text = String::with_capacity(body.len());
         push_cut(&mut text, &body, out.room());

@@ -3,7 +3,7 @@
 use super::{PartProvider, Share, Slot};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
-use crate::mind::wording::name;
+use crate::mind::untrusted_text::name;
 
 /// A part for each message board.
 pub(super) fn part() -> PartProvider {

@@ -4,7 +4,7 @@ use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
-use crate::mind::wording::name;
+use crate::mind::untrusted_text::name;
 
 /// Elements by label, each with what is known of it.
 pub(super) fn part() -> PartProvider {

@@ -3,8 +3,8 @@
 use super::{PartProvider, Privacy, Slot};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
-use crate::mind::wording::LINE_CHARS;
-use crate::mind::wording::line;
+use crate::mind::untrusted_text::LINE_CHARS;
+use crate::mind::untrusted_text::line;
 
 /// Remarks that the agent was not told yet.
 pub(super) fn part() -> PartProvider {

@@ -1,18 +1,18 @@
 //! What in a prompt is to be followed and what is information.
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::context::Moment;
+use crate::mind::context::CurrentRequest;
 use crate::mind::headings;
 use crate::mind::prompts::{TEXTS, filled};
-use crate::mind::wording::name;
+use crate::mind::untrusted_text::name;
 
 /// How to read the prompt; for a summary and for what is worth remembering, what is wanted of one.
 pub(super) fn part() -> PartProvider {
     let names = ("guide", "What is an order and what is not", headings::GUIDE);
     PartProvider::new(names, Slot::System, |context, out| {
         let text = match context.moment {
-            Moment::Compact => filled(TEXTS.compaction_system, &[("name", &name(&context.who.name))]),
-            Moment::Learn { .. } | Moment::Weigh { .. } => {
+            CurrentRequest::Compact => filled(TEXTS.compaction_system, &[("name", &name(&context.who.name))]),
+            CurrentRequest::Learn { .. } | CurrentRequest::Weigh { .. } => {
                 filled(TEXTS.learning_system, &[("name", &name(&context.who.name))])
             }
             _ => TEXTS.guide.to_owned(),

@@ -4,7 +4,7 @@ use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
-use crate::mind::wording::PERSON;
+use crate::mind::untrusted_text::PERSON;
 
 /// Recent interactions, oldest first; those with the person only where that is shared.
 pub(super) fn part() -> PartProvider {

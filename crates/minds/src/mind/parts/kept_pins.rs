@@ -6,8 +6,8 @@ use crate::base::text::one_line;
 use crate::mind::context::KeptPin;
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
-use crate::mind::wording::ITEM_CHARS;
-use crate::mind::wording::{name, push_cut};
+use crate::mind::untrusted_text::ITEM_CHARS;
+use crate::mind::untrusted_text::{name, push_cut};
 
 /// Kept pins, with where they hang and whose they are.
 pub(super) fn part() -> PartProvider {

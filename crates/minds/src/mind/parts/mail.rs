@@ -6,12 +6,12 @@ use std::fmt::Write;
 use super::{PartProvider, Share, Slot};
 use crate::base::Id;
 use crate::base::text::one_line;
-use crate::mind::context::{MailItem, Moment};
+use crate::mind::context::{CurrentRequest, MailItem};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, push as push_text};
-use crate::mind::wording::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
-use crate::mind::wording::{name, push_fenced};
+use crate::mind::untrusted_text::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
+use crate::mind::untrusted_text::{name, push_fenced};
 
 /// Mail that was seen before and stands in a prompt all the same, where the moment is another.
 const SEEN_MAIL_AT_MOST: usize = 3;
@@ -36,7 +36,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(500)
     .with_share(Share::LeftFirst(4))
-    .at(|moment| !(moment.looks_back() || matches!(moment, Moment::ReadMail { .. })))
+    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::ReadMail { .. })))
 }
 
 fn item(mail: &MailItem) -> PartItem {

@@ -4,7 +4,6 @@
 
 mod abilities;
 mod boards;
-mod desk;
 mod environment;
 mod feedback;
 mod guide;
@@ -19,6 +18,7 @@ mod rules;
 mod skills;
 mod summary;
 mod surroundings;
+mod work_environment;
 mod writer;
 
 pub(super) use mail::push_mail;
@@ -31,8 +31,8 @@ use std::sync::{Arc, LazyLock};
 use bevy::ecs::prelude::*;
 use serde_json::Value;
 
-use super::context::{MindContext, Moment, Who};
-use super::guard::Headings;
+use super::context::{AgentIdentity, CurrentRequest, MindContext};
+use super::heading_guard::Headings;
 use super::headings;
 use super::prompt::PromptOrigin;
 use crate::base::Id;
@@ -82,7 +82,7 @@ pub enum Privacy {
 
 impl Privacy {
     /// Whether this agent is told.
-    pub fn allows(self, who: &Who) -> bool {
+    pub fn allows(self, who: &AgentIdentity) -> bool {
         match self {
             Self::Open => true,
             Self::Workspace => who.share_workspace_info,
@@ -111,7 +111,7 @@ pub struct PartProvider {
     pub share: Share,
     /// Who is told it.
     pub privacy: Privacy,
-    moments: fn(&Moment) -> bool,
+    moments: fn(&CurrentRequest) -> bool,
     write: Write,
     look_up: Option<LookUp>,
 }
@@ -189,7 +189,7 @@ impl PartProvider {
     }
 
     /// The same at these moments only.
-    pub fn at(self, moments: fn(&Moment) -> bool) -> Self {
+    pub fn at(self, moments: fn(&CurrentRequest) -> bool) -> Self {
         Self { moments, ..self }
     }
 
@@ -295,7 +295,7 @@ fn own() -> Vec<PartProvider> {
         profile::part(),
         skills::part(),
         modules::part(),
-        desk::part(),
+        work_environment::part(),
         boards::part(),
         summary::part(),
         notes::part(),

@@ -1,7 +1,7 @@
 //! What the modules of one at work add to its prompt.
 
 use super::{PartProvider, Privacy, Share, Slot};
-use crate::mind::context::Moment;
+use crate::mind::context::CurrentRequest;
 use crate::mind::headings;
 
 /// Their words, behind the skills.
@@ -12,5 +12,5 @@ pub(super) fn part() -> PartProvider {
     .ranked(600)
     .with_share(Share::Whole(12))
     .with_privacy(Privacy::Open)
-    .at(|moment| matches!(moment, Moment::Work))
+    .at(|moment| matches!(moment, CurrentRequest::Work))
 }

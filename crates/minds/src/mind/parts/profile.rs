@@ -2,7 +2,7 @@
 
 use super::{PartProvider, Privacy, Share, Slot};
 use crate::mind::headings;
-use crate::mind::orders::orders;
+use crate::mind::instructions::orders;
 use crate::mind::prompt::PartItem;
 
 /// Who the agent is.

@@ -6,7 +6,7 @@ use super::writer::bullets;
 use super::{PartProvider, Share, Slot};
 use crate::base::text::{one_line, truncate};
 use crate::memory::{RecalledMemory, Reminder};
-use crate::mind::context::{MindContext, Moment};
+use crate::mind::context::{CurrentRequest, MindContext};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 
@@ -48,23 +48,23 @@ fn question(context: &MindContext) -> Option<Value> {
 /// What is asked, in one line.
 fn about(context: &MindContext) -> Option<String> {
     let about = match &context.moment {
-        Moment::Read { label, text, new, .. } => format!("{label} {}", new.as_ref().unwrap_or(text)),
-        Moment::ReadMail { .. } => {
+        CurrentRequest::Read { label, text, new, .. } => format!("{label} {}", new.as_ref().unwrap_or(text)),
+        CurrentRequest::ReadMail { .. } => {
             let unread = context.mail.iter().filter(|mail| !mail.read);
             unread.map(|mail| format!("{} {}\n", mail.subject, mail.text)).collect()
         }
-        Moment::Talk { topic, said, with, .. } => {
+        CurrentRequest::Talk { topic, said, with, .. } => {
             let last = said[said.len().saturating_sub(LINES_TOLD)..].iter().map(|line| line.text.as_str());
             let begun = topic.as_deref().unwrap_or_default();
             let with = if said.is_empty() { with.join(" ") } else { String::new() };
             [with.as_str(), begun].into_iter().chain(last).collect::<Vec<_>>().join(" ")
         }
-        Moment::Woken { why, ask, quotes, .. } => {
+        CurrentRequest::Woken { why, ask, quotes, .. } => {
             let quotes = quotes.iter().map(|quote| quote.text.as_str());
             [why.as_str(), ask.as_str()].into_iter().chain(quotes).collect::<Vec<_>>().join(" ")
         }
-        Moment::Work => context.desk.asked.clone(),
-        Moment::Compact | Moment::Learn { .. } | Moment::Weigh { .. } => return None,
+        CurrentRequest::Work => context.desk.asked.clone(),
+        CurrentRequest::Compact | CurrentRequest::Learn { .. } | CurrentRequest::Weigh { .. } => return None,
     };
     let about = truncate(one_line(&about).trim(), ABOUT_CHARS);
     (!about.is_empty()).then_some(about)
@@ -74,14 +74,14 @@ fn about(context: &MindContext) -> Option<String> {
 mod tests {
     use super::*;
     use crate::mind::compose::render;
-    use crate::mind::context::{Desk, Line, Remembered, Who};
+    use crate::mind::context::{AgentIdentity, Line, Remembered, WorkEnvironment};
     use crate::mind::parts::PromptParts;
 
     fn working(asked: &str) -> MindContext {
         MindContext {
-            who: Who { name: "Ada".into(), share_workspace_info: true, ..Who::default() },
-            moment: Moment::Work,
-            desk: Desk { asked: asked.to_owned(), ..Desk::default() },
+            who: AgentIdentity { name: "Ada".into(), share_workspace_info: true, ..AgentIdentity::default() },
+            moment: CurrentRequest::Work,
+            desk: WorkEnvironment { asked: asked.to_owned(), ..WorkEnvironment::default() },
             memory: Remembered { recallable: 2, ..Remembered::default() },
             max_chars: 20_000,
             ..MindContext::default()
@@ -96,7 +96,7 @@ mod tests {
         let nothing = MindContext { memory: Remembered::default(), ..working("Which port?") };
         assert_eq!(asked(&nothing), None, "there is nothing to remember");
         let line = |text: &str| Line { by: "Bram".into(), text: text.into(), by_person: false };
-        let talk = Moment::Talk {
+        let talk = CurrentRequest::Talk {
             with: vec!["Bram".into()],
             topic: Some("the fair".into()),
             earlier: Vec::new(),
@@ -105,7 +105,7 @@ mod tests {
             turns: 8,
         };
         assert_eq!(asked(&MindContext { moment: talk, ..working("") }), Some("the fair two three four".into()));
-        assert_eq!(asked(&MindContext { moment: Moment::Compact, ..working("x") }), None);
+        assert_eq!(asked(&MindContext { moment: CurrentRequest::Compact, ..working("x") }), None);
     }
 
     #[test]

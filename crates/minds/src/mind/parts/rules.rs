@@ -1,7 +1,7 @@
 //! All rulebooks, always first, on every prompt.
 
 use super::{PartProvider, Privacy, Share, Slot};
-use crate::mind::orders::orders;
+use crate::mind::instructions::orders;
 
 /// All rulebooks between their frame.
 pub(super) fn part() -> PartProvider {

@@ -1,7 +1,7 @@
 //! The skills that one at work may choose from: when to use each, and where it stands.
 
 use super::{PartProvider, Privacy, Share, Slot};
-use crate::mind::context::Moment;
+use crate::mind::context::CurrentRequest;
 use crate::mind::headings;
 
 /// The list, behind the profile.
@@ -12,5 +12,5 @@ pub(super) fn part() -> PartProvider {
     .ranked(500)
     .with_share(Share::Whole(12))
     .with_privacy(Privacy::Open)
-    .at(|moment| matches!(moment, Moment::Work))
+    .at(|moment| matches!(moment, CurrentRequest::Work))
 }

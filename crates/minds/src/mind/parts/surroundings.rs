@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::{PartProvider, Privacy, Slot};
-use crate::mind::context::{Moment, Near};
+use crate::mind::context::{CurrentRequest, Near};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, filled, push};
-use crate::mind::wording::name;
-use crate::mind::wording::push_list;
+use crate::mind::untrusted_text::name;
+use crate::mind::untrusted_text::push_list;
 
 /// Where it is. One at work is told what is there instead.
 pub(super) fn part() -> PartProvider {
@@ -41,7 +41,7 @@ pub(super) fn part() -> PartProvider {
     })
     .ranked(100)
     .with_privacy(Privacy::Open)
-    .at(|moment| !(moment.looks_back() || matches!(moment, Moment::Work)))
+    .at(|moment| !(moment.looks_back() || matches!(moment, CurrentRequest::Work)))
 }
 
 fn item(person: &Near) -> PartItem {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::guard::Headings;
+use super::super::heading_guard::Headings;
 use super::super::prompt::{PartItem, PromptOrigin, PromptPart};
-use super::super::wording::{LEAST_CHARS, push_cut, push_fenced};
+use super::super::untrusted_text::{LEAST_CHARS, push_cut, push_fenced};
 use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
@@ -40,7 +40,7 @@ impl<'a> PartWriter<'a> {
     /// Characters that the next part may take.
     pub fn room(&self) -> usize {
         match self.provider.share {
-            Share::Orders => super::super::orders::room_for_orders(self.max_chars),
+            Share::Orders => super::super::instructions::room_for_orders(self.max_chars),
             Share::Whole(part) => self.max_chars / part.max(1),
             Share::Left(part) | Share::LeftFirst(part) => self.left / part.max(1),
         }

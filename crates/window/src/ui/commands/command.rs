@@ -11,7 +11,7 @@ use crate::base::Id;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
 use crate::kernel::{ApprovalId, KernelCommand};
-use crate::orchestration::TogetherCommand;
+use crate::orchestration::CollaborationCommand;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, FurnishCommand, RelationshipCommand, TaskCommand};
@@ -45,7 +45,7 @@ pub enum RoomAct {
     /// About work that goes on.
     Work(KernelCommand),
     /// About channels and blackboards.
-    Together(TogetherCommand),
+    Together(CollaborationCommand),
     /// About workflows.
     Workflow(WorkflowCommand),
     /// About a file.

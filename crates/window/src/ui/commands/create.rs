@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Command, RoomAct, WindowCommand};
 use crate::agent::AgentCommand;
-use crate::agent::placing::{self, tenths};
-use crate::base::{Id, numbered};
+use crate::agent::spawn_position::{self, tenths};
+use crate::base::{Id, unique_names};
 use crate::element::ElementCommand;
 use crate::element::kinds::kind;
 use crate::simulation::RelationshipCommand;
@@ -25,7 +25,7 @@ pub const CHANNEL_BOARD: &str = "messageboard";
 /// is dragged shows it; [`add_agent`] does it.
 pub fn spawn_place(room: &RoomModel, place: Vec2, exactly: bool) -> Vec2 {
     let topmost = room.elements.iter().map(|element| element.position.y).reduce(f32::max);
-    tenths(placing::spawn_place(place, topmost, room.spawn_above.filter(|_| !exactly)))
+    tenths(spawn_position::spawn_place(place, topmost, room.spawn_above.filter(|_| !exactly)))
 }
 
 /// Whether what is put down with these keys held comes to stand exactly where it is put.
@@ -37,8 +37,8 @@ pub fn is_exact(modifiers: Modifiers) -> bool {
 /// stand elsewhere than it was put, the person is told why.
 pub fn add_agent(room: &RoomModel, profile: &Id, place: Vec2, exactly: bool) -> Vec<Command> {
     let position = spawn_place(room, place, exactly);
-    let ids = numbered::numbered(profile, "", 1);
-    let id: Id = numbered::first_free(ids, |id| room.agent(id).is_some()).into();
+    let ids = unique_names::numbered(profile, "", 1);
+    let id: Id = unique_names::first_free(ids, |id| room.agent(id).is_some()).into();
     let add =
         AgentCommand::Add { id: Some(id.clone()), profile: profile.clone(), position, behaviour: None, exactly: true };
     let add = Command::Act(RoomAct::Agent(add), Some(RoomAct::Agent(AgentCommand::Remove { agent: id })));
@@ -59,7 +59,7 @@ pub fn rulebook_of(room: &RoomModel, file: &str, place: Vec2) -> Command {
 
 fn element_with(room: &RoomModel, kind: &str, more: Map<String, Value>, place: Vec2) -> Command {
     let position = tenths(place);
-    let id = numbered::first_free(numbered::numbered(kind, "", 1), |id| room.element(id).is_some());
+    let id = unique_names::first_free(unique_names::numbered(kind, "", 1), |id| room.element(id).is_some());
     let more = with_own_file(room, kind, more);
     let own = [
         ("id".to_owned(), json!(id)),
@@ -99,7 +99,10 @@ fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> 
             room.files.iter().any(|file| file == path)
                 || room.elements.iter().any(|element| element.file.as_deref() == Some(path))
         };
-        keys.insert("file".to_owned(), json!(numbered::first_free(numbered::alike("tasks/board.task.md"), is_taken)));
+        keys.insert(
+            "file".to_owned(),
+            json!(unique_names::first_free(unique_names::alike("tasks/board.task.md"), is_taken)),
+        );
     }
     keys
 }

@@ -3,7 +3,7 @@
 
 mod command;
 pub mod create;
-pub mod files_meant;
+pub mod file_targets;
 pub mod job;
 pub mod keys;
 mod links;

@@ -11,10 +11,10 @@ use crate::ui::commands::{RoomAct, markdown};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{RoomModel, TalkView};
 use crate::view::paint;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, SPACE, Theme};
 
 /// So many of the last things said are drawn; the log has the rest.
@@ -179,7 +179,7 @@ fn conversation(
         .show(ui, |ui| {
             let skipped = entry.said.len().saturating_sub(SAID_SHOWN);
             if skipped > 0 {
-                let earlier = words::count(skipped, "earlier turn", "earlier turns");
+                let earlier = text_format::count(skipped, "earlier turn", "earlier turns");
                 ui.label(widgets::small(format!("{earlier} in the log"), theme));
             }
             let first = entry.participants.first();

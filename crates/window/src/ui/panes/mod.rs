@@ -12,11 +12,11 @@ pub mod graph;
 pub mod inspector;
 pub mod knowledge;
 pub mod overlays;
-pub mod port;
+pub mod pane;
 pub mod shelf;
 pub mod story;
 
-use port::Pane;
+use pane::Pane;
 
 /// The panes that are added to every window, a line each.
 pub fn added() -> Vec<Box<dyn Pane>> {

@@ -10,7 +10,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::{Dialog, ShelfItem};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words::capitalised;
+use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::ProfileView;
 use crate::view::paint;
 use crate::view::text::fonts;

@@ -6,10 +6,10 @@ use egui::{Label, RichText, Ui};
 use super::provider::trial_ui;
 use crate::gateway::acp::{AvailableAgent, PROVIDER};
 use crate::gateway::peers::Consent;
-use crate::gateway::server_words;
+use crate::gateway::server_status_text;
 use crate::ui::state::file_texts::Want;
 use crate::ui::state::{CodingAgents, DropPlace};
-use crate::ui::widgets::{self, dialog, words};
+use crate::ui::widgets::{self, dialog, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -88,7 +88,7 @@ pub(super) fn add_coding_agent(
 /// The list, and the field for a command line.
 fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme: &Theme) {
     for agent in &agents.listed {
-        let note = if agent.is_installed { server_words::consent(agent.consent) } else { "not installed" };
+        let note = if agent.is_installed { server_status_text::consent(agent.consent) } else { "not installed" };
         let row = egui::Button::selectable(own.chosen.as_ref() == Some(&agent.name), &agent.title)
             .right_text(widgets::small(note, theme))
             .min_size(egui::vec2(ui.available_width(), 26.0));
@@ -99,7 +99,7 @@ fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme
         }
     }
     for problem in &agents.problems {
-        let text = words::sentence(&format!("{}: {}", problem.place, problem.what));
+        let text = text_format::sentence(&format!("{}: {}", problem.place, problem.what));
         ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
     ui.add_space(SPACE[0]);
@@ -110,7 +110,7 @@ fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme
     if let (None, Some((line, Err(problem)))) = (&own.chosen, &agents.written)
         && *line == own.line
     {
-        let text = format!("{} {}", words::sentence(&problem.what), words::sentence(&problem.remedy));
+        let text = format!("{} {}", text_format::sentence(&problem.what), text_format::sentence(&problem.remedy));
         ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
@@ -151,7 +151,7 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
         if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
             commands.push(Command::TestProvider(format!("{PROVIDER}:{}", agent.name)));
         }
-        ui.label(widgets::small(words::capitalised(server_words::consent(agent.consent)), theme));
+        ui.label(widgets::small(text_format::capitalised(server_status_text::consent(agent.consent)), theme));
     });
     // As it is called where it was asked, and where it could not be.
     let names = [format!("{PROVIDER} · {}", agent.name), format!("{PROVIDER}:{}", agent.name)];

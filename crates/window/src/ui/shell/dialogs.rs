@@ -8,7 +8,7 @@ use crate::base::text;
 use crate::ui::commands::WindowCommand;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::widgets::dialog::DialogFrame;
-use crate::ui::widgets::{self, words};
+use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{DIALOG, SPACE, Theme};
@@ -203,11 +203,11 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let ViewerContext { room, unsaved, theme, .. } = *cx;
     let at_work = room.work.pieces.len();
     if at_work > 0 {
-        let work = words::count(at_work, "task is not finished", "tasks are not finished");
+        let work = text_format::count(at_work, "task is not finished", "tasks are not finished");
         about(ui, format!("{work}. Finish now, or continue when you next open this workspace."), theme);
     }
     if !unsaved.is_empty() {
-        let files = words::count(unsaved.len(), "file is not saved", "files are not saved");
+        let files = text_format::count(unsaved.len(), "file is not saved", "files are not saved");
         about(ui, format!("{files}; your changes are kept as drafts:"), theme);
         for path in unsaved.iter().take(UNSAVED_SHOWN) {
             ui.label(widgets::small(path, theme));

@@ -29,11 +29,11 @@ use self::file_dialogs::FileAsking;
 use self::pane_area::Panes;
 use self::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
-use crate::ui::commands::files_meant::FilesMeant;
+use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::keys::{self, KeyReach};
 use crate::ui::commands::table::{CommandContext, CommandTable};
 use crate::ui::context::ViewerContext;
-use crate::ui::panes::port::Pane;
+use crate::ui::panes::pane::Pane;
 use crate::ui::panes::{self, editor, event_log, explorer, overlays};
 use crate::ui::state::FrontPanel;
 use crate::ui::widgets::focus::FocusRing;
@@ -41,7 +41,7 @@ use crate::ui::{Command, UiState};
 use crate::view::art::Art;
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, Theme};
 
 /// What the window keeps between frames beside [`UiState`]: the state of each pane, and the table of commands.
@@ -96,7 +96,7 @@ impl Shell {
         let unsaved = self.panes.unsaved();
         // Only the palette lists commands about files beside the list of files itself.
         let is_listed = state.front.is_open(FrontPanel::Palette);
-        let files = if is_listed { self.panes.explorer.meant_now(room) } else { FilesMeant::default() };
+        let files = if is_listed { self.panes.explorer.meant_now(room) } else { FileTargets::default() };
         let (dock, view) = {
             let Self { panes, table, .. } = &mut *self;
             let look = Look { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
@@ -166,7 +166,7 @@ impl Shell {
         let asked: Vec<_> = asked.into_iter().copied().collect();
         let mut commands = Vec::new();
         for info in asked {
-            for command in info.run(&CommandContext { room, ui: state, at: None, files: &FilesMeant::default() }) {
+            for command in info.run(&CommandContext { room, ui: state, at: None, files: &FileTargets::default() }) {
                 match command {
                     Command::Window(WindowCommand::Escape) if self.file_asking.is_open() => self.file_asking.close(),
                     Command::Window(command) => commands.extend(self.apply(command, room, state)),
@@ -191,7 +191,7 @@ struct Look<'a> {
     art: &'a Art,
     ui: &'a UiState,
     unsaved: &'a BTreeSet<String>,
-    files: &'a FilesMeant,
+    files: &'a FileTargets,
     table: &'a CommandTable,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Look<'a> {
 
 /// The bars above and below the panes.
 fn bars_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
-    let mut commands = editor::keep_up(cx, &mut panes.editors);
+    let mut commands = editor::update_tabs(cx, &mut panes.editors);
     let panel = || Frame::NONE.fill(cx.theme.panel).inner_margin(Margin::same(SPACE[2] as i8));
     Panel::top("top").frame(panel()).show(root, |ui| {
         commands.extend(top_bar::top_bar_ui(ui, cx, &mut panes.provider));

@@ -9,7 +9,7 @@ use crate::ui::state::notice_board::{place_of, told_place};
 use crate::ui::state::{FrontPanel, Place};
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
-use crate::ui::widgets::words::{self, sentence};
+use crate::ui::widgets::text_format::{self, sentence};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{DIALOG, SPACE, TYPE};
 
@@ -56,7 +56,7 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
 }
 
 fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
-    let (theme, told) = (cx.theme, cx.ui.notices.told());
+    let (theme, told) = (cx.theme, cx.ui.notices.recent());
     widgets::section(ui, "Recent", theme);
     if told.is_empty() {
         ui.label(widgets::soft("No notices yet. Results of your actions appear here.", theme));
@@ -67,7 +67,7 @@ fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
         for index in range {
             let outcome = &told[told.len() - 1 - index];
             let colour = if outcome.good { theme.good } else { theme.bad };
-            let ago = words::duration(cx.ui.time.now_secs - outcome.born_secs);
+            let ago = text_format::duration(cx.ui.time.now_secs - outcome.born_secs);
             let title = format!("{}, {ago} ago", if outcome.good { "Done" } else { "Failed" });
             let text = (title, outcome.text.clone(), String::new());
             line(ui, text, colour, outcome.place.as_ref(), cx, commands);
@@ -129,7 +129,7 @@ mod tests {
             commands.extend(notice_list_ui(ui, cx));
             commands
         });
-        window.state_mut().state.tell("gemini answered", true);
+        window.state_mut().state.notify("gemini answered", true);
         window.run_steps(3);
         window.run_steps(1);
         window.state_mut().take(vec![WindowCommand::Notice(NoticeCommand::PutAllAside).into()]);

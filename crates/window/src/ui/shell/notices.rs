@@ -10,7 +10,7 @@ use crate::ui::shell::provider_notices;
 use crate::ui::state::notice_board::{Group, file_or_place, place_of, told_place};
 use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
-use crate::ui::widgets::words::sentence;
+use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
 
@@ -217,8 +217,8 @@ mod tests {
     #[test]
     fn good_news_fades_and_bad_news_stays() {
         let mut window = notices(Vec::new());
-        window.state_mut().state.tell("gemini answered", true);
-        window.state_mut().state.tell("openai has no key", false);
+        window.state_mut().state.notify("gemini answered", true);
+        window.state_mut().state.notify("openai has no key", false);
         window.run_steps(2);
         assert!(window.query_by_label("gemini answered").is_some());
         window.state_mut().state.time.now_secs = 60.0;
@@ -294,10 +294,10 @@ mod tests {
     fn the_same_told_again_is_one_card_and_all_is_bounded() {
         let mut state = UiState::default();
         for number in 0..1_000 {
-            state.tell("no such agent", false);
-            state.tell(format!("no {number}"), false);
+            state.notify("no such agent", false);
+            state.notify(format!("no {number}"), false);
         }
-        assert!(state.notices.outcomes().len() <= 20 && state.notices.told().len() <= 200);
+        assert!(state.notices.outcomes().len() <= 20 && state.notices.recent().len() <= 200);
         assert_eq!(state.notices.outcomes().iter().filter(|outcome| outcome.text == "no such agent").count(), 1);
     }
 }

@@ -10,9 +10,9 @@ use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::commands::{WindowCommand, create, keys};
-use crate::ui::own_commands;
+use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
-use crate::ui::widgets::{self, words};
+use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
@@ -153,7 +153,7 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
     let aside = |command: &CommandInfo| {
         let keys = keys::first_shown(ui.ctx(), command);
         let group = command.id.split('.').next().unwrap_or_default();
-        if keys.is_empty() { words::capitalised(group) } else { keys }
+        if keys.is_empty() { text_format::capitalised(group) } else { keys }
     };
     let listed = table.all().iter().filter(|command| command.is_in_palette);
     let mut lines: Vec<Line> =
@@ -169,7 +169,7 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         ));
     }
     for element in &room.elements {
-        let kind = words::capitalised(&element.kind);
+        let kind = text_format::capitalised(&element.kind);
         lines.push(line(
             format!("Open {}", element.label),
             &kind,
@@ -184,14 +184,14 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         ));
     }
     for agent in &room.agents {
-        for command in own_commands::known(cx, &agent.id) {
-            let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: own_commands::begun(command) };
+        for command in slash_commands::known(cx, &agent.id) {
+            let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::begun(command) };
             lines.push(line(format!("{}: /{}", agent.name, command.name), &command.about, window(vec![begins])));
         }
     }
     for element in &room.elements {
         let does = window(vec![WindowCommand::Select(vec![Thing::Element(element.id.clone())]), WindowCommand::Frame]);
-        lines.push(line(element.label.to_string(), &words::capitalised(&element.kind), does));
+        lines.push(line(element.label.to_string(), &text_format::capitalised(&element.kind), does));
     }
     for profile in room.profiles.iter() {
         lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));

@@ -12,7 +12,7 @@ use crate::ui::panes::explorer::Explorer;
 use crate::ui::panes::graph::GraphPane;
 use crate::ui::panes::inspector::Inspector;
 use crate::ui::panes::overlays::Overlays;
-use crate::ui::panes::port::AddedPanes;
+use crate::ui::panes::pane::AddedPanes;
 use crate::ui::panes::shelf::ShelfPane;
 use crate::ui::panes::story::StoryPane;
 use crate::ui::shell::dialogs::Dialogs;
@@ -21,7 +21,7 @@ use crate::ui::shell::palette::Palette;
 use crate::ui::shell::provider::ProviderChoice;
 use crate::ui::shell::run_bar::RunBar;
 use crate::ui::shell::settings::SettingsPanel;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 
 /// The state of every pane.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use crate::gateway::vendors::VENDORS;
 use crate::ui::state::TrialView;
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -141,7 +141,7 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>)
         _ => "Asks the program on this machine. Nothing leaves it.".to_owned(),
     };
     let colour = if status.is_some_and(|status| !status.ready) { theme.warn } else { theme.text_soft };
-    let text = words::capitalised(&about);
+    let text = text_format::capitalised(&about);
     ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(colour)).wrap());
 }
 
@@ -171,7 +171,7 @@ pub(super) fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Th
         None => {
             ui.horizontal(|ui| {
                 ui.add(egui::Spinner::new().size(SPACE[2]).color(theme.accent));
-                ui.label(widgets::small(format!("Asking {} for {}", trial.of, words::duration(waited)), theme));
+                ui.label(widgets::small(format!("Asking {} for {}", trial.of, text_format::duration(waited)), theme));
                 if ui.small_button("Stop test").clicked() {
                     commands.push(Command::StopTrial);
                 }

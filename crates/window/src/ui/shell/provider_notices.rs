@@ -7,7 +7,7 @@ use crate::mind::FailureKind;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::card;
 use crate::ui::widgets::provider_health::{long, short};
-use crate::ui::widgets::{self, words};
+use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 
@@ -37,7 +37,7 @@ fn notices<'a>(cx: &ViewerContext<'a>) -> impl Iterator<Item = &'a ProviderFault
 pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     for fault in notices(cx) {
-        let title = words::capitalised(&short(fault));
+        let title = text_format::capitalised(&short(fault));
         let label = format!("Dismiss: {}", short(fault));
         let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
             let concerned =

@@ -9,11 +9,11 @@ use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
-use crate::ui::own_commands;
 use crate::ui::panes::canvas::shows_what_happens;
+use crate::ui::slash_commands;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint;
@@ -71,9 +71,9 @@ pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<
         let size = if shows_what_happens(cx) { CardSize { preview: 0.0, ..CARD } } else { CARD };
         commands.extend(approval_card(ui, cx, question, ("run bar", size, Some(Turn { at, count }))));
     }
-    let known = entry(cx, own).map_or(&[][..], |agent| own_commands::known(cx, &agent));
-    if own_commands::are_offered(known, &own.task) {
-        ui.horizontal_wrapped(|ui| own.goes_on |= own_commands::suggestions_ui(ui, known, &mut own.task));
+    let known = entry(cx, own).map_or(&[][..], |agent| slash_commands::known(cx, &agent));
+    if slash_commands::are_offered(known, &own.task) {
+        ui.horizontal_wrapped(|ui| own.goes_on |= slash_commands::suggestions_ui(ui, known, &mut own.task));
     }
     // What stands first is reached first by Tab: who, what, run; then how work stands.
     let is_wide = ui.available_width() >= ONE_ROW_POINTS;
@@ -303,7 +303,8 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
             |ui| {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
                 ui.label(RichText::new(&name).strong());
-                let told = format!("{} · turn {} · {} tokens", piece.stage, piece.turn, words::compact(piece.tokens));
+                let told =
+                    format!("{} · turn {} · {} tokens", piece.stage, piece.turn, text_format::compact(piece.tokens));
                 ui.label(widgets::small(told, theme)).on_hover_text(&piece.task);
             },
             |ui| {

@@ -4,7 +4,7 @@ use egui::{CollapsingHeader, Label, RichText, Ui};
 
 use crate::gateway::mcp::McpOffer;
 use crate::gateway::peers::Consent;
-use crate::gateway::{McpStanding, server_words};
+use crate::gateway::{McpServerStatus, server_status_text};
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
@@ -39,10 +39,10 @@ fn server_ui(
     let (server, name) = (&written.server, &written.server.name);
     let left = |ui: &mut Ui| {
         ui.label(RichText::new(name).strong());
-        widgets::badge(ui, server_words::standing(standing), colour(standing, theme), theme);
+        widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
     };
     widgets::line(ui, left, |ui| {
-        let is_connecting = *standing == McpStanding::Connecting;
+        let is_connecting = *standing == McpServerStatus::Connecting;
         let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
         widgets::name(&test, format!("Test {name}"));
         let about = "Connects now and lists its tools.";
@@ -65,25 +65,25 @@ fn server_ui(
         }
     });
     ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());
-    let said = consent.map(|consent| format!("{}; ", server_words::consent(consent))).unwrap_or_default();
-    let place = widgets::words::capitalised(&format!("{said}{}", server_words::place(written)));
+    let said = consent.map(|consent| format!("{}; ", server_status_text::consent(consent))).unwrap_or_default();
+    let place = widgets::text_format::capitalised(&format!("{said}{}", server_status_text::place(written)));
     ui.add(Label::new(widgets::small(place, theme)).wrap());
     match standing {
-        McpStanding::Failed(failure) => {
-            let text = widgets::words::capitalised(&format!("{}.", failure.sentence()));
+        McpServerStatus::Failed(failure) => {
+            let text = widgets::text_format::capitalised(&format!("{}.", failure.sentence()));
             ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.bad)).wrap());
         }
-        McpStanding::Ready(offer) => offer_ui(ui, &written.key, offer, theme),
-        McpStanding::Off | McpStanding::Connecting => {}
+        McpServerStatus::Ready(offer) => offer_ui(ui, &written.key, offer, theme),
+        McpServerStatus::Off | McpServerStatus::Connecting => {}
     }
 }
 
 /// What a server offers, by name; what each is stands behind the pointer.
 fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
-    let title = widgets::small(server_words::offer(offer), theme);
+    let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {
         for tool in &offer.tools {
-            let hints = server_words::hints(tool.hints);
+            let hints = server_status_text::hints(tool.hints);
             let hints = if hints.is_empty() { String::new() } else { format!(" ({hints})") };
             let line = ui.add(Label::new(widgets::small(format!("{}{hints}", tool.name), theme)).wrap());
             if !tool.description.is_empty() {
@@ -101,12 +101,12 @@ fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     });
 }
 
-fn colour(standing: &McpStanding, theme: &Theme) -> egui::Color32 {
+fn colour(standing: &McpServerStatus, theme: &Theme) -> egui::Color32 {
     match standing {
-        McpStanding::Off => theme.text_soft,
-        McpStanding::Connecting => theme.warn,
-        McpStanding::Ready(_) => theme.good,
-        McpStanding::Failed(_) => theme.bad,
+        McpServerStatus::Off => theme.text_soft,
+        McpServerStatus::Connecting => theme.warn,
+        McpServerStatus::Ready(_) => theme.good,
+        McpServerStatus::Failed(_) => theme.bad,
     }
 }
 
@@ -120,15 +120,15 @@ mod tests {
 
     use super::*;
     use crate::agent::mcp_server;
-    use crate::gateway::mcp::written::WrittenServer;
+    use crate::gateway::mcp::configured_servers::ConfiguredServer;
     use crate::gateway::mcp::{McpFailure, McpFault, McpHints, McpTool};
     use crate::ui::UiState;
     use crate::ui::testing::{Stage, pane_of, sample_room};
 
-    fn server(name: &str, standing: McpStanding) -> ServerView {
+    fn server(name: &str, standing: McpServerStatus) -> ServerView {
         let defined = json!({ name: { "command": format!("{name}-server"), "args": ["--all"] } });
         let server = mcp_server::read(&defined).defined().next().expect("a server is defined");
-        let written = WrittenServer { key: server.key(), server, place: "settings.yaml".into(), of: None };
+        let written = ConfiguredServer { key: server.key(), server, place: "settings.yaml".into(), of: None };
         ServerView { written, standing }
     }
 
@@ -140,7 +140,7 @@ mod tests {
             hints: McpHints { read_only: true, destructive: false },
         };
         let offer = McpOffer { server: "git 1.0".into(), tools: vec![tool], ..McpOffer::default() };
-        server("git", McpStanding::Ready(Arc::new(offer)))
+        server("git", McpServerStatus::Ready(Arc::new(offer)))
     }
 
     fn list(servers: Vec<ServerView>, consents: &[Option<Consent>]) -> Harness<'static, Stage> {
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_server_that_failed_says_why_and_one_that_is_not_allowed_can_be() {
         let failure = McpFailure::new(McpFault::NotAllowed, "git-server waits for you to allow it", "allow it");
-        let waiting = server("git", McpStanding::Failed(failure));
+        let waiting = server("git", McpServerStatus::Failed(failure));
         let mut window = list(vec![waiting.clone()], &[Some(Consent::OfAnother)]);
         for label in
             ["Failed", "Git-server waits for you to allow it; allow it.", "Changed since you allowed it; settings.yaml"]
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn nothing_is_offered_before_it_is_known_what_the_person_said() {
-        let window = list(vec![server("git", McpStanding::Off)], &[None]);
+        let window = list(vec![server("git", McpServerStatus::Off)], &[None]);
         assert!(window.query_by_label("Allow git").is_none() && window.query_by_label("Forbid git").is_none());
         let window = list(Vec::new(), &[]);
         assert!(window.query_by_label("No MCP servers in this workspace.").is_some());

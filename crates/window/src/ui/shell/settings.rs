@@ -13,7 +13,7 @@ use crate::ui::shell::provider::{ProviderChoice, provider_ui};
 use crate::ui::shell::server_settings::servers_ui;
 use crate::ui::state::{FrontPanel, Light};
 use crate::ui::widgets::dialog::{DialogFrame, scrolled};
-use crate::ui::widgets::{self, group, menu, words};
+use crate::ui::widgets::{self, group, menu, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::dates::DateLanguage;
 use crate::view::model::{RoomModel, SettingsView};
@@ -344,7 +344,7 @@ fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: 
     let ViewerContext { room, theme, .. } = *cx;
     group(ui, "Limits", "What models may use at most; an empty field is no limit. Kept in settings.yaml.", theme);
     if let Some(cap) = &room.cap_reached {
-        let text = format!("{}.", words::capitalised(cap));
+        let text = format!("{}.", text_format::capitalised(cap));
         ui.add(egui::Label::new(RichText::new(text).color(theme.warn)).wrap());
     }
     let now = serde_json::to_value(&room.settings.budget).unwrap_or_default();
@@ -378,10 +378,10 @@ fn shown_number(value: &Value, unit: Unit) -> String {
 fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
     let SettingsView { outside, .. } = &room.settings;
     match cap.key {
-        "cost_per_run_usd" => Some(words::cost(&room.spent)),
-        "tokens_per_run" => Some(words::compact(room.spent.tokens)),
-        "outside_tokens_per_run" => Some(words::compact(outside.tokens)),
-        "unpriced_tokens_per_run" => Some(words::compact(room.spent.unpriced_tokens)),
+        "cost_per_run_usd" => Some(text_format::cost(&room.spent)),
+        "tokens_per_run" => Some(text_format::compact(room.spent.tokens)),
+        "outside_tokens_per_run" => Some(text_format::compact(outside.tokens)),
+        "unpriced_tokens_per_run" => Some(text_format::compact(room.spent.unpriced_tokens)),
         "calls_per_run" => Some(room.spent.calls.to_string()),
         _ => None,
     }

@@ -13,7 +13,7 @@ use crate::ui::shell::provider::{ProviderChoice, provider_ui};
 use crate::ui::state::FrontPanel;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{self, menu, provider_health, room_status, words};
+use crate::ui::widgets::{self, menu, provider_health, room_status, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{MENU, SPACE, TYPE};
 
@@ -162,8 +162,10 @@ fn time_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         commands.extend(menus::run(cx, "time.pause"));
     }
     let tips = SPEED_COMMANDS.map(|id| menus::tip(ui.ctx(), cx.table, id));
-    let choices: Vec<(String, String)> =
-        SPEEDS.into_iter().map(|speed| (words::speed(speed), format!("Speed {}", words::speed(speed)))).collect();
+    let choices: Vec<(String, String)> = SPEEDS
+        .into_iter()
+        .map(|speed| (text_format::speed(speed), format!("Speed {}", text_format::speed(speed))))
+        .collect();
     let chosen = SPEEDS.iter().position(|speed| Some(*speed) == room.speed);
     if let Some(index) = widgets::segments_with_tips(ui, &choices, &tips, chosen, cx.theme) {
         commands.extend(menus::run(cx, SPEED_COMMANDS[index]));
@@ -176,7 +178,7 @@ fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (waiting, under_way) = room.questions;
     let sentence = widgets::soft(room_status::status(room), cx.theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
-    let calls = words::tally(&room.spent);
+    let calls = text_format::tally(&room.spent);
     let prices = price_source();
     let why = room_status::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
     let text = text.on_hover_text(format!(

@@ -6,9 +6,9 @@ use egui::{CollapsingHeader, Label, ScrollArea, Ui};
 use crate::ui::Command;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::state::UndoQuestion;
-use crate::ui::widgets::{self, dialog, words};
+use crate::ui::widgets::{self, dialog, text_format};
 use crate::view::theme::{SPACE, Theme};
-use crate::workspace::undo::{FilePlan, Outcome, Point, UndoPlan};
+use crate::workspace::undo::{FilePlan, Outcome, RestorePoint, UndoPlan};
 
 /// Points are scrolled where they are higher.
 const POINTS_HEIGHT: f32 = 160.0;
@@ -52,10 +52,10 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
     answer
 }
 
-fn point_words(index: usize, point: &Point) -> String {
+fn point_words(index: usize, point: &RestorePoint) -> String {
     let task = point.task.as_deref().and_then(|task| task.lines().next());
     let task = crate::base::text::truncate(task.unwrap_or("Outside any task"), TASK_CHARS);
-    let files = words::count(point.files.len(), "file", "files");
+    let files = text_format::count(point.files.len(), "file", "files");
     format!("{}. {task} ({files})", index + 1)
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use crate::ui::testing::{Stage, pane_of, sample_room};
 
     fn question(plan: Option<(u64, UndoPlan)>) -> UndoQuestion {
-        let point = |task: &str, first_ms| Point {
+        let point = |task: &str, first_ms| RestorePoint {
             activation: None,
             task: Some(task.into()),
             first_ms,

@@ -3,8 +3,8 @@
 use crate::ui::commands::{Command, NoticeCommand, WindowCommand};
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::provider_notices;
-use crate::ui::state::arranging::Arranging;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::furniture_editing::Arranging;
 use crate::ui::state::{Dialog, FrontPanel, UiState};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
@@ -96,7 +96,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         }
         WindowCommand::RememberTask(task) => ui.recents.remember_task(&task),
         WindowCommand::BeginTask { agent, text } => panes.run_bar.begin(agent, text),
-        WindowCommand::Tell(text, is_good) => ui.tell(text, is_good),
+        WindowCommand::Tell(text, is_good) => ui.notify(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
         WindowCommand::ShowWorkflow { path, runs } => {
             panes.graph.show_workflow(path, runs);

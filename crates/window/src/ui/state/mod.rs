@@ -2,15 +2,15 @@
 //! with the rules of its own. What only one panel knows it keeps itself.
 
 pub mod appearance;
-pub mod arranging;
+pub mod approvals;
+pub mod dialogs;
 pub mod dock;
 pub mod file_texts;
-pub mod front;
+pub mod furniture_editing;
 pub mod jobs;
 pub mod memories;
 pub mod notice_board;
 pub mod notices;
-pub mod questions;
 pub mod room_view;
 pub mod selection;
 
@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::appearance::{Appearance, Light, Look};
-pub use self::front::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
+pub use self::approvals::Questions;
+pub use self::dialogs::{Dialog, DropPlace, Front, FrontPanel, ImportQuestion, Purpose, UndoQuestion};
 pub use self::notices::{Notices, Outcome, Place};
-pub use self::questions::Questions;
 pub use self::room_view::{Departure, RoomView};
 pub use self::selection::Selection;
 
@@ -240,13 +240,13 @@ pub struct TrialOutcome {
 
 impl UiState {
     /// Tells the person how something went.
-    pub fn tell(&mut self, text: impl Into<String>, good: bool) {
+    pub fn notify(&mut self, text: impl Into<String>, good: bool) {
         self.tell_of(text, good, None);
     }
 
     /// The same, with where it leads to.
     pub fn tell_of(&mut self, text: impl Into<String>, good: bool, place: Option<Place>) {
-        self.notices.tell(text, good, place, self.time.now_secs);
+        self.notices.notify(text, good, place, self.time.now_secs);
     }
 
     /// All memories as they stand in what was read of the files.

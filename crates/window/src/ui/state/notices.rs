@@ -52,7 +52,7 @@ pub struct Notices {
 
 impl Notices {
     /// Tells how something went, at this moment and with where it leads to.
-    pub fn tell(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
+    pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<Place>, now_secs: f64) {
         let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
         // The same once more is the same card, anew.
         self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
@@ -76,7 +76,7 @@ impl Notices {
     }
 
     /// Everything that was told, oldest first, bounded.
-    pub fn told(&self) -> &VecDeque<Outcome> {
+    pub fn recent(&self) -> &VecDeque<Outcome> {
         &self.told
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use bevy::math::Vec2;
 
-use super::arranging::Arranging;
+use super::furniture_editing::Arranging;
 use crate::base::AgentKey;
+use crate::view::activity_text::Importance;
 use crate::view::camera::Camera;
-use crate::view::doing::Importance;
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::pick::Thing;
 

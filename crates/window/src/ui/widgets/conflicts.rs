@@ -13,7 +13,7 @@ const LIST_POINTS: f32 = 260.0;
 
 /// What a person did about the conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Settling {
+pub enum ConflictResolution {
     /// Settled one of them, by its place.
     Choose(usize, Choice),
     /// Does not merge after all.
@@ -21,7 +21,7 @@ pub enum Settling {
 }
 
 /// Draws the conflicts of a merge, with what was chosen so far.
-pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<Settling> {
+pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<ConflictResolution> {
     let mut settling = None;
     in_card(ui, theme, |ui| {
         let (all, settled) = merge
@@ -31,14 +31,14 @@ pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<Set
             let what = format!("Both changed the same lines: {settled} of {all} resolved.");
             ui.label(RichText::new(what).color(theme.warn));
             if ui.button("Stop merging").clicked() {
-                settling = Some(Settling::Stop);
+                settling = Some(ConflictResolution::Stop);
             }
         });
         ScrollArea::vertical().id_salt("conflicts").max_height(LIST_POINTS).auto_shrink([false, true]).show(ui, |ui| {
             for (number, (place, conflict, chosen)) in (1..).zip(merge.conflicts()) {
                 ui.add_space(SPACE[0]);
                 if let Some(choice) = conflict_ui(ui, number, conflict, chosen, theme) {
-                    settling = Some(Settling::Choose(place, choice));
+                    settling = Some(ConflictResolution::Choose(place, choice));
                 }
             }
         });

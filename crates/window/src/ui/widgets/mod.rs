@@ -9,6 +9,6 @@ pub mod markdown;
 pub mod menu;
 pub mod provider_health;
 pub mod room_status;
-pub mod words;
+pub mod text_format;
 
 pub use controls::*;

@@ -6,7 +6,7 @@ use egui::{RichText, Ui};
 use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
 use crate::schedule::TICKS_PER_SEC;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::theme::Theme;
 
@@ -28,11 +28,11 @@ pub fn short(fault: &ProviderFault) -> String {
 /// What happened, since when, how often, and what to do: two or three sentences.
 pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
     let secs = room.tick.saturating_sub(fault.since_tick) as f64 / TICKS_PER_SEC as f64;
-    let times = words::count(usize::try_from(fault.failures).unwrap_or(usize::MAX), "failure", "failures");
-    let what = words::capitalised(fault.what.trim_end_matches('.'));
-    let remedy = words::capitalised(fault.remedy.trim_end_matches('.'));
+    let times = text_format::count(usize::try_from(fault.failures).unwrap_or(usize::MAX), "failure", "failures");
+    let what = text_format::capitalised(fault.what.trim_end_matches('.'));
+    let remedy = text_format::capitalised(fault.remedy.trim_end_matches('.'));
     let remedy = if remedy.is_empty() { String::new() } else { format!(" {remedy}.") };
-    format!("{what}. For {}, {times} in a row.{remedy}", words::duration(secs))
+    format!("{what}. For {}, {times} in a row.{remedy}", text_format::duration(secs))
 }
 
 /// The fault that concerns the room most: of a provider that answers one of its agents, else of the room's own.
@@ -49,6 +49,6 @@ pub fn of_room(room: &RoomModel) -> Option<&ProviderFault> {
 
 /// A line beside an agent whose provider fails.
 pub fn agent_ui(ui: &mut Ui, fault: &ProviderFault, room: &RoomModel, theme: &Theme) {
-    let text = RichText::new(words::capitalised(&short(fault))).color(theme.bad);
+    let text = RichText::new(text_format::capitalised(&short(fault))).color(theme.bad);
     ui.add(egui::Label::new(text).wrap()).on_hover_text(long(fault, room));
 }

@@ -1,6 +1,6 @@
 //! What goes on in the room, in a sentence, and why nothing does where nothing does.
 
-use super::{provider_health, words};
+use super::{provider_health, text_format};
 use crate::schedule::Speed;
 use crate::simulation::State;
 use crate::view::model::{AgentView, RoomModel};
@@ -83,15 +83,15 @@ pub fn status(room: &RoomModel) -> String {
         _ => format!("{working} active"),
     });
     if queued > 0 {
-        parts.push(words::count(queued, "thing to do", "things to do"));
+        parts.push(text_format::count(queued, "thing to do", "things to do"));
     }
     // Something keeps answers from coming, though somebody works.
     if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != NOTHING_NEW)) {
         parts.push(why.short);
     }
-    parts.push(format!("{} tokens", words::compact(room.spent.tokens)));
-    parts.push(words::cost(&room.spent));
-    words::capitalised(&parts.join(", "))
+    parts.push(format!("{} tokens", text_format::compact(room.spent.tokens)));
+    parts.push(text_format::cost(&room.spent));
+    text_format::capitalised(&parts.join(", "))
 }
 
 #[cfg(test)]

@@ -4,18 +4,18 @@ use bevy::math::Vec2 as World;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
-use super::lettering;
-use super::plain::plain_text;
+use super::markdown_text::plain_text;
 use super::tasks::{self, Looks};
+use super::text_scaling;
 use crate::base::hash::content_hash;
 use crate::view::art::Sprite;
 use crate::view::camera::Camera;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView};
-use crate::view::recent::{PULSE_SECS, PulseKind};
+use crate::view::recent_events::{PULSE_SECS, PulseKind};
 use crate::view::theme::{BOOK_INK, CHALK, CHALK_TEXT, FLAG, Theme, WALL, element_colour, state_colour, word_colour};
 
 /// The size of an element, in world units.
-pub(super) const SIZE: World = crate::places::furniture::ELEMENT_SIZE;
+pub(super) const SIZE: World = crate::navigation::furniture::ELEMENT_SIZE;
 /// Pins that fit onto a cork board: columns and rows.
 const PINS: (usize, usize) = (5, 3);
 /// Text of this many characters fills a book.
@@ -228,7 +228,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
     let place = Placement::new(camera.to_screen(element.position), zoom, vec2(50.0, 40.0));
     match (&*element.kind, &*element.content) {
         ("messageboard", ContentView::Text(text)) if zoom >= LEGIBLE_ZOOM => {
-            let galley = lettering::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2, camera);
+            let galley = text_scaling::rows(painter, first_line(text), 9.5 * zoom, 78.0 / 9.5, 2, camera);
             galley.paint(painter, place.point(vec2(11.5, 10.5)), CHALK_TEXT);
         }
         (_, ContentView::Tasks(board)) => tasks::writing(painter, board, &place, camera),
@@ -248,7 +248,7 @@ pub(super) fn writing(painter: &Painter, element: &ElementView, camera: Camera, 
 /// A round badge with a number.
 fn count(painter: &Painter, at: Pos2, number: usize, camera: Camera, theme: Theme) {
     let size = (11.0 * camera.zoom.sqrt()).clamp(8.0, 16.0);
-    let galley = lettering::line(painter, number.to_string(), size, camera);
+    let galley = text_scaling::line(painter, number.to_string(), size, camera);
     let badge = Rect::from_center_size(at, vec2((galley.size().x + 8.0).max(size + 6.0), size + 6.0));
     painter.rect_filled(badge, badge.height() / 2.0, theme.accent);
     let corner = badge.center() - galley.size() / 2.0;

@@ -2,8 +2,8 @@
 
 use egui::{Color32, Pos2, Rect, Vec2, vec2};
 
+use super::appearance::Outfit;
 use super::batch::{Batch, Placement, lit, mixed};
-use super::outfit::Outfit;
 use crate::simulation::{Posture, State};
 use crate::view::art::Sprite;
 use crate::view::model::AgentView;

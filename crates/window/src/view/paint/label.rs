@@ -7,13 +7,13 @@ use bevy::platform::collections::HashMap;
 use egui::{Color32, Context, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, Vec2, pos2, vec2};
 
 use super::batch::mixed;
+use super::label_input::Told;
 use super::label_layout::{Owner, Placed, Places, Reach, Wish};
-use super::lettering;
-use super::told::Told;
+use super::text_scaling;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
+use crate::view::activity_text::{ActivityTexts, Importance, told_as};
 use crate::view::camera::Camera;
-use crate::view::doing::{Doings, Importance, told_as};
 use crate::view::model::AgentView;
 use crate::view::text::fonts;
 use crate::view::theme::{RADIUS, Theme, state_colour};
@@ -58,7 +58,7 @@ impl Labels {
         if let Some(size) = self.measured.get(text) {
             return *size;
         }
-        let size = lettering::measure(painter, text, MEASURED_AT) / MEASURED_AT;
+        let size = text_scaling::measure(painter, text, MEASURED_AT) / MEASURED_AT;
         if self.measured.len() >= MEASURED_AT_MOST {
             self.measured.clear();
         }
@@ -145,7 +145,7 @@ pub(super) fn type_size(size: f32, zoom: f32) -> f32 {
 /// The labels that agents would like to have: of those who are told of in any case, and of the others.
 pub(super) fn of_agents<'a>(
     told: &Told<'a>,
-    doings: &Doings<'_>,
+    doings: &ActivityTexts<'_>,
     measure: Measure<'_>,
     [always, rather]: [&mut Wanted<'a>; 2],
 ) {
@@ -279,7 +279,7 @@ fn one_line(
     width: f32,
     (ink, camera): (Color32, Camera),
 ) -> f32 {
-    let lettering = lettering::cut(painter, text.clone().into_owned(), *size, width + 1.0, camera);
+    let lettering = text_scaling::cut(painter, text.clone().into_owned(), *size, width + 1.0, camera);
     let whole = lettering.size();
     lettering.paint(painter, pos2(at.x + 0.5 * (width - whole.x), at.y), ink);
     at.y + whole.y

@@ -6,9 +6,9 @@
 use bevy::platform::collections::HashMap;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
-use super::taken::Taken;
+use super::occupancy::Occupancy;
 use crate::base::{AgentKey, ElementKey};
-use crate::view::doing::Importance;
+use crate::view::activity_text::Importance;
 
 /// A new place keeps this distance from others, in points, so that it is not lost again at once.
 const AIR: f32 = 3.0;
@@ -157,13 +157,13 @@ pub struct Ground<'a> {
     /// The view: what is always told stands within it.
     pub view: Rect,
     /// No label covers one of these.
-    pub faces: &'a Taken,
+    pub faces: &'a Occupancy,
     /// Labels rather stand beside these than on them.
-    pub bodies: &'a Taken,
+    pub bodies: &'a Occupancy,
 }
 
 /// Places labels, and takes the places that they stand on. Those that find none are not among them.
-pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Taken, previous: &Places) -> Vec<Placed> {
+pub fn place(wishes: &[Wish], ground: Ground<'_>, taken: &mut Occupancy, previous: &Places) -> Vec<Placed> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     let rank = |index: usize| {
         let wish = &wishes[index];
@@ -216,7 +216,7 @@ fn label(wishes: &[Wish], wish: usize, rect: Rect, spot: Spot) -> Placed {
 /// Looks for places.
 struct Search<'a> {
     ground: Ground<'a>,
-    taken: &'a mut Taken,
+    taken: &'a mut Occupancy,
     wide_left: usize,
     /// Nowhere in the view is room for one more.
     is_full: bool,
@@ -389,9 +389,9 @@ mod tests {
         Wish { owner: Owner::Agent(AgentKey(key)), body, home, size, importance, distance: 0.0, reach }
     }
 
-    fn laid(wishes: &[Wish], faces: &Taken, previous: &Places) -> Vec<Placed> {
-        let bodies = Taken::new(VIEW);
-        place(wishes, Ground { view: VIEW, faces, bodies: &bodies }, &mut Taken::new(VIEW), previous)
+    fn laid(wishes: &[Wish], faces: &Occupancy, previous: &Places) -> Vec<Placed> {
+        let bodies = Occupancy::new(VIEW);
+        place(wishes, Ground { view: VIEW, faces, bodies: &bodies }, &mut Occupancy::new(VIEW), previous)
     }
 
     fn remembered(wishes: &[Wish], placed: &[Placed]) -> Places {
@@ -403,7 +403,7 @@ mod tests {
     #[test]
     fn what_matters_more_has_the_place_and_what_may_be_left_out_is() {
         use Importance::{NeedsYou, Reading, Rest, Selected, Talking, Working};
-        let faces = Taken::new(VIEW);
+        let faces = Occupancy::new(VIEW);
         for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
             let wishes = [wish(0, 400.0, less), wish(1, 410.0, more)];
             let placed = laid(&wishes, &faces, &Places::default());
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_label_gives_way_to_a_face_and_a_line_leads_back() {
-        let mut faces = Taken::new(VIEW);
+        let mut faces = Occupancy::new(VIEW);
         let worker = [wish(0, 400.0, Importance::Working)];
         faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
         let placed = laid(&worker, &faces, &Places::default());
@@ -433,22 +433,22 @@ mod tests {
 
     #[test]
     fn a_label_stays_where_it_is_until_its_home_is_roomy() {
-        let mut faces = Taken::new(VIEW);
+        let mut faces = Occupancy::new(VIEW);
         let wishes = [wish(0, 400.0, Importance::Working)];
         let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
         faces.claim(face(400.0));
         let away = laid(&wishes, &faces, &Places::default());
         assert_ne!(away[0].rect, home(&wishes[0]));
-        let mut beside = Taken::new(VIEW);
+        let mut beside = Occupancy::new(VIEW);
         beside.claim(face(442.0));
         let previous = remembered(&wishes, &away);
         assert_eq!(laid(&wishes, &beside, &previous)[0].rect, away[0].rect, "its home is free, and narrow");
-        assert_eq!(laid(&wishes, &Taken::new(VIEW), &previous)[0].rect, home(&wishes[0]));
+        assert_eq!(laid(&wishes, &Occupancy::new(VIEW), &previous)[0].rect, home(&wishes[0]));
     }
 
     #[test]
     fn of_several_at_rest_those_who_have_a_name_keep_it() {
-        let faces = Taken::new(VIEW);
+        let faces = Occupancy::new(VIEW);
         let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
         wishes.iter_mut().for_each(|wish| wish.reach = Reach::Home);
         wishes[0].distance = 5.0;

@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::super::label_input::face;
 use super::super::label_layout::{self, Ground};
 use super::super::tests::{agent, element};
-use super::super::told::face;
-use super::super::words;
-use super::super::{Chosen, Look, Seen, Taken};
+use super::super::text_layer;
+use super::super::{Chosen, Look, Occupancy, Seen};
 use super::*;
 use crate::simulation::State;
 use crate::view::camera::Camera;
 use crate::view::model::{ContentView, RoomModel};
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 
 /// Numbers that look random, the same in every run.
 struct Dice(u64);
@@ -99,10 +99,10 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let (seen, chosen) = (Seen::of(room, camera), Chosen::of(&scene));
     let detail = Detail::at(camera.zoom);
     let told = Told { room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
-    let [first, later] = words::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
-    let (faces, bodies) = (told.faces(), Taken::new(camera.viewport));
+    let [first, later] = text_layer::wanted(&told, &mut |text| vec2(0.55 * text.chars().count() as f32, 1.3));
+    let (faces, bodies) = (told.faces(), Occupancy::new(camera.viewport));
     let ground = Ground { view: camera.viewport, faces: &faces, bodies: &bodies };
-    let mut taken = Taken::new(camera.viewport);
+    let mut taken = Occupancy::new(camera.viewport);
     let mut shown = Vec::new();
     let mut places = Places::default();
     for wanted in [&first, &later] {
@@ -226,7 +226,7 @@ fn what_is_selected_is_named_with_what_it_does_wherever_it_is() {
     let (seen, chosen) = (Seen::of(&room, camera), Chosen::of(&scene));
     let detail = Detail::Figures;
     let told = Told { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, heaps: &[] };
-    let [first, _] = words::wanted(&told, &mut |_| vec2(1.0, 1.0));
+    let [first, _] = text_layer::wanted(&told, &mut |_| vec2(1.0, 1.0));
     let own = first.wishes.iter().position(|wish| wish.owner == Owner::Agent(room.agents[3].key));
     let label = &first.labels[own.expect("it has one from afar as well")];
     assert_eq!((&*label.name.0, label.line.as_ref().map(|line| &*line.0)), ("Somebody", Some("Idle")));

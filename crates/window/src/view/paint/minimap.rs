@@ -6,8 +6,8 @@ use egui::{Color32, CornerRadius, Mesh, Painter, Pos2, Rect, Shape, Stroke, Stro
 
 use super::batch::mixed;
 use super::element::SIZE;
+use crate::view::activity_text::{Importance, told_as};
 use crate::view::camera::Camera;
-use crate::view::doing::{Importance, told_as};
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::theme::{RADIUS, Theme, element_colour, state_colour};
 
@@ -63,7 +63,7 @@ pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, 
         Rect::from_center_size(small.to_screen(decor.position), vec2(decor.size.x, decor.size.y) * small.scale)
     };
     for decor in room.decor.iter() {
-        if let Some(ground) = super::covering::ground(&decor.kind, theme) {
+        if let Some(ground) = super::floor_covering::ground(&decor.kind, theme) {
             painter.rect_filled(lying(decor), 0.0, mixed(ground, theme.floor, 0.35));
         }
     }

@@ -3,30 +3,30 @@
 //! Two meshes carry nearly everything: one for what lies and stands behind the agents, one for the agents and
 //! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
 
+mod appearance;
 mod batch;
-mod covering;
-mod dots;
+mod clusters;
+mod draw_order;
 mod element;
 mod figure;
 mod floor;
+mod floor_covering;
 mod ghost;
-mod heaps;
-mod knowing;
+mod knowledge_overlay;
 mod label;
+mod label_input;
 mod label_layout;
-mod lettering;
+mod markdown_text;
 pub mod minimap;
-mod order;
-mod outfit;
-mod plain;
-mod taken;
+mod occupancy;
 mod talk;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
-mod told;
-mod words;
+mod text_layer;
+mod text_scaling;
 mod work;
+mod zoomed_out;
 
 use std::collections::BTreeSet;
 
@@ -34,30 +34,30 @@ use bevy::math::Vec2 as World;
 use bevy::platform::collections::HashSet;
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
-pub use dots::DOT_INK;
+pub use appearance::Outfit;
 pub use ghost::{Ghost, ghost};
-pub use knowing::way_colour;
+pub use knowledge_overlay::way_colour;
 pub use label::Labels;
 pub use label_layout::inside;
-#[cfg(test)]
-pub(crate) use lettering::in_rows;
 pub use minimap::minimap;
-pub use outfit::Outfit;
-pub use taken::Taken;
+pub use occupancy::Occupancy;
 pub use talk::{chosen_tie, handle, handle_place, rope_in_hand, tie_middle, tie_under};
+#[cfg(test)]
+pub(crate) use text_scaling::in_rows;
+pub use zoomed_out::DOT_INK;
 
+use super::activity_text::{Importance, told_as};
 use super::art::{Art, Sprite};
 use super::camera::Camera;
-use super::doing::{Importance, told_as};
 use super::furniture;
 use super::model::{AgentView, DecorView, RoomModel};
 use super::pick::Thing;
-use super::recent::Recent;
+use super::recent_events::Recent;
 use super::theme::{Theme, state_colour};
 use super::who_knows::WhoKnows;
 use crate::simulation::State;
 use batch::Batch;
-use order::Standing;
+use draw_order::DrawItem;
 
 /// What stands a little out of view still reaches into it, in world units.
 const MARGIN: f32 = 130.0;
@@ -123,7 +123,7 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         pieces.filter(move |(_, decor)| &*decor.kind == kind)
     };
     for decor in seen.decor.iter().map(|index| &room.decor[*index]) {
-        covering::covering(&painter, decor, camera, theme);
+        floor_covering::covering(&painter, decor, camera, theme);
     }
     for (index, decor) in lying("rug") {
         floor::rug(&painter, decor, floor::rugs(&room.decor[..index]).count(), camera, theme);
@@ -146,23 +146,23 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
     work::threads(&mut batch, room, camera, theme);
     talk::talk_ropes(&mut batch, room, camera, theme, now_secs);
     if scene.quiet && detail > Detail::Dots {
-        knowing::thought_threads(&mut batch, room, recent, scene);
+        knowledge_overlay::thought_threads(&mut batch, room, recent, scene);
     }
     if let Some(known) = scene.who_knows {
-        knowing::who_knows(&mut batch, room, known, scene);
+        knowledge_overlay::who_knows(&mut batch, room, known, scene);
     }
     stand(&painter, &mut batch, room, recent, &seen, &chosen, scene, detail);
     let heaps = if detail == Detail::Dots {
         let agents = seen.agents.iter().map(|index| (*index, &room.agents[*index as usize]));
-        let heaps = heaps::heaps(agents, camera.zoom);
-        dots::paint(&mut batch, &heaps, room, (camera, theme), dots::glow_at(now_secs, scene.still));
+        let heaps = clusters::heaps(agents, camera.zoom);
+        zoomed_out::paint(&mut batch, &heaps, room, (camera, theme), zoomed_out::glow_at(now_secs, scene.still));
         heaps
     } else {
         Vec::new()
     };
     floor::lamp_halos(&mut batch, room, camera, theme, now_secs);
     batch.flush(&painter);
-    dots::counts(&painter, &heaps, camera);
+    zoomed_out::counts(&painter, &heaps, camera);
     floor::vignette(&painter, camera.viewport, theme);
     if !chosen.agents.is_empty() && detail > Detail::Dots {
         for agent in seen.agents.iter().map(|index| &room.agents[*index as usize]) {
@@ -173,11 +173,11 @@ pub fn room(painter: &Painter, room: &RoomModel, recent: &Recent, art: &Art, sce
         work::sheets(&painter, room, recent, camera, theme, now_secs);
         work::letters(&painter, room, recent, camera, theme, now_secs);
         if scene.quiet {
-            knowing::thoughts(&painter, room, recent, scene);
+            knowledge_overlay::thoughts(&painter, room, recent, scene);
         }
     }
-    let told = told::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
-    words::paint(&painter, &told, sheet, labels);
+    let told = label_input::Told { room, recent, seen: &seen, chosen: &chosen, scene, detail, heaps: &heaps };
+    text_layer::paint(&painter, &told, sheet, labels);
 }
 
 /// Paints everything that stands on the floor, what is farther away first.
@@ -202,15 +202,15 @@ fn stand(
         coarse: detail < Detail::Names,
         grey: None,
     };
-    let order = order::standing(room, seen, detail > Detail::Dots);
+    let order = draw_order::standing(room, seen, detail > Detail::Dots);
     for standing in &order {
-        if let Standing::Agent(index, false) = standing {
+        if let DrawItem::Agent(index, false) = standing {
             footing(batch, &room.agents[*index as usize], chosen, scene, detail);
         }
     }
-    for standing in order {
+    for standing in draw_order {
         match standing {
-            Standing::Agent(index, is_before) => {
+            DrawItem::Agent(index, is_before) => {
                 let agent = &room.agents[index as usize];
                 if is_before {
                     footing(batch, agent, chosen, scene, detail);
@@ -224,8 +224,8 @@ fn stand(
                 };
                 figure::paint(batch, agent, camera.to_screen(agent.position), talks, &own);
             }
-            Standing::Decor(index) => element::furniture(batch, &room.decor[index], camera, light, theme.dark),
-            Standing::Element(index) => {
+            DrawItem::Decor(index) => element::furniture(batch, &room.decor[index], camera, light, theme.dark),
+            DrawItem::Element(index) => {
                 let element = &room.elements[index];
                 let pulse = recent.pulses.get(&element.id);
                 element::element(batch, element, pulse, now_secs, camera, light, &|name| room.look_of(name));
@@ -273,7 +273,7 @@ pub fn furniture_picture(painter: &Painter, rect: Rect, decor: &DecorView, art: 
         "rug" => floor::rug(painter, decor, 0, camera, theme),
         "window" => floor::window_light(painter, decor, camera, theme),
         kind if furniture::layer(kind) == furniture::Layer::Covering => {
-            covering::covering(painter, decor, camera, theme);
+            floor_covering::covering(painter, decor, camera, theme);
         }
         _ => {
             let Some(sheet) = art.sheet(zoom) else { return };
@@ -295,7 +295,7 @@ fn footing(batch: &mut Batch, agent: &AgentView, chosen: &Chosen, scene: &Look, 
     let colour = at_rest(agent, detail, theme).unwrap_or(state_colour(told_as(agent)));
     let importance = Importance::of(agent);
     if detail == Detail::Figures && importance.stands_out() {
-        let strength = 0.7 * dots::glow_at(now_secs, scene.still);
+        let strength = 0.7 * zoomed_out::glow_at(now_secs, scene.still);
         let middle = at - vec2(0.0, 24.0 * zoom);
         batch.fill(
             Sprite::Glow,

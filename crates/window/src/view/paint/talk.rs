@@ -10,14 +10,14 @@ use super::batch::{Batch, fade, mixed};
 use super::figure::HEIGHT;
 use super::floor::sign_ground;
 use super::label_layout::inside;
-use super::lettering;
-use super::plain::bubble_text;
-use super::taken::Taken;
+use super::markdown_text::bubble_text;
+use super::occupancy::Occupancy;
+use super::text_scaling;
 use crate::simulation::State;
 use crate::view::bubble::{Bubble, Life};
 use crate::view::camera::Camera;
 use crate::view::model::{AgentView, RoomModel, TieView};
-use crate::view::recent::PULSE_SECS;
+use crate::view::recent_events::PULSE_SECS;
 use crate::view::theme::{RADIUS, Theme, state_colour, word_colour};
 
 /// Ropes are held at this height above the floor, in world units.
@@ -200,7 +200,7 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
         painter.rect_filled(place, corners, theme.accent);
         let shown = crate::base::text::truncate(&tie.label, 28);
         let size = tie_label_size(camera);
-        lettering::word(painter, (place.center(), Align2::CENTER_CENTER), shown, size, theme.on_accent, camera);
+        text_scaling::word(painter, (place.center(), Align2::CENTER_CENTER), shown, size, theme.on_accent, camera);
     }
 }
 
@@ -247,14 +247,14 @@ pub(super) struct Air<'a> {
     /// Where they must be.
     pub(super) view: Rect,
     /// Heads: no bubble covers one.
-    pub(super) faces: &'a Taken,
+    pub(super) faces: &'a Occupancy,
     /// Figures and boards, which bubbles rather stand beside; nothing in a crowd, which leaves no choice.
-    pub(super) spared: Option<&'a Taken>,
+    pub(super) spared: Option<&'a Occupancy>,
 }
 
 /// Where a bubble of this size can stand that belongs to a mouth: straight above, or to a side, or higher. For who is
 /// looked at also farther off.
-pub(super) fn bubble_place(mouth: Pos2, size: Vec2, air: Air<'_>, taken: &Taken, is_chosen: bool) -> Option<Rect> {
+pub(super) fn bubble_place(mouth: Pos2, size: Vec2, air: Air<'_>, taken: &Occupancy, is_chosen: bool) -> Option<Rect> {
     // In the order of how well they look: shares of its own width aside, of its own height up.
     let places = [0.0, -0.42, 0.42, -0.7, 0.7].into_iter().map(|aside| (aside, 0.0));
     let higher = |up: f32| [0.0, -0.42, 0.42, -0.8, 0.8].map(|aside| (aside, up));
@@ -277,7 +277,7 @@ pub(super) fn bubble(
     bubble: &Bubble,
     scene: &Look,
     air: Air<'_>,
-    taken: &mut Taken,
+    taken: &mut Occupancy,
     is_chosen: bool,
 ) -> bool {
     let Look { camera, theme, now_secs, .. } = *scene;
@@ -294,7 +294,7 @@ pub(super) fn bubble(
     let size = (12.0 * camera.zoom.powf(0.35)).clamp(11.0, 17.0);
     // Short enough to be seen to be no bubble of words, and no bubble wider than it must be.
     let width = BUBBLE_WIDTH * size / 12.0;
-    let lay_out = |text: String| lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
+    let lay_out = |text: String| text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
     // In a crowd measuring all would cost more than showing the few that fit.
     let room_for = if air.spared.is_some() {
         lay_out(text.clone()).size() + vec2(20.0, 14.0)
@@ -373,7 +373,7 @@ pub(super) fn reaction(
     let size = (15.0 * camera.zoom.sqrt()).clamp(10.0, 24.0);
     painter.circle_filled(at, 0.78 * size, sign_ground(theme).gamma_multiply(0.85 * strength));
     let colour = theme.accent.gamma_multiply(strength);
-    lettering::word(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
+    text_scaling::word(painter, (at, Align2::CENTER_CENTER), sign, size, colour, camera);
 }
 
 /// A sign beside the head of an agent that was refused something: a ring with a bar.
@@ -396,7 +396,7 @@ pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64
     let strength = Life::REFUSAL.strength(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
-    let galley = lettering::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
+    let galley = text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);
     let around = galley.size() + vec2(20.0, 8.0);
     let rect = Rect::from_center_size(top + vec2(0.0, around.y / 2.0), around);
     let rect = inside(rect, camera.viewport.shrink(4.0));
@@ -469,12 +469,12 @@ mod tests {
         ) {
             let view = Rect::from_min_size(Pos2::ZERO, vec2(1_280.0, 800.0));
             let head = |(x, y): &(f32, f32)| Rect::from_center_size(pos2(*x, *y), vec2(20.0, 20.0));
-            let mut faces = Taken::new(view);
+            let mut faces = Occupancy::new(view);
             let own = (mouth.0, mouth.1 + 22.0);
             heads.iter().chain([&own]).for_each(|at| faces.claim(head(at)));
             let air = Air { view, faces: &faces, spared: None };
             let (mouth, size) = (pos2(mouth.0, mouth.1), vec2(size.0, size.1));
-            if let Some(place) = bubble_place(mouth, size, air, &Taken::new(view), is_chosen) {
+            if let Some(place) = bubble_place(mouth, size, air, &Occupancy::new(view), is_chosen) {
                 prop_assert!(view.contains_rect(place));
                 prop_assert!(heads.iter().chain([&own]).all(|at| !head(at).intersect(place).is_positive()));
             }

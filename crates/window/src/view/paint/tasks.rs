@@ -4,7 +4,7 @@
 use egui::{Color32, Painter, Pos2, Rect, Vec2, pos2, vec2};
 
 use super::batch::{Batch, Placement, lit, mixed};
-use super::{figure, lettering};
+use super::{figure, text_scaling};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 use crate::view::camera::Camera;
@@ -124,7 +124,7 @@ pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, c
             let rect = card(index, row);
             let wide = rect.width() - if task.stakeholders.is_empty() { 3.6 } else { 8.8 };
             let title = truncate(&one_line(&task.title.text), TITLE_CHARS);
-            let galley = lettering::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2, camera);
+            let galley = text_scaling::rows(painter, title, TITLE_SIZE * zoom, wide / TITLE_SIZE, 2, camera);
             let top = rect.center().y - galley.size().y / zoom / 2.0;
             let ink = if column.is_over() { LIGHT.text_soft } else { LIGHT.text };
             galley.paint(painter, place.point(vec2(rect.left() + 2.6, top)), ink);
@@ -133,7 +133,7 @@ pub(super) fn writing(painter: &Painter, board: &TasksView, place: &Placement, c
 }
 
 fn centred(painter: &Painter, at: Pos2, text: String, size: f32, ink: Color32, camera: Camera) {
-    let galley = lettering::line(painter, text, size, camera);
+    let galley = text_scaling::line(painter, text, size, camera);
     let corner: Vec2 = galley.size() / 2.0;
     galley.paint(painter, at - corner, ink);
 }

@@ -12,7 +12,7 @@ use crate::simulation::{ConversationKind, Posture};
 use crate::view::bubble::Bubble;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
-use crate::view::recent::PulseKind;
+use crate::view::recent_events::PulseKind;
 use crate::view::text::fonts;
 
 /// An agent that stands in the middle.

@@ -5,12 +5,12 @@ use bevy::math::Vec2;
 use egui::{Align2, CornerRadius, Painter, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use super::batch::{Batch, fade, mixed};
-use super::lettering;
 use super::talk::Rope;
+use super::text_scaling;
 use crate::simulation::State;
 use crate::view::camera::Camera;
 use crate::view::model::RoomModel;
-use crate::view::recent::{LETTER_SECS, Recent, SHEET_SECS};
+use crate::view::recent_events::{LETTER_SECS, Recent, SHEET_SECS};
 use crate::view::theme::{Theme, state_colour};
 
 /// How high above the floor a thread hangs.
@@ -117,7 +117,7 @@ fn paper(painter: &Painter, middle: Pos2, zoom: f32, name: &str, strength: f32, 
         );
     }
     if zoom >= 0.6 {
-        let galley = lettering::line(painter, name, 11.0, Camera::default());
+        let galley = text_scaling::line(painter, name, 11.0, Camera::default());
         let label = Align2::CENTER_TOP.anchor_size(rect.center_bottom() + vec2(0.0, 3.0), galley.size());
         let ground = label.expand2(vec2(4.0, 1.0));
         painter.rect_filled(ground, CornerRadius::same(4), theme.bubble.gamma_multiply(0.92 * strength));

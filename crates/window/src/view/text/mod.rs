@@ -2,12 +2,12 @@
 //! that run from right to left, and emoji in colour.
 //!
 //! `egui` shapes letters and breaks lines. What it does not know is done once a frame to what it has laid out:
-//! [`shown::ShownText`] finds letters that no font has, puts right-to-left words in order and paints emoji.
+//! [`post_layout::ShownText`] finds letters that no font has, puts right-to-left words in order and paints emoji.
 
-mod direction;
+mod bidi;
 mod emoji;
 pub mod fonts;
-pub mod shown;
+pub mod post_layout;
 pub mod system_fonts;
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use egui::{Color32, ColorImage, Context, FontId, Galley, RawInput, Ui, pos2, vec2};
 
-use super::direction::in_reading_order;
+use super::bidi::in_reading_order;
 use super::emoji::decode;
 use super::fonts::{self, Fallbacks};
-use super::shown::ShownText;
+use super::post_layout::ShownText;
 use super::system_fonts::{SystemFonts, Wanted};
 use crate::view::paint::{Labels, in_rows};
 use crate::view::raster::{Rasteriser, write_png};

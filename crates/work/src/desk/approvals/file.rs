@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::asked::{Asked, PENDING, keys};
+use super::approval_task::{Asked, PENDING, keys};
 use crate::base::{AllowScope, AnsweredIn, Problem};
 use crate::workspace::layout::APPROVALS_FILE;
 use crate::workspace::task_files::edit::{self, Change, EditError};

@@ -1,22 +1,22 @@
 //! What agents and workflows ask a person, as tasks in `tasks/approvals.task.md`: a person ticks one in any editor, and
 //! that is the same decision as in the window or on the command line, once.
 //!
-//! In reading order: a question as a task (`asked`), the file without a room (`file`), and following both (`following`).
-//! Only a person's answer counts: agents have no way to write the file ([`gate::paths`](crate::gate::paths)), and a
-//! mark counts only where its task still says what was asked.
+//! In reading order: a question as a task (`approval_task`), the file without a room (`file`), and following both
+//! (`sync`). Only a person's answer counts: agents have no way to write the file ([`gate::paths`](crate::gate::paths)),
+//! and a mark counts only where its task still says what was asked.
 
-pub mod asked;
+pub mod approval_task;
 pub mod file;
-mod following;
+mod sync;
 
-pub use following::ApprovalsFile;
+pub use sync::ApprovalsFile;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::kernel::{KernelCommand, TakeDecisions};
 use crate::orchestration::workflow::WorkflowCommand;
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
@@ -34,9 +34,9 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             // A mark in the file is a decision in the same tick, so that no kill can come between them.
-            following::take_answers.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
+            sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(TakeDecisions),
             // The kernel has asked by now; what is written is taken up in the last phase.
-            following::keep_up.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
+            sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
         ),
     );
     sections::register::<ApprovalsFile>(app);

@@ -1,16 +1,16 @@
 //! Modules of agents that are folders: files of TypeScript in `modules/` that give an agent tools, words for its prompt
 //! and work in the background.
 //!
-//! They run outside of the world, each in an engine of its own ([`open`]); what they say of themselves, what their tools
-//! come to and what they prompt their agent enters through the door, so that a replay has it without them ([`hearing`]).
-//! Files and servers they reach while they carry out a call, by calls of their agent's.
+//! They run outside of the world, each in an engine of its own ([`agent_modules`]); what they say of themselves, what
+//! their tools come to and what they prompt their agent enters through the door, so that a replay has it without them
+//! ([`module_messages`]). Files and servers they reach while they carry out a call, by calls of their agent's.
 
-mod hearing;
-mod open;
-mod running;
+mod agent_modules;
+mod module_messages;
+mod module_runner;
 
-pub(super) use hearing::{follow_prompts, hear, take_answers};
-pub(super) use running::run;
+pub(super) use module_messages::{apply_module_messages, apply_work_answers, follow_prompts};
+pub(super) use module_runner::run;
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::Resource;

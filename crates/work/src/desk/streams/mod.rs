@@ -1,12 +1,12 @@
 //! Streams of messages from outside, `inbox/*.jsonl`: each line that others append reaches an agent once, as mail in its
 //! inbox, or as work where it has none. What was sent out of the workshop stands in `outbox/`.
 
-pub mod reading;
+pub mod delivery;
 pub mod settings;
 pub mod slack;
-pub mod slack_arrivals;
-pub mod slack_sending;
-pub mod taking;
+pub mod slack_import;
+pub mod slack_outbox;
+pub mod stream_reader;
 
 /// Where streams come in.
 pub const INBOX: &str = "inbox/";

@@ -1,6 +1,6 @@
 //! What agents read of the messages that came in from Slack.
 
-use super::reading::{self, Arrived};
+use super::stream_reader::{self, Arrived};
 use crate::tools::SLACK_INBOX;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
@@ -25,7 +25,8 @@ pub(in crate::desk) fn read(
         wanted.is_none_or(|wanted| said.is_some_and(|said| bare(said) == bare(wanted)))
     };
     let is_meant = |one: &Arrived| is(channel, one.channel.as_deref()) && is(from, Some(&one.from));
-    let all: Vec<Arrived> = text.lines().filter_map(|line| reading::read(line.trim()).ok()).filter(is_meant).collect();
+    let all: Vec<Arrived> =
+        text.lines().filter_map(|line| stream_reader::read(line.trim()).ok()).filter(is_meant).collect();
     let told: Vec<String> = all.iter().skip(all.len().saturating_sub(count)).map(told).collect();
     if told.is_empty() {
         return Ok("No message is like that.".to_owned());

@@ -2,14 +2,14 @@
 //! a command. Pure.
 //!
 //! In reading order: a command taken apart into its words ([`words`]), programs that start others or do what somebody
-//! writes into their options ([`programs`]), the file ([`rules`]), and the judgement ([`judge`]).
+//! writes into their options ([`wrapper_programs`]), the file ([`rules`]), and the judgement ([`judge`]).
 //!
 //! A rule is judged on words, never on text. It allows only a program that is started as it is: nothing that needs a
 //! shell, no program by another path, and none that would start a second one. What it forbids, it forbids wherever it
 //! stands in a command.
 
-pub mod programs;
 pub mod rules;
+pub mod wrapper_programs;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 pub use rules::CommandRules;
 pub use words::Command;
 
-pub use crate::gateway::command_words as words;
+pub use crate::gateway::shell_words as words;
 
 use super::verdict::Verdict;
-use crate::base::spelling::is_unseen;
+use crate::base::text_normalization::is_unseen;
 use crate::workspace::{scene_patch, yaml};
 
 /// The file of rules.
@@ -63,7 +63,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     if words.len() > 1 && rules.is_exact(rule, words) {
         return allowed(rule);
     }
-    match programs::beyond(words, rule) {
+    match wrapper_programs::beyond(words, rule) {
         Some(why) => Judged::ask(format!("the rule {:?} does not cover it: {why}", words::written(rule))),
         None => allowed(rule),
     }
@@ -73,7 +73,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
 /// beginning of the command, never one that needs a shell, starts other programs or runs code that it is given.
 pub fn pattern_for(line: &str) -> Option<String> {
     let Command::Plain(words) = Command::parse(line) else { return None };
-    let pattern = words::written(programs::pattern_of(&words)?);
+    let pattern = words::written(wrapper_programs::pattern_of(&words)?);
     let (rules, problems) = CommandRules::parse(&with_rule("", &pattern).ok()?);
     let is_covered = problems.is_empty() && judge(line, &rules).verdict == Verdict::Allow;
     is_covered.then_some(pattern)
@@ -114,7 +114,7 @@ fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usiz
         Command::NeedsShell(_) => words::parts(line),
     };
     parts.iter().find_map(|words| {
-        let starts = programs::places_of_programs(words);
+        let starts = wrapper_programs::places_of_programs(words);
         let here = starts.into_iter().find_map(|at| rules.forbidding(&words[at..]));
         here.or_else(|| {
             // A word with blanks may be a command line of its own.

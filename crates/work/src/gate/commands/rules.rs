@@ -11,8 +11,8 @@
 use serde_yaml::Value;
 
 use super::ALLOWLIST_FILE;
-use super::programs::name_of;
 use super::words::{Command, written};
+use super::wrapper_programs::name_of;
 use crate::base::Problem;
 
 /// Rules of one file at most.

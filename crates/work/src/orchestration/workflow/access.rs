@@ -6,13 +6,13 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
 use super::check::{self, There};
-use super::engine::Effect;
+use super::engine::WorkflowAction;
 use super::format::NO_STEPS;
-use super::record;
+use super::run_record;
+use super::run_state::{Change, Run, RunStatus};
 use super::runs::{WorkflowRuns, Workflows, Written};
 use super::settings::WorkflowSettings;
-use super::state::{Change, Run, RunStatus};
-use super::task::GIVE_OUTPUT;
+use super::step_prompt::GIVE_OUTPUT;
 use crate::agent::{Profiles, Roster};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
@@ -99,7 +99,7 @@ impl RunsAccess<'_> {
     }
 
     /// Writes the records of what became of a run's steps.
-    pub(super) fn tell(&mut self, run: &mut Run) {
+    pub(super) fn record_progress(&mut self, run: &mut Run) {
         for Change { step, to, why, agent, from } in run.take_changes() {
             let step = step.and_then(|step| run.plan.steps.get(step)).map(|step| step.id.as_str());
             let event = WorkflowStep {
@@ -126,32 +126,32 @@ impl RunsAccess<'_> {
     }
 
     /// Brings a run on, and has done what is to be done.
-    pub(super) fn bring_on(&mut self, run: &mut Run) {
+    pub(super) fn advance(&mut self, run: &mut Run) {
         let effects = run.step(self.clock.tick(), &self.settings.limits());
-        self.tell(run);
+        self.record_progress(run);
         for effect in effects {
             self.carry_out(run, effect);
         }
     }
 
-    fn carry_out(&mut self, run: &Run, effect: Effect) {
+    fn carry_out(&mut self, run: &Run, effect: WorkflowAction) {
         let (by, cause) = (Id::from(format!("workflow {}", run.name)), run.cause);
         match effect {
-            Effect::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
+            WorkflowAction::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
                 let tools = if gives { vec![GIVE_OUTPUT.to_owned()] } else { Vec::new() };
                 let terms = WorkTerms { model, turns_at_most, tools, is_kept: true, from, at: None };
                 self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
             }
-            Effect::GoOn { order, thread, text, .. } => {
+            WorkflowAction::GoOn { order, thread, text, .. } => {
                 self.orders.write(WorkOrder::GoOn { order, thread, text, by, cause });
             }
-            Effect::LetGo { thread } => {
+            WorkflowAction::LetGo { thread } => {
                 self.orders.write(WorkOrder::LetGo { thread });
             }
-            Effect::End { activation } => {
+            WorkflowAction::End { activation } => {
                 self.orders.write(WorkOrder::End { activation, why: "its workflow was stopped".to_owned() });
             }
-            Effect::Read { order, path, agent, .. } => {
+            WorkflowAction::Read { order, path, agent, .. } => {
                 self.files.write(FileOrder {
                     key: format!("{READS}{order}").into(),
                     author: Author::agent(&agent),
@@ -169,12 +169,12 @@ impl RunsAccess<'_> {
     pub(super) fn write(&mut self, run: &mut Run, written: &mut Written) {
         let now = self.clock.tick();
         if run.status != RunStatus::Running && run.result.is_none() {
-            let path = record::result_path(run);
+            let path = run_record::result_path(run);
             let ended = run.ended_tick.unwrap_or(now);
             run.result = Some(path.clone());
             run.revision += 1;
             written.is_behind = true;
-            let content = record::result(run);
+            let content = run_record::result(run);
             let key = format!("{RESULTS}{}/{ended}", run.key);
             self.order(key, FileOperation::Write { path, content }, run);
             self.remember(run);
@@ -229,7 +229,7 @@ impl RunsAccess<'_> {
 
 /// The order that writes down how far a run is.
 fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
-    let (path, content) = (record::path(run), record::to_yaml(run, scene, now));
+    let (path, content) = (run_record::path(run), run_record::to_yaml(run, scene, now));
     FileOrder {
         key: format!("{STATES}{}/{now}/{}", run.key, run.status.word()).into(),
         author: Author(ROOM.into()),

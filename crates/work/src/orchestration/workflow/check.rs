@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definition::{DEPTH_AT_MOST, Doer, PersonWants, RESULT, Step, Workflow};
+use super::definition::{Assignee, DEPTH_AT_MOST, PersonWants, RESULT, Step, Workflow};
 use super::format::WorkflowFile;
 use super::graph::{self, Graph};
 use super::template::{Template, Token};
@@ -129,7 +129,7 @@ impl<'a> Checker<'a> {
                 let what = format!("repeat_until: of step {:?} uses {other:?}, which does not come after it", step.id);
                 self.error(line, what, format!("use {:?} or a step that depends on it", step.id));
             }
-            if matches!(step.doer, Doer::Workflow { .. }) {
+            if matches!(step.doer, Assignee::Workflow { .. }) {
                 let what = format!("step {:?} is another workflow, which cannot be repeated from here", step.id);
                 self.error(line, what, "put repeat_until: on a step of that workflow");
             }
@@ -196,8 +196,8 @@ impl<'a> Checker<'a> {
         let workflow = self.workflow;
         for step in &workflow.steps {
             match &step.doer {
-                Doer::Agent { agent } if agent.is_empty() => {}
-                Doer::Agent { agent } if !self.there.knows_agent(agent) => {
+                Assignee::Agent { agent } if agent.is_empty() => {}
+                Assignee::Agent { agent } if !self.there.knows_agent(agent) => {
                     let agents = self.there.agents.into_iter().flatten();
                     let remedy = match nearest(agent, agents.map(|id| &**id)) {
                         Some(near) => format!("did you mean {near:?}?"),
@@ -206,9 +206,9 @@ impl<'a> Checker<'a> {
                     let what = format!("step {:?}: there is no agent {:?}", step.id, &**agent);
                     self.error(step.line("agent"), what, remedy);
                 }
-                Doer::Agent { .. } | Doer::Join => {}
-                Doer::Person { wants } => self.person(step, *wants),
-                Doer::Workflow { workflow, with } => self.inner(step, workflow, with),
+                Assignee::Agent { .. } | Assignee::Join => {}
+                Assignee::Person { wants } => self.person(step, *wants),
+                Assignee::Workflow { workflow, with } => self.inner(step, workflow, with),
             }
         }
     }
@@ -277,7 +277,7 @@ impl<'a> Checker<'a> {
         let mut seen: BTreeSet<&'a str> = BTreeSet::new();
         if let Some(path) = leads_back(self.there, &mut path, &mut seen) {
             let first = self.workflow.steps.iter().find(|step| {
-                matches!(&step.doer, Doer::Workflow { workflow, .. }
+                matches!(&step.doer, Assignee::Workflow { workflow, .. }
                     if self.there.workflow(workflow).is_some_and(|file| file.workflow.path == path[1]))
             });
             let line = first.and_then(|step| step.line("workflow"));
@@ -324,7 +324,7 @@ fn leads_back<'a>(there: There<'a>, path: &mut Vec<&'a Workflow>, seen: &mut BTr
         return None;
     }
     for step in &at.steps {
-        let Doer::Workflow { workflow, .. } = &step.doer else { continue };
+        let Assignee::Workflow { workflow, .. } = &step.doer else { continue };
         let Some(file) = there.workflow(workflow) else { continue };
         let inner = &file.workflow;
         if inner.path == first {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::PersonAnswer;
 use super::edit::WorkflowEdit;
-use super::key::RunKey;
+use super::run_key::RunKey;
 use crate::schedule::Input;
 
 /// What a person does about workflows.

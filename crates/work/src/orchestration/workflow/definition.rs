@@ -109,7 +109,7 @@ pub struct Variable {
 /// Who does a step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Doer {
+pub enum Assignee {
     /// An agent of the room, or a profile that comes into it.
     Agent {
         /// Which, by id.
@@ -207,7 +207,7 @@ pub struct Step {
     /// Names it.
     pub id: String,
     /// Who does it.
-    pub doer: Doer,
+    pub doer: Assignee,
     /// What is to be done.
     pub prompt: Template,
     /// The steps that come before it.
@@ -245,7 +245,7 @@ pub struct Step {
 
 impl Step {
     /// A step of this doer that nothing else is said of.
-    pub fn new(id: &str, doer: Doer) -> Self {
+    pub fn new(id: &str, doer: Assignee) -> Self {
         Self {
             id: id.to_owned(),
             doer,
@@ -272,14 +272,14 @@ impl Step {
     /// Whether it gives this.
     pub fn gives(&self, output: &str) -> bool {
         let is_listed = self.outputs.iter().any(|one| one.name == output);
-        let is_person = matches!(self.doer, Doer::Person { wants: PersonWants::Approval });
+        let is_person = matches!(self.doer, Assignee::Person { wants: PersonWants::Approval });
         is_listed || output == RESULT || (is_person && [APPROVED, COMMENT].contains(&output))
     }
 
     /// What it can be asked of by others, in words.
     pub fn given(&self) -> String {
         let mut names: Vec<&str> = self.outputs.iter().map(|output| output.name.as_str()).collect();
-        if matches!(self.doer, Doer::Person { wants: PersonWants::Approval }) {
+        if matches!(self.doer, Assignee::Person { wants: PersonWants::Approval }) {
             names.extend([APPROVED, COMMENT]);
         }
         names.push(RESULT);
@@ -289,7 +289,7 @@ impl Step {
     /// Everything of other steps and of the person that it uses, each with the key that does.
     pub fn uses(&self) -> Vec<(&'static str, &Token)> {
         let mut uses: Vec<(&'static str, &Token)> = self.prompt.tokens().map(|token| ("prompt", token)).collect();
-        if let Doer::Workflow { with, .. } = &self.doer {
+        if let Assignee::Workflow { with, .. } = &self.doer {
             uses.extend(with.values().flat_map(Template::tokens).map(|token| ("with", token)));
         }
         let files = self.outputs.iter().filter_map(|output| output.file.as_ref());

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::definition::PersonWants;
 use super::format::stem;
-use super::keys::quoted_braces;
+use super::front_matter_keys::quoted_braces;
 use super::template::{self, is_word};
 use crate::agent::front_matter;
 use crate::base::hash::content_hash;
-use crate::base::numbered;
 use crate::base::text::slug;
-use crate::workspace::outline::outline;
+use crate::base::unique_names;
+use crate::workspace::yaml_syntax::parse_syntax;
 use crate::workspace::{scene_patch, yaml};
 
 /// The keys of a step that hold numbers.
@@ -31,7 +31,7 @@ pub enum WorkflowEdit {
     AddStep {
         /// Who does it.
         #[serde(flatten)]
-        doer: StepDoer,
+        doer: StepAssignee,
         /// The step that it comes after, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<String>,
@@ -68,7 +68,7 @@ pub enum WorkflowEdit {
         step: String,
         /// Who does it from now on.
         #[serde(flatten)]
-        doer: StepDoer,
+        doer: StepAssignee,
     },
     /// What the workflow that a step does is asked about.
     With {
@@ -112,7 +112,7 @@ pub enum WorkflowEdit {
 /// Who does a step, as its file names them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StepDoer {
+pub enum StepAssignee {
     /// An agent of the room or a profile, by id.
     Agent(String),
     /// A person.
@@ -121,13 +121,13 @@ pub enum StepDoer {
     Workflow(String),
 }
 
-impl Default for StepDoer {
+impl Default for StepAssignee {
     fn default() -> Self {
         Self::Agent(String::new())
     }
 }
 
-impl StepDoer {
+impl StepAssignee {
     /// The keys of which a step has one.
     const KEYS: [&'static str; 3] = ["agent", "person", "workflow"];
 
@@ -198,7 +198,7 @@ fn with_id(text: &str, data: &Value, step: &str, to: &str) -> (String, Value) {
     let mut write = || {
         let steps = renamed.get_mut("steps")?.as_array_mut()?;
         let index = steps.iter().position(|one| id_of(one) == Some(step))?;
-        let outline = outline(text).ok()?;
+        let outline = parse_syntax(text).ok()?;
         let id = outline.get("steps")?.items().get(index)?.value.get("id")?;
         steps[index]["id"] = json!(to);
         Some(format!("{}{}{}", &text[..id.start], yaml::word(to), &text[id.end..]))
@@ -272,10 +272,10 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
     }
 }
 
-fn add_step(steps: &mut Vec<Value>, doer: &StepDoer, after: Option<&str>) -> Result<(), String> {
+fn add_step(steps: &mut Vec<Value>, doer: &StepAssignee, after: Option<&str>) -> Result<(), String> {
     let (base, more) = doer.first();
     let is_taken = |id: &str| steps.iter().any(|step| id_of(step) == Some(id));
-    let id = numbered::first_free(numbered::alike(&base), is_taken);
+    let id = unique_names::first_free(unique_names::alike(&base), is_taken);
     let mut step = Map::from_iter([("id".to_owned(), json!(id))]);
     assign(&mut step, doer);
     step.extend(more.as_object().cloned().unwrap_or_default());
@@ -346,9 +346,9 @@ fn rename_within(value: &mut Value, step: &str, to: &str) {
 }
 
 /// Says in a step who does it, and in no other key.
-fn assign(step: &mut Map<String, Value>, doer: &StepDoer) {
+fn assign(step: &mut Map<String, Value>, doer: &StepAssignee) {
     let (key, text) = doer.entry();
-    for other in StepDoer::KEYS.into_iter().filter(|other| *other != key) {
+    for other in StepAssignee::KEYS.into_iter().filter(|other| *other != key) {
         step.shift_remove(other);
     }
     if key != "workflow" {

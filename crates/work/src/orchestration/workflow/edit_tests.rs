@@ -1,6 +1,6 @@
 //! Changes of a workflow where it is drawn: what else stands in its file stays.
 
-use super::super::definition::Doer;
+use super::super::definition::Assignee;
 use super::super::format;
 use super::*;
 
@@ -35,7 +35,7 @@ fn applied(text: &str, edit: &WorkflowEdit) -> String {
     changed
 }
 
-fn add(doer: StepDoer, after: Option<&str>) -> WorkflowEdit {
+fn add(doer: StepAssignee, after: Option<&str>) -> WorkflowEdit {
     WorkflowEdit::AddStep { doer, after: after.map(str::to_owned) }
 }
 
@@ -50,7 +50,7 @@ fn what_is_changed_changes_and_the_rest_stands_as_it_was_written() {
     assert!(applied(&changed, &set("when", "")).contains("outputs: [found]\n\n"), "and away again");
     let changed = applied(TEXT, &WorkflowEdit::Outputs { step, names: vec!["found".into(), "more".into()] });
     assert!(changed.contains("    outputs: [found, more]\n"), "{changed}");
-    let changed = applied(TEXT, &add(StepDoer::Agent("cleo".into()), None));
+    let changed = applied(TEXT, &add(StepAssignee::Agent("cleo".into()), None));
     assert!(changed.contains("id: cleo"), "{changed}");
     let changed = applied(&changed, &WorkflowEdit::Depend { step: "cleo".into(), on: "write".into() });
     let steps = format::read("workflows/tea.md", &changed).workflow.steps;
@@ -109,12 +109,12 @@ const NEW: &str =
 
 #[test]
 fn a_workflow_is_drawn_from_nothing() {
-    let agent = |id: &str| StepDoer::Agent(id.into());
+    let agent = |id: &str| StepAssignee::Agent(id.into());
     let edits = [
         add(agent("ada"), None),
         add(agent("ada"), Some("ada")),
-        add(StepDoer::Person(PersonWants::Approval), Some("ada-2")),
-        add(StepDoer::Person(PersonWants::Form), None),
+        add(StepAssignee::Person(PersonWants::Approval), Some("ada-2")),
+        add(StepAssignee::Person(PersonWants::Form), None),
         WorkflowEdit::Rename { step: "ada".into(), to: "look".into() },
         WorkflowEdit::Depend { step: "form".into(), on: "look".into() },
         WorkflowEdit::RemoveStep { step: "form".into() },
@@ -163,18 +163,18 @@ fn whatever_names_a_step_follows_its_new_name() {
 
 #[test]
 fn who_does_a_step_stands_in_one_key() {
-    let assign = |doer: StepDoer| WorkflowEdit::Assign { step: "look".into(), doer };
+    let assign = |doer: StepAssignee| WorkflowEdit::Assign { step: "look".into(), doer };
     let of = |text: &str| format::read("workflows/tea.md", text).workflow.steps[0].doer.clone();
-    let changed = applied(TEXT, &assign(StepDoer::Person(PersonWants::Form)));
-    assert_eq!(of(&changed), Doer::Person { wants: PersonWants::Form });
-    let changed = apply(&changed, &assign(StepDoer::Workflow("chain".into()))).expect("it can be changed");
+    let changed = applied(TEXT, &assign(StepAssignee::Person(PersonWants::Form)));
+    assert_eq!(of(&changed), Assignee::Person { wants: PersonWants::Form });
+    let changed = apply(&changed, &assign(StepAssignee::Workflow("chain".into()))).expect("it can be changed");
     let with = WorkflowEdit::With { step: "look".into(), variables: [("topic".into(), "{topic}".into())].into() };
     let changed = applied(&changed, &with);
-    let Doer::Workflow { workflow, with } = of(&changed) else { panic!("{changed}") };
+    let Assignee::Workflow { workflow, with } = of(&changed) else { panic!("{changed}") };
     assert_eq!((workflow.as_str(), with["topic"].to_string().as_str()), ("chain", "{topic}"));
     let none = WorkflowEdit::With { step: "look".into(), variables: [("topic".into(), " ".into())].into() };
     assert!(!applied(&changed, &none).contains("with:"));
-    let changed = applied(&changed, &assign(StepDoer::Agent("ada".into())));
+    let changed = applied(&changed, &assign(StepAssignee::Agent("ada".into())));
     assert!(!changed.contains("with:") && !changed.contains("workflow:"), "{changed}");
     assert!(changed.contains("# at all of it") && changed.contains("outputs: [found]"), "{changed}");
 }
@@ -206,8 +206,8 @@ fn the_workflow_itself_has_a_name_that_is_changed() {
 #[test]
 fn what_was_recorded_of_a_new_step_is_read() {
     let edit: WorkflowEdit = serde_json::from_value(json!({ "edit": "add_step", "agent": "ada" })).expect("it is one");
-    assert_eq!(edit, add(StepDoer::Agent("ada".into()), None));
-    for edit in [edit, add(StepDoer::Person(PersonWants::Form), Some("look"))] {
+    assert_eq!(edit, add(StepAssignee::Agent("ada".into()), None));
+    for edit in [edit, add(StepAssignee::Person(PersonWants::Form), Some("look"))] {
         let written = serde_json::to_value(&edit).expect("it can be written");
         assert_eq!(serde_json::from_value::<WorkflowEdit>(written).expect("it is one"), edit);
     }

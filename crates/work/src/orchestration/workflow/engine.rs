@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::definition::{Doer, ForEach, RESULT, Repeat};
-use super::key::RunKey;
+use super::definition::{Assignee, ForEach, RESULT, Repeat};
 use super::limits::Limits;
-use super::news::FailedBy;
 use super::plan::Plan;
-use super::state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run, RunStatus, StepState, StepStatus};
-use super::{task, value};
+use super::run_events::FailedBy;
+use super::run_key::RunKey;
+use super::run_state::{Change, LoopState, Part, PartAt, PartStage, PartWork, Run, RunStatus, StepState, StepStatus};
+use super::{step_prompt, value};
 use crate::base::{ActivationKey, Id, Seq};
 
 /// Something that is to be done for a run.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Effect {
+pub enum WorkflowAction {
     /// An agent is to begin with a piece.
     Begin {
         /// Which.
@@ -111,11 +111,11 @@ impl Run {
             revision: 0,
             plan,
         };
-        run.tell(None, "started", "", None);
+        run.log_progress(None, "started", "", None);
         run
     }
 
-    pub(super) fn tell(&mut self, step: Option<usize>, to: &str, why: &str, agent: Option<Id>) {
+    pub(super) fn log_progress(&mut self, step: Option<usize>, to: &str, why: &str, agent: Option<Id>) {
         self.revision += 1;
         // The ends of workflows within it are no news: their last steps are.
         if step.is_none_or(|step| !self.is_join(step)) {
@@ -130,9 +130,10 @@ impl Run {
     }
 
     /// What is to be done now. Nothing is said twice.
-    pub fn step(&mut self, now: u64, limits: &Limits) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = self.let_go.drain(..).map(|thread| Effect::LetGo { thread }).collect();
-        effects.extend(self.to_end.drain(..).map(|activation| Effect::End { activation }));
+    pub fn step(&mut self, now: u64, limits: &Limits) -> Vec<WorkflowAction> {
+        let mut effects: Vec<WorkflowAction> =
+            self.let_go.drain(..).map(|thread| WorkflowAction::LetGo { thread }).collect();
+        effects.extend(self.to_end.drain(..).map(|activation| WorkflowAction::End { activation }));
         if self.status != RunStatus::Running {
             return effects;
         }
@@ -157,7 +158,7 @@ impl Run {
     }
 
     /// Asks agents for what is missing, and has files read that hold outputs.
-    fn ask_again(&mut self, effects: &mut Vec<Effect>) {
+    fn ask_again(&mut self, effects: &mut Vec<WorkflowAction>) {
         for at in self.active.iter().copied().collect::<Vec<_>>() {
             let names = self.order(at);
             let plan = self.plan.clone();
@@ -171,9 +172,9 @@ impl Run {
             let Some(work) = part.work.clone() else { continue };
             match &mut part.stage {
                 PartStage::Missing { what } => {
-                    let text = task::missing(what);
+                    let text = step_prompt::missing(what);
                     part.stage = PartStage::Begun;
-                    effects.push(Effect::GoOn {
+                    effects.push(WorkflowAction::GoOn {
                         at,
                         order: format!("{names}/again").into(),
                         thread: work.thread,
@@ -186,7 +187,7 @@ impl Run {
                     effects.extend(left.iter().filter_map(|output| {
                         let order = format!("{names}/{output}{again}").into();
                         let (path, agent) = (files.get(output)?.clone(), work.agent.clone());
-                        Some(Effect::Read { at, output: output.clone(), order, path, agent })
+                        Some(WorkflowAction::Read { at, output: output.clone(), order, path, agent })
                     }));
                 }
                 _ => {}
@@ -236,7 +237,7 @@ impl Run {
         let state = &mut self.steps[at];
         (state.round, state.began_tick, state.ended_tick) = (round.max(1), Some(now), None);
         match &step.doer {
-            Doer::Agent { .. } => match &step.for_each {
+            Assignee::Agent { .. } => match &step.for_each {
                 None => self.open_parts(at, vec![Value::Null]),
                 Some(each) => match self.entries(at, each, limits) {
                     Ok(entries) if entries.is_empty() => self.done(at, now),
@@ -247,13 +248,13 @@ impl Run {
                     }
                 },
             },
-            Doer::Person { .. } => {
+            Assignee::Person { .. } => {
                 self.steps[at].status = StepStatus::Asked;
                 self.asked.insert(at);
                 let asks = step.prompt.render(|token| self.text(token, (at, 0)));
-                self.tell(Some(at), "asked", &asks, None);
+                self.log_progress(Some(at), "asked", &asks, None);
             }
-            Doer::Join | Doer::Workflow { .. } => self.join(at, now),
+            Assignee::Join | Assignee::Workflow { .. } => self.join(at, now),
         }
     }
 
@@ -304,11 +305,11 @@ impl Run {
         self.over(at, StepStatus::Done, String::new(), now);
     }
 
-    fn begin_part(&mut self, at: PartAt, now: u64, effects: &mut Vec<Effect>) {
+    fn begin_part(&mut self, at: PartAt, now: u64, effects: &mut Vec<WorkflowAction>) {
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
-        let Doer::Agent { agent } = &step.doer else { return };
-        let task = task::words(self, at);
+        let Assignee::Agent { agent } = &step.doer else { return };
+        let task = step_prompt::words(self, at);
         let from = self.givers(at.0).pop();
         self.begun += 1;
         let number = self.begun;
@@ -322,7 +323,7 @@ impl Run {
             self.steps[at.0].status = StepStatus::Running;
             self.steps[at.0].began_tick = Some(now);
         }
-        effects.push(Effect::Begin {
+        effects.push(WorkflowAction::Begin {
             at,
             order: self.order(at).into(),
             agent: agent.clone(),
@@ -352,7 +353,7 @@ impl Run {
         if is_first || tries > 1 {
             let mut from = self.givers(at.0);
             from.retain(|giver| *giver != agent);
-            self.tell(Some(at.0), "running", &why, Some(agent));
+            self.log_progress(Some(at.0), "running", &why, Some(agent));
             if let Some(change) = self.changes.last_mut() {
                 change.from = from;
             }
@@ -415,7 +416,7 @@ impl Run {
     pub(super) fn over(&mut self, at: usize, status: StepStatus, why: String, now: u64) {
         let state = &mut self.steps[at];
         (state.status, state.why, state.ended_tick) = (status, why.clone(), Some(now));
-        self.tell(Some(at), status.word(), &why, None);
+        self.log_progress(Some(at), status.word(), &why, None);
         let plan = self.plan.clone();
         let mut candidates: BTreeSet<usize> = plan.graph.after[at].iter().copied().collect();
         for index in &plan.loops_of[at] {
@@ -457,7 +458,7 @@ impl Run {
                 continues"
             );
             self.steps[one.head].why.clone_from(&why);
-            self.tell(Some(one.head), "done", &why, None);
+            self.log_progress(Some(one.head), "done", &why, None);
             return true;
         }
         self.loops[index].rounds = rounds + 1;
@@ -472,7 +473,7 @@ impl Run {
             let (outputs, by) = (std::mem::take(&mut state.outputs), std::mem::take(&mut state.by));
             *state = StepState { outputs, by, ..StepState::default() };
         }
-        self.tell(
+        self.log_progress(
             Some(one.head),
             "waiting",
             &format!("round {} of at most {at_most}: {until} is not true", rounds + 1),
@@ -515,7 +516,7 @@ impl Run {
         self.status = if failed.is_empty() { RunStatus::Done } else { RunStatus::Failed };
         self.why.clone_from(&why);
         self.ended_tick = Some(now);
-        self.tell(None, self.status.word(), &why, None);
+        self.log_progress(None, self.status.word(), &why, None);
     }
 }
 

@@ -63,12 +63,12 @@ impl Bench {
         self.run = serde_json::from_str(&text).expect("and read again");
     }
 
-    fn step(&mut self) -> Vec<Effect> {
+    fn step(&mut self) -> Vec<WorkflowAction> {
         self.now += 1;
         let effects = self.run.step(self.now, &self.limits);
         for effect in &effects {
             match effect {
-                Effect::Begin { at, task, agent, .. } => {
+                WorkflowAction::Begin { at, task, agent, .. } => {
                     let id = self.run.plan.steps[at.0].id.clone();
                     self.begun.push((id, task.clone()));
                     let key = ActivationKey::numbered(self.next);
@@ -76,16 +76,16 @@ impl Bench {
                     self.run.begun(*at, PartWork { activation: key, thread: key, agent: agent.clone() });
                     self.work.insert(key, (*at, vec![task.clone()]));
                 }
-                Effect::GoOn { at, thread, text, .. } => {
+                WorkflowAction::GoOn { at, thread, text, .. } => {
                     let key = ActivationKey::numbered(self.next);
                     self.next += 1;
                     let agent = self.run.part(*at).and_then(|part| part.work.clone()).expect("it is begun").agent;
                     self.run.begun(*at, PartWork { activation: key, thread: *thread, agent });
                     self.work.insert(key, (*at, vec!["again".into(), text.clone()]));
                 }
-                Effect::Read { at, output, path, .. } => self.reads.push((*at, output.clone(), path.clone())),
-                Effect::End { activation } => drop(self.work.remove(activation)),
-                Effect::LetGo { .. } => {}
+                WorkflowAction::Read { at, output, path, .. } => self.reads.push((*at, output.clone(), path.clone())),
+                WorkflowAction::End { activation } => drop(self.work.remove(activation)),
+                WorkflowAction::LetGo { .. } => {}
             }
         }
         let changes = self.run.take_changes();
@@ -393,7 +393,7 @@ fn a_run_that_a_person_stops_goes_on_later_with_what_is_left() {
     bench.says("research", "findings: hot");
     bench.run.stop("a person stopped it", 9);
     let effects = bench.step();
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::End { .. })), "{effects:?}");
+    assert!(effects.iter().any(|effect| matches!(effect, WorkflowAction::End { .. })), "{effects:?}");
     assert_eq!((bench.run.status, bench.going_on().len()), (RunStatus::Stopped, 0));
     bench.crash();
     assert!(bench.run.resume());
@@ -479,7 +479,7 @@ fn brought_to_the_end(plan: &Plan, chances: &[u8], parallel: usize, crashes: boo
         }
         let effects = bench.step();
         for effect in &effects {
-            if let Effect::Begin { at, order, .. } = effect {
+            if let WorkflowAction::Begin { at, order, .. } = effect {
                 let mut before = plan.graph.before[at.0].iter();
                 assert!(
                     before.all(|before| bench.run.steps[*before].status.is_over()),

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::condition::Condition;
-use super::definition::{Doer, ForEach, Output, PersonWants, Repeat, Step, Trigger, Variable, Workflow};
-use super::keys::{Keys, Lines, quoted_braces};
+use super::definition::{Assignee, ForEach, Output, PersonWants, Repeat, Step, Trigger, Variable, Workflow};
+use super::front_matter_keys::{Keys, Lines, quoted_braces};
 use super::template::{Template, Token, is_word};
 use super::value::OutputKind;
 use crate::agent::front_matter;
@@ -311,7 +311,7 @@ impl Reader<'_> {
         let id = if is_word(&id) { id } else { format!("step-{}", index + 1) };
         let doer = self.doer(&id, &mut keys);
         let prompt = Template::parse(&keys.text("prompt").unwrap_or_default());
-        if prompt.is_blank() && !matches!(doer, Doer::Workflow { .. } | Doer::Join) {
+        if prompt.is_blank() && !matches!(doer, Assignee::Workflow { .. } | Assignee::Join) {
             let line = keys.line("prompt").or(first_line);
             self.error(line, format!("step {id:?} has no prompt"), "add `prompt:` and say what to do");
         }
@@ -319,7 +319,7 @@ impl Reader<'_> {
         let when = self.condition(&id, "when", &mut keys);
         let for_each = self.for_each(&id, &mut keys);
         let repeat_until = self.repeat(&id, &mut keys);
-        if let (Some(_), false) = (&for_each, matches!(doer, Doer::Agent { .. })) {
+        if let (Some(_), false) = (&for_each, matches!(doer, Assignee::Agent { .. })) {
             let remedy = "assign it to an agent, or remove for_each:";
             self.error(
                 keys.line("for_each"),
@@ -327,7 +327,7 @@ impl Reader<'_> {
                 remedy,
             );
         }
-        let is_agents = matches!(doer, Doer::Agent { .. });
+        let is_agents = matches!(doer, Assignee::Agent { .. });
         for key in ["retry", "max_turns", "model"] {
             if !is_agents && keys.value(key).is_some() {
                 self.warning(
@@ -370,7 +370,7 @@ impl Reader<'_> {
         Step { extra, lines, ..step }
     }
 
-    fn doer(&mut self, id: &str, keys: &mut Keys<'_>) -> Doer {
+    fn doer(&mut self, id: &str, keys: &mut Keys<'_>) -> Assignee {
         let agent = keys.text("agent").map(|agent| agent.trim().to_owned()).filter(|agent| !agent.is_empty());
         let person = keys.text("person").map(|word| word.trim().to_lowercase());
         let workflow = keys.text("workflow").map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
@@ -407,19 +407,19 @@ impl Reader<'_> {
                     BTreeMap::new()
                 }
             };
-            return Doer::Workflow { workflow, with };
+            return Assignee::Workflow { workflow, with };
         }
         match (agent, person.as_deref()) {
-            (Some(agent), _) => Doer::Agent { agent: agent.as_str().into() },
-            (None, Some("approval")) => Doer::Person { wants: PersonWants::Approval },
-            (None, Some("form")) => Doer::Person { wants: PersonWants::Form },
+            (Some(agent), _) => Assignee::Agent { agent: agent.as_str().into() },
+            (None, Some("approval")) => Assignee::Person { wants: PersonWants::Approval },
+            (None, Some("form")) => Assignee::Person { wants: PersonWants::Form },
             (None, Some(other)) => {
                 let what = format!("unknown person step {other:?}");
                 self.error(keys.line("person"), what, "write person: approval, or person: form");
-                Doer::Person { wants: PersonWants::Approval }
+                Assignee::Person { wants: PersonWants::Approval }
             }
             // Told above.
-            (None, None) => Doer::Agent { agent: "".into() },
+            (None, None) => Assignee::Agent { agent: "".into() },
         }
     }
 

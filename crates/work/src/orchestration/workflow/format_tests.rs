@@ -26,7 +26,7 @@ fn the_reference_is_read_as_it_stands() {
     let ids: Vec<&str> = workflow.steps.iter().map(|step| step.id.as_str()).collect();
     assert_eq!(ids, ["research", "review", "synthesize"]);
     assert_eq!(workflow.steps[2].depends_on, ["research", "review"]);
-    assert_eq!(workflow.steps[0].doer, Doer::Agent { agent: "researcher".into() });
+    assert_eq!(workflow.steps[0].doer, Assignee::Agent { agent: "researcher".into() });
     assert_eq!(workflow.steps[1].outputs[0].name, "review_report");
     assert_eq!((workflow.steps[0].line("id"), workflow.steps[1].line("depends_on")), (Some(6), Some(13)));
     assert!(workflow.body.starts_with("# Research Pipeline") && workflow.body.ends_with("process..."));
@@ -93,9 +93,11 @@ steps:
     let dig = step("dig").for_each.as_ref().expect("it is for each");
     assert_eq!((dig.list.to_string(), dig.at_most), ("{plan.topics}".into(), Some(4)));
     assert_eq!(step("dig").when.as_ref().map(ToString::to_string).as_deref(), Some("{plan.topics}"));
-    assert_eq!(step("ask").doer, Doer::Person { wants: PersonWants::Form });
-    assert_eq!(step("ok").doer, Doer::Person { wants: PersonWants::Approval });
-    assert!(matches!(&step("more").doer, Doer::Workflow { workflow, with } if workflow == "other" && with.len() == 1));
+    assert_eq!(step("ask").doer, Assignee::Person { wants: PersonWants::Form });
+    assert_eq!(step("ok").doer, Assignee::Person { wants: PersonWants::Approval });
+    assert!(
+        matches!(&step("more").doer, Assignee::Workflow { workflow, with } if workflow == "other" && with.len() == 1)
+    );
     let again = step("again").repeat_until.as_ref().expect("it is repeated");
     assert_eq!((again.until.to_string(), again.at_most), ("{again.good}".into(), 3));
 }

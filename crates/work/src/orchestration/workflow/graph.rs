@@ -156,13 +156,13 @@ pub fn loops(steps: &[Step], graph: &Graph) -> Result<Vec<Loop>, (usize, usize)>
 
 #[cfg(test)]
 mod tests {
-    use super::super::definition::Doer;
+    use super::super::definition::Assignee;
     use super::*;
 
     fn steps(edges: &[(&str, &[&str])]) -> Vec<Step> {
         let step = |(id, before): &(&str, &[&str])| Step {
             depends_on: before.iter().map(|id| (*id).to_owned()).collect(),
-            ..Step::new(id, Doer::Join)
+            ..Step::new(id, Assignee::Join)
         };
         edges.iter().map(step).collect()
     }
@@ -194,7 +194,7 @@ mod tests {
         let ids: Vec<String> = (0..10_000).map(|number| format!("s{number}")).collect();
         let step = |(at, id): (usize, &String)| Step {
             depends_on: if at == 0 { Vec::new() } else { vec![ids[at - 1].clone()] },
-            ..Step::new(id, Doer::Join)
+            ..Step::new(id, Assignee::Join)
         };
         let chain: Vec<Step> = ids.iter().enumerate().map(step).collect();
         let graph = Graph::of(&chain);

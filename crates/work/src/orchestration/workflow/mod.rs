@@ -1,11 +1,12 @@
 //! Workflows: files that chain agents.
 //!
 //! In reading order: texts with places for what is known later ([`template`]), what steps give ([`value`]), conditions
-//! over it ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `keys`), looked at in view
-//! of everything else ([`check`], [`graph`]), and made a plan ([`plan`]); a run of it ([`key`], [`state`]), brought on by a
-//! machine that knows no world ([`engine`], `news`, `giving`, `stopping`), asking people ([`question`]), with the words for agents ([`task`]) and from them (`reply`), and kept in files
-//! ([`record`]). The `systems` tell it what happened in the room and carry out what it says, by what they may touch of the
-//! room (`access`); runs begin as `starting` says.
+//! over it ([`condition`]); a workflow as data ([`definition`]), read from its file ([`format`], `front_matter_keys`),
+//! looked at in view of everything else ([`check`], [`graph`]), and made a plan ([`plan`]); a run of it ([`run_key`],
+//! [`run_state`]), brought on by a machine that knows no world ([`engine`], `run_events`, `participants`, `stopping`),
+//! asking people ([`person_step`]), with the words for agents ([`step_prompt`]) and from them (`reply_parser`), and
+//! kept in files ([`run_record`]). The `systems` tell it what happened in the room and carry out what it says, by what
+//! they may touch of the room (`access`); runs begin as `starting` says.
 
 mod access;
 pub mod answer;
@@ -16,42 +17,42 @@ pub mod definition;
 pub mod edit;
 pub mod engine;
 pub mod format;
-mod give_output;
-mod giving;
+mod front_matter_keys;
 pub mod graph;
-pub mod key;
-mod keys;
 pub mod limits;
-mod news;
+mod output_tool;
+mod participants;
+pub mod person_step;
 pub mod plan;
-pub mod question;
-pub mod record;
-mod reply;
+mod reply_parser;
+mod run_events;
+pub mod run_key;
+pub mod run_record;
+pub mod run_state;
 pub mod runs;
 pub mod settings;
 pub mod starting;
-pub mod state;
+pub mod step_prompt;
 mod stopping;
 mod systems;
-pub mod task;
 pub mod template;
 pub mod value;
 
 pub use access::runs_at_rest;
 pub use answer::PersonAnswer;
 pub use command::WorkflowCommand;
-pub use key::RunKey;
-pub use question::{PersonQuestion, StepKey};
+pub use person_step::{PersonQuestion, StepKey};
+pub use run_key::RunKey;
+pub use run_state::{Run, RunStatus, StepStatus};
 pub use runs::{WorkflowRuns, Workflows};
 pub use settings::WorkflowSettings;
-pub use state::{Run, RunStatus, StepStatus};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::kernel::{WorkAnswer, WorkOrder};
 use crate::memory::MemoryEdit;
-use crate::schedule::door::InputExt;
+use crate::schedule::inputs::InputExt;
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
@@ -78,18 +79,18 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<MemoryEdit>()
         .add_tick_message::<ToolOutcome>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
-    tools.register(give_output::tool()).expect("no tool of the house has this name");
-    tools.add_executor(task::GIVE_OUTPUT);
+    tools.register(output_tool::tool()).expect("no tool of the house has this name");
+    tools.add_executor(step_prompt::GIVE_OUTPUT);
     app.add_systems(
         Tick,
         (
             // Before the tools close what was answered, and the kernel takes it in.
             systems::answer_calls.in_set(AnswerOrders).after(BeforeWorkflows::Answer),
-            (systems::follow_files, systems::bring_on)
+            (systems::follow_files, systems::advance_runs)
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Ingest, Floor::Orchestration))
                 .after(BeforeWorkflows::Ingest),
-            systems::take_answers
+            systems::apply_work_answers
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration))
                 .after(BeforeWorkflows::Decide),
         ),

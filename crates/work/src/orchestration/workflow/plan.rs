@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use super::definition::{APPROVED, DEPTH_AT_MOST, Doer, Output, PersonWants, Step, Workflow};
+use super::definition::{APPROVED, Assignee, DEPTH_AT_MOST, Output, PersonWants, Step, Workflow};
 use super::format::{STEPS_AT_MOST, WorkflowFile};
 use super::graph::{self, Graph, Loop};
 use super::template::{Template, Token};
@@ -121,7 +121,7 @@ fn find_kinds(steps: &mut [Step]) {
                 kinds.entry((step.clone(), name.clone())).or_insert(output.kind);
             }
         }
-        if matches!(step.doer, Doer::Person { wants: PersonWants::Approval }) {
+        if matches!(step.doer, Assignee::Person { wants: PersonWants::Approval }) {
             step.outputs.iter_mut().filter(|one| one.name == APPROVED).for_each(|one| one.kind = OutputKind::YesNo);
         }
     }
@@ -185,7 +185,7 @@ impl Expansion<'_> {
                 return wrong(step, what, "split it");
             }
             let own = outer.step(step);
-            let Doer::Workflow { workflow: word, with } = &step.doer else {
+            let Assignee::Workflow { workflow: word, with } = &step.doer else {
                 self.steps.push(own);
                 continue;
             };
@@ -272,7 +272,7 @@ fn end_of(step: Step, inner: &Workflow) -> Step {
         when: None,
         repeat_until: None,
         lines: step.lines,
-        ..Step::new(&step.id, Doer::Join)
+        ..Step::new(&step.id, Assignee::Join)
     }
 }
 

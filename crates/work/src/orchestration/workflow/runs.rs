@@ -6,8 +6,8 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::format::WorkflowFile;
-use super::key::RunKey;
-use super::state::Run;
+use super::run_key::RunKey;
+use super::run_state::Run;
 use crate::base::{Problem, RunTag};
 use crate::schedule::Section;
 use crate::workspace::KnownFiles;

@@ -10,9 +10,9 @@ use super::definition::{Trigger, Workflow};
 use super::edit::{self, WorkflowEdit};
 use super::format::WorkflowFile;
 use super::plan::Plan;
-use super::record;
+use super::run_record;
+use super::run_state::Run;
 use super::runs::{Timer, WorkflowRuns, Workflows};
-use super::state::Run;
 use crate::base::globs;
 use crate::base::hash::content_hash;
 use crate::base::ids::USER;
@@ -59,7 +59,7 @@ fn begun(
     let now = room.clock.tick();
     let of = (key, workflow.path.as_str(), workflow.name.as_str());
     let mut run = Run::begin(of, Arc::new(plan), variables, (by, now, Seq(0)));
-    room.tell(&mut run);
+    room.record_progress(&mut run);
     runs.written.entry(key).or_default().is_behind = true;
     runs.runs.insert(key, run);
     Ok(())
@@ -90,7 +90,7 @@ pub(super) fn apply_command(
         WorkflowCommand::Resume { run: key, state } => {
             if !runs.runs.contains_key(key)
                 && let Some(mut run) =
-                    state.as_ref().and_then(|text| record::from_yaml(text).ok()).map(|read| read.state)
+                    state.as_ref().and_then(|text| run_record::from_yaml(text).ok()).map(|read| read.state)
             {
                 run.give_up_work();
                 // Its beginning is in the log of another room.
@@ -103,7 +103,7 @@ pub(super) fn apply_command(
             };
             if run.resume() {
                 (run.result, run.is_written) = (None, false);
-                room.tell(run);
+                room.record_progress(run);
                 runs.written.entry(*key).or_default().is_behind = true;
             } else if !run.is_going_on() {
                 room.warn(format!("{key} is already done"), "run the workflow again");
@@ -112,7 +112,7 @@ pub(super) fn apply_command(
         WorkflowCommand::Stop { run: key } => match runs.runs.get_mut(key).filter(|run| run.is_going_on()) {
             Some(run) => {
                 run.stop("a person stopped it", now);
-                room.tell(run);
+                room.record_progress(run);
             }
             None => room.warn(format!("there is no unfinished workflow run {key}"), ""),
         },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::state::{Part, PartStage, Run, RunStatus, StepState, StepStatus};
+use super::run_state::{Part, PartStage, Run, RunStatus, StepState, StepStatus};
 
 impl Run {
     /// A person stops the run: what goes on ends, and nothing begins.
@@ -18,7 +18,7 @@ impl Run {
             self.let_go.extend(work.map(|work| work.thread));
         }
         (self.status, self.why, self.ended_tick) = (RunStatus::Stopped, why.to_owned(), Some(now));
-        self.tell(None, "stopped", why, None);
+        self.log_progress(None, "stopped", why, None);
     }
 
     /// The room does not know it any more: whatever went on is given up, so that it can be gone on with.
@@ -75,7 +75,7 @@ impl Run {
                 self.ready.insert(at);
             }
         }
-        self.tell(None, "resumed", "", None);
+        self.log_progress(None, "resumed", "", None);
         true
     }
 }

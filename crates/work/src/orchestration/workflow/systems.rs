@@ -5,17 +5,17 @@ use bevy::ecs::prelude::*;
 use super::access::{READS, RESULTS, RunsAccess};
 use super::command::WorkflowCommand;
 use super::format;
-use super::key::RunKey;
+use super::run_key::RunKey;
+use super::run_state::PartWork;
 use super::runs::{WorkflowRuns, Workflows};
 use super::settings::WorkflowSettings;
 use super::starting::{Happened, apply_command, begin_triggered};
-use super::state::PartWork;
-use super::task::GIVE_OUTPUT;
+use super::step_prompt::GIVE_OUTPUT;
 use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, Standstill};
-use crate::tools::{OrdersUnderWay, ToolNews, ToolOutcome, ToolOutput, Work};
+use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
@@ -55,7 +55,7 @@ pub(super) fn follow_files(
 }
 
 /// Lets people and events begin workflows, and brings on those that go on.
-pub(super) fn bring_on(
+pub(super) fn advance_runs(
     mut room: RunsAccess,
     mut workflows: ResMut<Workflows>,
     mut runs: ResMut<WorkflowRuns>,
@@ -89,13 +89,13 @@ pub(super) fn bring_on(
     }
     // Whoever shows them is not to think that they change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_going_on());
-    bring_on_all(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
+    advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
     if goes_on || runs.runs.len() != count {
         runs.set_changed();
     }
 }
 
-fn bring_on_all(
+fn advance_all_runs(
     room: &mut RunsAccess,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
@@ -118,7 +118,7 @@ fn bring_on_all(
         if run.is_going_on() || !run.let_go.is_empty() || !run.to_end.is_empty() {
             // All work is paused: what nobody begins need not be queued.
             if !room.kernel.is_paused() || run.active.is_empty() {
-                room.bring_on(run);
+                room.advance(run);
             }
         }
         written.is_behind |= before != (run.status, run.active.len());
@@ -139,7 +139,7 @@ fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome
         };
         let output = output.to_owned();
         run.was_read(at, &output, text, now, &limits);
-        room.tell(run);
+        room.record_progress(run);
         runs.written.entry(*key).or_default().is_behind = true;
         return;
     }
@@ -154,7 +154,11 @@ fn was_written(runs: &mut WorkflowRuns, order: &str) {
 }
 
 /// Hears what became of the work of steps.
-pub(super) fn take_answers(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>, mut news: MessageReader<WorkAnswer>) {
+pub(super) fn apply_work_answers(
+    mut room: RunsAccess,
+    mut runs: ResMut<WorkflowRuns>,
+    mut news: MessageReader<WorkAnswer>,
+) {
     if news.is_empty() || runs.runs.is_empty() {
         news.clear();
         return;
@@ -183,7 +187,7 @@ pub(super) fn take_answers(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>,
                 }
             };
             if is_its {
-                room.tell(run);
+                room.record_progress(run);
                 written.entry(*key).or_default().is_behind = true;
                 break;
             }
@@ -194,7 +198,7 @@ pub(super) fn take_answers(mut room: RunsAccess, mut runs: ResMut<WorkflowRuns>,
 /// Answers calls of the tool with which outputs are given. Before whoever waits for the answer, in the same tick.
 pub(super) fn answer_calls(
     settings: Res<WorkflowSettings>,
-    orders: Res<OrdersUnderWay>,
+    orders: Res<PendingToolOrders>,
     mut runs: ResMut<WorkflowRuns>,
     mut outcomes: MessageWriter<ToolOutcome>,
 ) {

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::offered::{CallOrder, SERVERS};
+use super::declarations::{CallOrder, SERVERS};
 use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
-use crate::gateway::{McpCalls, McpServers, McpStanding};
-use crate::schedule::{Door, InputJournal};
+use crate::gateway::{McpCalls, McpServerStatus, McpServers};
+use crate::schedule::{InputJournal, InputQueue};
 use crate::tools::order::{
-    OrderAnswered, OrderKey, OrdersUnderWay, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
+    OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
 };
 use crate::tools::plan::Work;
 
@@ -26,7 +26,7 @@ pub(in crate::tools) struct Begun {
 #[derive(SystemParam)]
 pub(in crate::tools) struct Outside<'w> {
     calls: ResMut<'w, McpCalls>,
-    outcomes: ResMut<'w, Door<ToolOutcome>>,
+    outcomes: ResMut<'w, InputQueue<ToolOutcome>>,
     servers: Res<'w, McpServers>,
     journal: Res<'w, InputJournal>,
 }
@@ -35,7 +35,7 @@ pub(in crate::tools) struct Outside<'w> {
 pub(in crate::tools) fn carry_out(
     mut outside: Outside,
     mut answered: MessageReader<OrderAnswered>,
-    under_way: Res<OrdersUnderWay>,
+    under_way: Res<PendingToolOrders>,
     mut begun: Local<Begun>,
 ) {
     if outside.journal.is_replaying() {
@@ -106,8 +106,8 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
         _ if servers.get(&call.key).is_none() => {
             Due::Answer(ToolNews::Failed { why: "this server is not there any more".into() })
         }
-        McpStanding::Off | McpStanding::Connecting => Due::Wait,
-        McpStanding::Ready(_) | McpStanding::Failed(_) => Due::Call(Box::new(call)),
+        McpServerStatus::Off | McpServerStatus::Connecting => Due::Wait,
+        McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => Due::Call(Box::new(call)),
     }
 }
 

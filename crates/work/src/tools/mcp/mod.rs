@@ -1,12 +1,12 @@
-//! The tools of MCP servers, as agents have them: named (`names`), described and planned (`offered`), registered while
-//! their servers are there (`registering`), and called (`executor`).
+//! The tools of MCP servers, as agents have them: named (`names`), described and planned (`declarations`), registered
+//! while their servers are there (`registration`), and called (`executor`).
 
+mod declarations;
 mod executor;
 mod names;
-mod offered;
-mod registering;
+mod registration;
 
-pub use offered::SERVERS;
+pub use declarations::SERVERS;
 
 pub(super) use executor::carry_out;
-pub(super) use registering::register;
+pub(super) use registration::register;

@@ -1,13 +1,13 @@
 //! Questions to task files, and orders to change them: `SELECT`, `UPDATE`, `DELETE` and `INSERT`.
 //!
 //! A [`Query`](ast::Query) is read whole before anything is looked at; what is not understood is an error that says
-//! where, and never means "all tasks". [`evaluate`] answers over files that are read already, [`carry_out`] says what
+//! where, and never means "all tasks". [`evaluate`] answers over files that are read already, [`execute`] says what
 //! their texts are to be, [`show`] prints what was found.
 
 pub mod ast;
-pub mod carry_out;
 mod conditions;
 pub mod evaluate;
+pub mod execute;
 mod input;
 mod like;
 mod parse;

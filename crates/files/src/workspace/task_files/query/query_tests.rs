@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::ast::{Column, Comparison, Condition, Literal, Query};
-use super::carry_out::{OrderError, delete, insert, update};
 use super::evaluate::{Row, Source, rows, select};
+use super::execute::{OrderError, delete, insert, update};
 use super::like::Pattern;
 use super::{parse, show};
 use crate::workspace::task_files;

@@ -88,6 +88,6 @@ impl Worktrees {
             }
         };
         let changes = merging::changes_of(worktree)?;
-        Ok((result, worktree.tell(changes)))
+        Ok((result, worktree.changes_to_report(changes)))
     }
 }

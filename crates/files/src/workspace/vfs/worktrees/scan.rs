@@ -9,7 +9,7 @@ use super::super::resolve::{Root, Trouble, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};
 use crate::base::hash::content_hash;
-use crate::safe_fs::{self, Folder, FoundKind, Placing};
+use crate::safe_fs::{self, EntryKind, Folder, Placing};
 
 /// No file is copied that is larger, in bytes.
 const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
@@ -105,7 +105,7 @@ impl Scan<'_> {
                 continue;
             }
             match kind {
-                FoundKind::Folder => {
+                EntryKind::Folder => {
                     let below = WorkspacePath::new(&format!("{lead}{name}/x"));
                     let is_left_out = !below.is_ok_and(|below| is_copied(&below));
                     if is_left_out || self.repository.is_ignored(&format!("{}/", path.as_str())) {
@@ -116,12 +116,12 @@ impl Scan<'_> {
                         self.folder(&below, &format!("{}/", path.as_str()))?;
                     }
                 }
-                FoundKind::File if is_copied(&path) => {
+                EntryKind::File if is_copied(&path) => {
                     if self.known.contains_key(path.as_str()) || !self.repository.is_ignored(path.as_str()) {
                         self.file(&path)?;
                     }
                 }
-                FoundKind::File | FoundKind::Link | FoundKind::Other => {}
+                EntryKind::File | EntryKind::Link | EntryKind::Other => {}
             }
         }
         Ok(())

@@ -138,7 +138,7 @@ impl Worktree {
     }
 
     /// Whether these changes are news; those that are told are none afterwards. What could not be merged is told once.
-    pub(super) fn tell(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
+    pub(super) fn changes_to_report(&mut self, mut changes: WorktreeChanges) -> Option<WorktreeChanges> {
         changes.crossed = std::mem::take(&mut self.crossed);
         let is_news = self.told != Some(changes.hash) || !changes.crossed.is_empty();
         self.told = Some(changes.hash);

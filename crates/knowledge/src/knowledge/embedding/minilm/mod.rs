@@ -8,7 +8,7 @@ mod forward;
 #[cfg(test)]
 mod tests;
 mod weights;
-mod word_pieces;
+mod wordpiece;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::base::hash::content_hash;
 use forward::Network;
 use weights::Weights;
-use word_pieces::WordPieces;
+use wordpiece::WordPieces;
 
 /// No file of a model is larger, in bytes.
 const BYTES_AT_MOST: u64 = 512 * 1024 * 1024;

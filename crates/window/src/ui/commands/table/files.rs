@@ -3,7 +3,7 @@
 use egui::Key;
 
 use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, ctrl, of, of_pane, plain, shift, window};
-use crate::ui::commands::files_meant::{FileUse, FilesRow};
+use crate::ui::commands::file_targets::{FileUse, FilesRow};
 use crate::ui::commands::{Command, FilesCommand, WindowCommand, create};
 use crate::ui::state::Purpose;
 use crate::ui::state::dock::Tab;

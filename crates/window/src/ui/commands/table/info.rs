@@ -4,7 +4,7 @@ use bevy::math::Vec2;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 use crate::ui::UiState;
-use crate::ui::commands::files_meant::FilesMeant;
+use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::{Command, WindowCommand};
 use crate::view::model::RoomModel;
 
@@ -124,7 +124,7 @@ pub struct CommandContext<'a> {
     /// The place of the room that a menu was opened on.
     pub at: Option<Vec2>,
     /// The row of the list of files that commands about files are about.
-    pub files: &'a FilesMeant,
+    pub files: &'a FileTargets,
 }
 
 /// Whether a command can be given now, or why not.

@@ -1,10 +1,10 @@
 //! The table of commands: one line for each, from which the keys, the menus, the palette, the keys dialog, tooltips and
 //! `workshop --help-keys` are made. Keys with more modifiers stand before those with fewer.
 
+mod approvals;
 mod files;
 mod furniture;
 mod info;
-mod questions;
 mod room;
 mod window;
 mod workflows;
@@ -24,7 +24,7 @@ impl Default for CommandTable {
             window::COMMANDS,
             files::COMMANDS,
             workflows::COMMANDS,
-            questions::COMMANDS,
+            approvals::COMMANDS,
             furniture::COMMANDS,
         ];
         Self(all.concat())

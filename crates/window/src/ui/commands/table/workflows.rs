@@ -1,10 +1,10 @@
 //! Commands about workflows: of the file that is chosen in the list of files, or of any.
 
 use super::info::{CommandContext, CommandInfo, Menu, Undone, of, window};
-use crate::ui::commands::files_meant::{FileUse, FilesRow};
+use crate::ui::commands::file_targets::{FileUse, FilesRow};
 use crate::ui::commands::{Command, FilesCommand, WindowCommand};
 use crate::ui::state::dock::Tab;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::workflows::WorkflowView;
 
 /// The workflow whose file is chosen.
@@ -40,11 +40,11 @@ fn check(cx: &CommandContext<'_>) -> Vec<Command> {
     let told = match (problems.next(), problems.count(), all()) {
         (None, _, [file]) => return window(WindowCommand::Tell(format!("{} can run.", file.name), true)),
         (None, _, all) => {
-            let count = words::count(all.len(), "workflow", "workflows");
+            let count = text_format::count(all.len(), "workflow", "workflows");
             return window(WindowCommand::Tell(format!("No problems in the {count}."), true));
         }
         (Some(first), 0, _) => first.clone(),
-        (Some(first), more, _) => format!("{first} (and {} more)", words::count(more, "problem", "problems")),
+        (Some(first), more, _) => format!("{first} (and {} more)", text_format::count(more, "problem", "problems")),
     };
     window(WindowCommand::Tell(told, false))
 }

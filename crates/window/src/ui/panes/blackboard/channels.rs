@@ -5,15 +5,15 @@ use egui::Ui;
 use super::entries::title;
 use super::{Acts, BlackboardPane};
 use crate::base::Id;
-use crate::orchestration::TogetherCommand;
+use crate::orchestration::CollaborationCommand;
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
+use crate::view::collaboration::ChannelView;
 use crate::view::pick::Thing;
 use crate::view::theme::{MENU, SPACE};
-use crate::view::together::ChannelView;
 
 impl BlackboardPane {
     /// Shows a channel.
@@ -29,7 +29,7 @@ impl BlackboardPane {
         widgets::in_card(ui, theme, |ui| {
             let (said, delivered, bounced) = channel.counts;
             let mut counts =
-                format!("{}, delivered {delivered} times", words::count(said as usize, "message", "messages"));
+                format!("{}, delivered {delivered} times", text_format::count(said as usize, "message", "messages"));
             if bounced > 0 {
                 counts += &format!(", {bounced} refused because it was full");
             }
@@ -47,7 +47,7 @@ impl BlackboardPane {
                 widgets::field(ui, draft, &format!("Say in {}", channel.name), "Send a message to all listeners");
             if widgets::entered(ui, &field) && !draft.trim().is_empty() {
                 let message = std::mem::take(draft);
-                acts.push((TogetherCommand::Publish { channel: channel.name.clone(), message }, None));
+                acts.push((CollaborationCommand::Publish { channel: channel.name.clone(), message }, None));
             }
         });
         ui.add_space(SPACE[0]);
@@ -101,8 +101,9 @@ fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &
             widgets::name(&ends, format!("Stop {called} listening to {}", channel.name));
             if ends.clicked() {
                 let (channel, agent): (String, Id) = (channel.name.clone(), agent.clone());
-                let back = TogetherCommand::Listen { channel: channel.clone(), agent: agent.clone(), listens: true };
-                acts.push((TogetherCommand::Listen { channel, agent, listens: false }, Some(back)));
+                let back =
+                    CollaborationCommand::Listen { channel: channel.clone(), agent: agent.clone(), listens: true };
+                acts.push((CollaborationCommand::Listen { channel, agent, listens: false }, Some(back)));
             }
         }
     });

@@ -5,14 +5,14 @@ use egui::{RichText, Ui};
 use super::{Acts, BlackboardPane, Editing, Place};
 use crate::base::Id;
 use crate::base::ids::USER;
-use crate::orchestration::{KeptEntry, TogetherCommand};
+use crate::orchestration::{ArchivedEntry, CollaborationCommand};
 use crate::schedule::TICKS_PER_SEC;
-use crate::tools::together::value_of;
+use crate::tools::collaboration::value_of;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
+use crate::view::collaboration::{BoardView, EntryView, KeptView};
 use crate::view::theme::Theme;
-use crate::view::together::{BoardView, EntryView, KeptView};
 
 /// A value is edited in so many lines.
 const ROWS: usize = 3;
@@ -33,7 +33,7 @@ pub(super) struct Row<'a> {
     /// What it said before, the newest first: when and by whom, and what.
     before: Vec<(String, &'a str)>,
     is_fixed: bool,
-    kept: Option<&'a KeptEntry>,
+    kept: Option<&'a ArchivedEntry>,
 }
 
 impl<'a> Row<'a> {
@@ -56,7 +56,7 @@ impl<'a> Row<'a> {
 
     /// An entry that an earlier run left.
     pub(super) fn of_kept(kept: &'a KeptView, cx: &ViewerContext<'_>) -> Self {
-        let KeptEntry { key, by, run, secs, .. } = &kept.entry;
+        let ArchivedEntry { key, by, run, secs, .. } = &kept.entry;
         let who = if by.is_empty() { "You" } else { cx.room.called(by) };
         let who = if run.is_empty() { who.to_owned() } else { format!("{who} in {run}, {}", when(*secs)) };
         Self {
@@ -91,12 +91,17 @@ impl<'a> Row<'a> {
     }
 
     /// What makes it say this from now on, and what takes that back. `is_new` where there is no such entry yet.
-    fn write(&self, value: Option<&str>, shared: Option<bool>, is_new: bool) -> (TogetherCommand, TogetherCommand) {
+    fn write(
+        &self,
+        value: Option<&str>,
+        shared: Option<bool>,
+        is_new: bool,
+    ) -> (CollaborationCommand, CollaborationCommand) {
         let value = value.filter(|value| value.trim() != "null");
         let was = (!is_new).then_some(self.value);
         match self.place {
             Place::Run(run) => {
-                let command = |value: Option<&str>, shared, was: Option<&str>| TogetherCommand::Write {
+                let command = |value: Option<&str>, shared, was: Option<&str>| CollaborationCommand::Write {
                     run,
                     key: self.key.to_owned(),
                     value: value.map(str::to_owned),
@@ -106,17 +111,15 @@ impl<'a> Row<'a> {
                 (command(value, shared, was), command(was, self.shared, value))
             }
             Place::Kept => {
-                let now = value.map(|value| KeptEntry {
+                let now = value.map(|value| ArchivedEntry {
                     key: self.key.to_owned(),
                     value: value_of(value),
                     by: USER.into(),
                     run: "".into(),
                     secs: 0,
                 });
-                let command = |now: Option<Box<KeptEntry>>, was: Option<Box<KeptEntry>>| TogetherCommand::WriteKept {
-                    key: self.key.to_owned(),
-                    now,
-                    was,
+                let command = |now: Option<Box<ArchivedEntry>>, was: Option<Box<ArchivedEntry>>| {
+                    CollaborationCommand::WriteKept { key: self.key.to_owned(), now, was }
                 };
                 let (now, was) = (now.map(Box::new), self.kept.cloned().map(Box::new));
                 (command(now.clone(), was.clone()), command(was, now))
@@ -196,7 +199,9 @@ impl BlackboardPane {
     }
 }
 
-fn undoable((forth, back): (TogetherCommand, TogetherCommand)) -> (TogetherCommand, Option<TogetherCommand>) {
+fn undoable(
+    (forth, back): (CollaborationCommand, CollaborationCommand),
+) -> (CollaborationCommand, Option<CollaborationCommand>) {
     (forth, Some(back))
 }
 
@@ -210,7 +215,7 @@ fn earlier_values(ui: &mut Ui, theme: &Theme, row: &Row<'_>) {
     if row.before.is_empty() {
         return;
     }
-    let title = words::count(row.before.len(), "earlier value", "earlier values");
+    let title = text_format::count(row.before.len(), "earlier value", "earlier values");
     let id = (row.place, row.key, "before");
     egui::CollapsingHeader::new(widgets::small(title, theme)).id_salt(format!("{id:?}")).show(ui, |ui| {
         for (who, value) in &row.before {

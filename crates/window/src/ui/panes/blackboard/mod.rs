@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use egui::{ScrollArea, Ui};
 
-use super::port::Pane;
+use super::pane::Pane;
 use crate::base::ActivationKey;
-use crate::orchestration::TogetherCommand;
+use crate::orchestration::CollaborationCommand;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::{CommandInfo, Menu};
@@ -20,9 +20,9 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
+use crate::view::collaboration::BoardView;
 use crate::view::theme::{SPACE, Theme};
-use crate::view::together::BoardView;
 
 use entries::Row;
 
@@ -52,7 +52,7 @@ struct Editing {
 }
 
 /// What is done about channels and blackboards, each with what takes it back, where something does.
-type Acts = Vec<(TogetherCommand, Option<TogetherCommand>)>;
+type Acts = Vec<(CollaborationCommand, Option<CollaborationCommand>)>;
 
 /// What the pane keeps between frames.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +116,7 @@ impl Pane for BlackboardPane {
                 self.channel(ui, cx, channel, &mut acts, &mut commands);
             }
         });
-        let command = |(forth, back): (TogetherCommand, Option<TogetherCommand>)| {
+        let command = |(forth, back): (CollaborationCommand, Option<CollaborationCommand>)| {
             Command::Act(RoomAct::Together(forth), back.map(RoomAct::Together))
         };
         acts.into_iter().map(command).chain(commands).collect()
@@ -170,7 +170,8 @@ impl BlackboardPane {
         }
         let left = found.len().saturating_sub(most);
         if left > 0 {
-            let words = format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), words::count(left, "entry", "entries"));
+            let words =
+                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), text_format::count(left, "entry", "entries"));
             if ui.button(words).clicked() {
                 self.shown.insert(place, most + SHOWN_AT_ONCE);
             }

@@ -3,10 +3,10 @@
 use egui_kittest::kittest::Queryable;
 
 use super::*;
-use crate::orchestration::KeptEntry;
+use crate::orchestration::ArchivedEntry;
 use crate::ui::UiState;
 use crate::ui::testing::{Stage, pane_of, sample_room};
-use crate::view::together::{ChannelView, EntryView, KeptView, TogetherView};
+use crate::view::collaboration::{ChannelView, CollaborationView, EntryView, KeptView};
 
 const RUN: ActivationKey = ActivationKey::numbered(7);
 
@@ -34,15 +34,15 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, Stage> 
         counts: (1, 0, 0),
     };
     let kept =
-        KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
+        ArchivedEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
     let kept = vec![KeptView { entry: kept, value: "ask".into() }];
-    room.together = TogetherView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
+    room.together = CollaborationView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
     let pane = std::cell::RefCell::new(BlackboardPane::default());
     pane_of(Stage::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
 
 /// What was asked for, and what takes it back.
-fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(TogetherCommand, Option<TogetherCommand>)> {
+fn asked(window: &egui_kittest::Harness<'static, Stage>) -> Vec<(CollaborationCommand, Option<CollaborationCommand>)> {
     let of = |command: &Command| match command {
         Command::Act(RoomAct::Together(command), None) => Some((command.clone(), None)),
         Command::Act(RoomAct::Together(command), Some(RoomAct::Together(back))) => {
@@ -58,9 +58,9 @@ fn click(window: &mut egui_kittest::Harness<'static, Stage>, label: &str) {
     window.run();
 }
 
-fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> TogetherCommand {
+fn write(value: Option<&str>, shared: Option<bool>, was: Option<&str>) -> CollaborationCommand {
     let [value, was] = [value, was].map(|text| text.map(str::to_owned));
-    TogetherCommand::Write { run: RUN, key: "plan".into(), value, shared, was }
+    CollaborationCommand::Write { run: RUN, key: "plan".into(), value, shared, was }
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn every_change_comes_with_what_undoes_it() {
     click(&mut window, "Keep plan for later runs");
     click(&mut window, "Stop Bram listening to findings");
     click(&mut window, "Remove lesson");
-    let listen = |listens| TogetherCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
+    let listen = |listens| CollaborationCommand::Listen { channel: "findings".into(), agent: "bram-1".into(), listens };
     let kept =
-        KeptEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
-    let keep = |now: Option<KeptEntry>, was: Option<KeptEntry>| TogetherCommand::WriteKept {
+        ArchivedEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
+    let keep = |now: Option<ArchivedEntry>, was: Option<ArchivedEntry>| CollaborationCommand::WriteKept {
         key: "lesson".into(),
         now: now.map(Box::new),
         was: was.map(Box::new),
@@ -112,7 +112,7 @@ fn a_person_edits_a_value() {
     window.run();
     click(&mut window, "Save");
     let told = asked(&window);
-    let (TogetherCommand::Write { value: Some(value), was: Some(was), .. }, Some(_)) = &told[0] else {
+    let (CollaborationCommand::Write { value: Some(value), was: Some(was), .. }, Some(_)) = &told[0] else {
         panic!("{told:?}")
     };
     assert!(value.contains("twice") && was == "count", "{value}, {was}");

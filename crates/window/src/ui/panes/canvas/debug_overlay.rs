@@ -9,12 +9,12 @@ use crate::base::text;
 use crate::ui::state::RoomView;
 use crate::ui::widgets;
 use crate::ui::widgets::provider_health;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::camera::Camera;
 use crate::view::model::{AgentDetail, AgentView, RoomModel};
-use crate::view::paint::Taken;
+use crate::view::paint::Occupancy;
 use crate::view::pick::Thing;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::{LINE, RADIUS, TYPE, Theme, state_colour};
 
 /// A card is so wide at most.
@@ -47,8 +47,8 @@ pub struct Placed {
 
 /// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
 pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
-    let mut lines = vec![format!("{} {}", words::state(agent.state), words::state_duration(agent))];
-    if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(words::state(agent.state)) {
+    let mut lines = vec![format!("{} {}", text_format::state(agent.state), text_format::state_duration(agent))];
+    if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(text_format::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
     lines.extend(room.fault_of(agent.key).map(provider_health::short));
@@ -62,13 +62,15 @@ pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused:
     if !detail.memory.context_summary.is_empty() {
         lines.push(format!("“{}”", text::truncate(&text::one_line(&detail.memory.context_summary), 60)));
     }
-    let notes = words::count(detail.memory.workspace_notes.len(), "note", "notes");
-    lines
-        .push(format!("{notes}, {} known", words::count(detail.memory.environment_state.len(), "element", "elements")));
+    let notes = text_format::count(detail.memory.workspace_notes.len(), "note", "notes");
+    lines.push(format!(
+        "{notes}, {} known",
+        text_format::count(detail.memory.environment_state.len(), "element", "elements")
+    ));
     if let Some(prompt) = &detail.last_prompt {
-        lines.push(format!("last prompt {} tokens", words::compact(prompt.chars().div_ceil(4) as u64)));
+        lines.push(format!("last prompt {} tokens", text_format::compact(prompt.chars().div_ceil(4) as u64)));
     }
-    lines.push(format!("{} tokens, {}", words::compact(detail.spent.tokens), words::cost(&detail.spent)));
+    lines.push(format!("{} tokens, {}", text_format::compact(detail.spent.tokens), text_format::cost(&detail.spent)));
     lines
 }
 
@@ -95,7 +97,7 @@ pub fn place(
         .map(|(index, agent, point)| (rank(agent), point.distance_sq(view.center()), index, point))
         .collect();
     seen.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2)));
-    let mut bodies = Taken::new(view);
+    let mut bodies = Occupancy::new(view);
     for (_, _, _, point) in &seen {
         bodies.claim(Rect::from_center_size(*point - vec2(0.0, 28.0) * camera.zoom, FIGURE_UNITS * camera.zoom));
         if seen.len() <= CARDS_AT_MOST {
@@ -103,7 +105,7 @@ pub fn place(
             bodies.claim(Rect::from_center_size(name, NAME_POINTS));
         }
     }
-    let mut taken = Taken::new(view);
+    let mut taken = Occupancy::new(view);
     let beside = BESIDE_POINTS.max(16.0 * camera.zoom);
     let mut placed: Vec<Placed> = Vec::new();
     for (rank, _, agent, point) in seen {
@@ -134,7 +136,7 @@ pub fn place(
 
 /// How large the badge of an agent is: a dot and the word for its state.
 fn badge_size(agent: &AgentView) -> egui::Vec2 {
-    let letters = words::state(agent.state).chars().count().min(BADGE_LETTERS);
+    let letters = text_format::state(agent.state).chars().count().min(BADGE_LETTERS);
     vec2(25.0 + 6.0 * letters as f32, 18.0)
 }
 
@@ -203,7 +205,7 @@ pub fn debug_overlay_ui(
                 painter.galley(place.rect.min + vec2(18.0, 7.0), galley.clone(), theme.bubble_text);
             }
             _ => {
-                let word = text::truncate(words::state(agent.state), BADGE_LETTERS);
+                let word = text::truncate(text_format::state(agent.state), BADGE_LETTERS);
                 let at = place.rect.left_center() + vec2(18.0, 0.0);
                 painter.text(at, Align2::LEFT_CENTER, word, FontId::proportional(TYPE[0]), theme.bubble_text);
             }

@@ -11,12 +11,12 @@ use crate::simulation::State;
 use crate::ui::ViewerContext;
 use crate::ui::panes::inspector::holds;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
-use crate::view::doing::Doings;
+use crate::ui::widgets::text_format;
+use crate::view::activity_text::ActivityTexts;
+use crate::view::event_text::{Names, learn_room, sentence};
 use crate::view::model::{AgentView, ContentView, ElementView, KnownBy, Knows, RoomModel};
 use crate::view::paint;
 use crate::view::pick::{ELEMENT_HALF, Thing};
-use crate::view::sentence::{Names, learn_room, sentence};
 use crate::view::theme::{SPACE, TYPE, state_colour};
 
 /// So long the pointer rests on something before the card appears.
@@ -115,25 +115,25 @@ fn facts_of(cx: &ViewerContext<'_>, thing: &Thing, names: &Names) -> Option<(Fac
 }
 
 fn ago(room: &RoomModel, tick: u64) -> String {
-    format!("{} ago", words::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+    format!("{} ago", text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
 }
 
 /// What somebody does, why, what comes next, and what lies unread in its inboxes.
 fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
-    let mut lines = vec![("", Doings::of(room).line(agent))];
+    let mut lines = vec![("", ActivityTexts::of(room).line(agent))];
     if let Some(detail) = &agent.detail {
         if !detail.why.is_empty() {
-            lines.push(("Why", words::capitalised(&detail.why)));
+            lines.push(("Why", text_format::capitalised(&detail.why)));
         }
         let next = detail.queue.first().map(|next| match detail.queue.len() {
-            1 => words::capitalised(next),
-            many => format!("{}, and {} more", words::capitalised(next), many - 1),
+            1 => text_format::capitalised(next),
+            many => format!("{}, and {} more", text_format::capitalised(next), many - 1),
         });
         lines.push(("Next", next.unwrap_or_else(|| "Nothing queued".to_owned())));
     }
     let unread = unread(room, &agent.id);
     if unread > 0 {
-        lines.push(("Inbox", words::count(unread, "unread mail", "unread mail")));
+        lines.push(("Inbox", text_format::count(unread, "unread mail", "unread mail")));
     }
     Facts { title: agent.name.to_string(), lines }
 }
@@ -205,15 +205,15 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &Thing, facts: &Facts) {
                     let Some(agent) = room.agent(id) else { return };
                     paint::portrait(ui.painter(), rect.shrink(3.0), &agent.look, art);
                     ui.horizontal(|ui| {
-                        widgets::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
-                        ui.label(widgets::small(words::state_duration(agent), theme));
+                        widgets::badge(ui, text_format::state(agent.state), state_colour(agent.state), theme);
+                        ui.label(widgets::small(text_format::state_duration(agent), theme));
                     });
                 }
                 Thing::Element(id) => {
                     let Some(element) = room.element(id) else { return };
                     paint::element_picture(ui.painter(), rect.shrink(3.0), &element.kind, art);
                     let name = kind(&element.kind).map_or(&*element.kind, |kind| kind.name);
-                    ui.label(widgets::small(words::capitalised(name), theme));
+                    ui.label(widgets::small(text_format::capitalised(name), theme));
                 }
             }
         });

@@ -11,7 +11,7 @@ use crate::ui::commands::table::{CommandContext, Menu};
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::menus::entries_for;
 use crate::ui::state::Naming;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
 use crate::view::theme::MENU;
@@ -103,7 +103,7 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
     });
     list(ui, cx, "Add an element", MENU[0], |ui| {
         for kind in kinds() {
-            if menu::listed(ui, words::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
+            if menu::listed(ui, text_format::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
                 commands.push(create::element_at(room, kind.word, place));
             }
         }

@@ -1,13 +1,13 @@
 //! The room in the middle of the window, and a person's hands in it: looking around, choosing, carrying, dropping.
 
-mod arranging;
-mod asking;
+mod approval_popup;
 pub mod debug_overlay;
-mod dropping;
-mod hand;
+mod drag;
+mod drop_target;
+mod furniture_editing;
 mod hover_card;
 pub mod menu;
-mod relating;
+mod relationship_editing;
 #[cfg(test)]
 mod tests;
 
@@ -34,11 +34,11 @@ use crate::view::pick::{Thing, opened_at, thing_at};
 use crate::view::spread::Spread;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 use crate::workspace::Relationship;
-use arranging::FurnitureHand;
-pub use asking::{CARD, shows_what_happens};
-use hand::Hand;
+pub use approval_popup::{CARD, shows_what_happens};
+use drag::DragState;
+use furniture_editing::FurnitureDrag;
 use hover_card::HoverCard;
-use relating::Handles;
+use relationship_editing::Handles;
 
 /// Zoom by the wheel: so much for each point that it scrolls.
 const WHEEL_PER_POINT: f32 = 0.004;
@@ -63,9 +63,9 @@ pub enum MenuOn {
 /// What the room keeps between frames on screen.
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
-    hand: Hand,
+    hand: DragState,
     /// The same while the furniture is arranged.
-    furniture: FurnitureHand,
+    furniture: FurnitureDrag,
     /// What was put down where, and the tick by which the room has heard of it.
     put: BTreeMap<Thing, Vec2>,
     put_until: u64,
@@ -93,17 +93,17 @@ pub struct Canvas {
 impl Canvas {
     /// Whether the hand holds something.
     pub fn is_holding(&self) -> bool {
-        !matches!(self.hand, Hand::Free | Hand::Pans) || self.furniture.is_holding()
+        !matches!(self.hand, DragState::Free | DragState::Pans) || self.furniture.is_holding()
     }
 
     /// Whether the person is in the middle of something: holds something, moves the view or writes a label.
     pub fn is_busy(&self) -> bool {
-        self.hand != Hand::Free || self.space != SpaceBar::Up || self.naming.is_some()
+        self.hand != DragState::Free || self.space != SpaceBar::Up || self.naming.is_some()
     }
 
     /// The hand gives up what it holds, which never left its place.
     pub fn give_up(&mut self) {
-        self.hand = Hand::Free;
+        self.hand = DragState::Free;
         self.furniture.give_up();
     }
 
@@ -181,7 +181,7 @@ impl Canvas {
         self.handle_hand(ui, &response, cx, view, commands);
         self.look_around(ui, &response, view);
         self.choose(ui, &response, cx, view, commands);
-        dropping::take_drop(ui, &response, cx, view.camera, commands);
+        drop_target::take_drop(ui, &response, cx, view.camera, commands);
         response
     }
 
@@ -192,9 +192,9 @@ impl Canvas {
             self.put.clear();
         }
         self.furniture.show_held(room);
-        hand::show_at(&self.put, false, room);
+        drag::show_at(&self.put, false, room);
         if let Some(pointer) = pointer {
-            hand::show_at(&self.hand.places(pointer), true, room);
+            drag::show_at(&self.hand.places(pointer), true, room);
         }
     }
 
@@ -229,7 +229,7 @@ impl Canvas {
         let hands = (&self.hand, self.naming.as_ref());
         self.handles.paint(&painter, (pointer, response.hover_pos()), cx, hands, view);
         self.paint_box(&painter, pointer, theme, view);
-        dropping::paint_ghost(ui, &painter, cx, view.camera);
+        drop_target::paint_ghost(ui, &painter, cx, view.camera);
         if view.debug_overlay {
             debug_overlay::debug_overlay_ui(&painter, room, recent, theme, (view, state.selection.things()));
         }
@@ -238,9 +238,9 @@ impl Canvas {
             ui.scope(|ui| lookouts(ui, rect, cx, commands));
         }
         overlay_toggle(ui, rect, cx, view.debug_overlay, commands);
-        dropping::paint_word(&painter, rect, theme, state);
-        dropping::empty_floor_ui(ui, rect, cx);
-        let is_free = self.hand == Hand::Free
+        drop_target::paint_word(&painter, rect, theme, state);
+        drop_target::empty_floor_ui(ui, rect, cx);
+        let is_free = self.hand == DragState::Free
             && self.naming.is_none()
             && state.transfer.dragging.is_none()
             && !state.front.is_covered()
@@ -250,9 +250,9 @@ impl Canvas {
         if view.arranging.is_some() {
             self.furniture.show(ui, rect, cx, view, commands);
         }
-        commands.extend(asking::asking_ui(ui, rect, cx, view));
+        commands.extend(approval_popup::asking_ui(ui, rect, cx, view));
         self.menu(ui, response, cx, view, commands);
-        self.naming = relating::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
+        self.naming = relationship_editing::naming_ui(ui, cx, view.camera, self.naming.take(), commands);
     }
 
     /// Shows everything once in a room that is new; in another part of the window the room stays where it was, so
@@ -261,7 +261,7 @@ impl Canvas {
         let window = ui.ctx().content_rect();
         if !view.is_framed {
             // Another room is open: what was held is not in it.
-            self.hand = Hand::Free;
+            self.hand = DragState::Free;
             self.put.clear();
         } else if let Some((before, _)) = self.last.filter(|(before, was)| *was == window && *before != rect) {
             view.camera.pan(before.center() - rect.center());
@@ -269,8 +269,8 @@ impl Canvas {
         // Panes take a frame or two to find their places.
         let is_settled = self.last == Some((rect, window));
         view.camera.viewport = rect;
-        if let (Some((before, _)), Some(stands)) = (self.last, asking::asker(cx, view)) {
-            view.camera.pan(asking::kept_in_sight(stands, before, rect));
+        if let (Some((before, _)), Some(stands)) = (self.last, approval_popup::asker(cx, view)) {
+            view.camera.pan(approval_popup::kept_in_sight(stands, before, rect));
         }
         self.last = Some((rect, window));
         if !view.is_framed && is_settled && rect.is_positive() {
@@ -286,7 +286,7 @@ impl Canvas {
         if let Some(pointer) = response.hover_pos() {
             zoom_by_wheel(ui, pointer, camera);
         }
-        if self.hand == Hand::Pans || response.dragged_by(PointerButton::Middle) {
+        if self.hand == DragState::Pans || response.dragged_by(PointerButton::Middle) {
             camera.pan(response.drag_delta());
             ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         } else if self.space != SpaceBar::Up && response.hovered() {
@@ -306,7 +306,7 @@ impl Canvas {
         let (room, camera) = (cx.room, view.camera);
         let under = |point: Pos2| thing_at(room, camera.to_world(point), camera.zoom);
         // With a button down the pointer is about where it was pressed.
-        if self.hand == Hand::Free && !ui.input(|input| input.pointer.any_down()) {
+        if self.hand == DragState::Free && !ui.input(|input| input.pointer.any_down()) {
             view.hovered = response.hover_pos().and_then(under);
             self.handles.look(response.hover_pos(), room, view);
         }
@@ -316,18 +316,18 @@ impl Canvas {
         {
             let handle = self.handles.at(origin, cx, camera).filter(|_| self.space == SpaceBar::Up);
             self.hand = match handle {
-                Some(agent) => Hand::Relates(agent),
+                Some(agent) => DragState::Relates(agent),
                 None if self.space != SpaceBar::Up => {
                     self.space = SpaceBar::Used;
-                    Hand::Pans
+                    DragState::Pans
                 }
-                None => hand::grasp(under(origin), camera.to_world(origin), cx, shift, commands),
+                None => drag::grasp(under(origin), camera.to_world(origin), cx, shift, commands),
             };
         }
         let turned_away = self.had_focus && !focused;
         self.had_focus = focused;
         self.hand.notice_gone(room, commands);
-        if response.drag_stopped() || (turned_away && self.hand != Hand::Free) {
+        if response.drag_stopped() || (turned_away && self.hand != DragState::Free) {
             self.put = std::mem::take(&mut self.hand).let_go(ui, response, cx, camera, commands);
             self.put_until = room.tick + TICKS_UNTIL_TOLD;
         }
@@ -378,7 +378,7 @@ impl Canvas {
     }
 
     fn paint_box(&self, painter: &egui::Painter, pointer: Option<Pos2>, theme: &Theme, view: &RoomView) {
-        let (Hand::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
+        let (DragState::Boxes(from), Some(pointer)) = (&self.hand, pointer) else { return };
         let rect = Rect::from_two_pos(view.camera.to_screen(*from), pointer);
         let stroke = Stroke::new(LINE[0], theme.accent);
         painter.rect(rect, egui::CornerRadius::ZERO, theme.accent.gamma_multiply(0.12), stroke, StrokeKind::Inside);

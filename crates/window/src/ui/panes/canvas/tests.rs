@@ -22,7 +22,7 @@ use crate::ui::shell::Shell;
 use crate::ui::testing::{Stage, sample_room};
 use crate::view::art::Art;
 use crate::view::model::TieView;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 
 const SIZE: egui::Vec2 = vec2(1280.0, 800.0);
 
@@ -329,7 +329,7 @@ fn what_is_held_is_shown_in_the_hand_and_what_was_put_down_where_it_was_put_unti
     let ada = Thing::Agent("ada-1".into());
     let held = BTreeMap::from([(ada, Vec2::new(40.0, 50.0))]);
     let mut room = sample_room();
-    hand::show_at(&held, true, &mut room);
+    drag::show_at(&held, true, &mut room);
     assert_eq!((room.agents[0].position, room.agents[0].state), (Vec2::new(40.0, 50.0), State::Dragged));
     let mut canvas = Canvas { put: held, put_until: 1_802, ..Canvas::default() };
     for (tick, place) in [(1_800, 40.0), (1_801, 40.0), (1_802, -150.0)] {

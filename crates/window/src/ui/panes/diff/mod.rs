@@ -12,7 +12,7 @@ use egui::{Color32, CornerRadius, FontId, Id, Rect, ScrollArea, Sense, TextStyle
 use self::compare::{Comparison, Place, Row, SeenRow};
 use crate::base::hash::content_hash;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::theme::{MARK_RADIUS, SPACE, Theme};
 
 /// How a difference is shown.
@@ -261,7 +261,7 @@ impl Sheet {
 
 /// A stretch that is alike. Whether it was clicked.
 fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme) -> bool {
-    let text = format!("… {}", words::count(count, "unchanged line", "unchanged lines"));
+    let text = format!("… {}", text_format::count(count, "unchanged line", "unchanged lines"));
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
     let share = if response.hovered() { 0.9 } else { 0.45 };

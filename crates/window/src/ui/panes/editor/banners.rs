@@ -3,9 +3,9 @@
 
 use egui::{RichText, Ui};
 
-use super::tab::{Seen, Standing, Tab};
+use super::tab::{DraftStatus, FileStatus, Tab};
 use crate::ui::widgets;
-use crate::ui::widgets::conflicts::{Settling, conflicts_ui};
+use crate::ui::widgets::conflicts::{ConflictResolution, conflicts_ui};
 use crate::view::theme::Theme;
 use crate::workspace::text_merge::Choice;
 
@@ -40,19 +40,19 @@ pub enum Decision {
 pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool, theme: &Theme) -> Option<Decision> {
     let mut decision = None;
     match tab.standing() {
-        Standing::Overtaken => match &tab.merging {
+        DraftStatus::Overtaken => match &tab.merging {
             Some(merging) => {
                 decision = conflicts_ui(ui, &merging.merge, theme).map(|settling| match settling {
-                    Settling::Choose(place, choice) => Decision::Choose(place, choice),
-                    Settling::Stop => Decision::StopMerge,
+                    ConflictResolution::Choose(place, choice) => Decision::Choose(place, choice),
+                    ConflictResolution::Stop => Decision::StopMerge,
                 });
             }
             None => overtaken_ui(ui, compares, theme, &mut decision),
         },
-        Standing::Deleted => deleted_ui(ui, theme, &mut decision),
-        Standing::Clean | Standing::Written => {}
+        DraftStatus::Deleted => deleted_ui(ui, theme, &mut decision),
+        DraftStatus::Clean | DraftStatus::Written => {}
     }
-    if let Seen::Unreadable(why) = &tab.seen {
+    if let FileStatus::Unreadable(why) = &tab.seen {
         banner(ui, &format!("The file can no longer be shown: {why}. Your changes are kept."), theme, |ui| {
             if ui.button("Open in another program").clicked() {
                 decision = Some(Decision::OpenOutside);
@@ -121,7 +121,7 @@ fn at_work_ui(ui: &mut Ui, tab: &Tab, name: &str, theme: &Theme, decision: &mut 
              the agent now."
         )
     };
-    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == Standing::Written;
+    let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == DraftStatus::Written;
     banner(ui, &what, theme, |ui| {
         if widgets::primary(ui, can_apply, "Apply", theme).on_hover_text("Changes the agent while it works").clicked() {
             *decision = Some(Decision::Apply);

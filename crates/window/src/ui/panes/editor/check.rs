@@ -43,7 +43,7 @@ fn reader(path: &str) -> Option<Reader> {
 }
 
 /// What there is beside a text: tasks name agents and each other across files.
-pub struct Beside<'a> {
+pub struct TaskContext<'a> {
     /// Another number where something else is known.
     pub mark: u64,
     /// Who and what there is.
@@ -51,7 +51,7 @@ pub struct Beside<'a> {
 }
 
 /// Nothing is known.
-pub const NOTHING_BESIDE: Beside<'static> = Beside { mark: 0, known: &Known::default };
+pub const NOTHING_BESIDE: TaskContext<'static> = TaskContext { mark: 0, known: &Known::default };
 
 /// Whether what stands beside it decides what is wrong with a file.
 pub fn needs_known(path: &str) -> bool {
@@ -79,7 +79,7 @@ impl Check {
         &mut self,
         path: &str,
         (text, generation): (&str, u64),
-        beside: &Beside<'_>,
+        beside: &TaskContext<'_>,
         now_secs: f64,
     ) -> Option<f64> {
         let reader = reader(path)?;
@@ -114,7 +114,7 @@ impl Check {
     }
 }
 
-fn problems(reader: Reader, path: &str, text: &str, beside: &Beside<'_>) -> Vec<Problem> {
+fn problems(reader: Reader, path: &str, text: &str, beside: &TaskContext<'_>) -> Vec<Problem> {
     // An empty file is one that is about to be written.
     if text.trim().is_empty() {
         return Vec::new();
@@ -198,11 +198,11 @@ mod tests {
         assert!(told[0].ends_with("(column 7, unclosed-quote)"), "{told:?}");
         assert!(!check.problems[0].remedy.is_empty());
         let known = || Known::of(["bo".to_owned()], Some(["near".to_owned()].into()));
-        check.look("tasks/a.task.md", (text, 1), &Beside { mark: 1, known: &known }, 1.0);
+        check.look("tasks/a.task.md", (text, 1), &TaskContext { mark: 1, known: &known }, 1.0);
         assert_eq!(check.problems.len(), 3, "{:?}", check.problems);
         assert_eq!(check.lines.get(&1), Some(&Severity::Warning));
         let known = || Known::of(["Ada".to_owned()], Some(["far".to_owned()].into()));
-        check.look("tasks/a.task.md", (text, 1), &Beside { mark: 2, known: &known }, 9.0);
+        check.look("tasks/a.task.md", (text, 1), &TaskContext { mark: 2, known: &known }, 9.0);
         assert_eq!(check.problems.len(), 1, "{:?}", check.problems);
     }
 

@@ -8,7 +8,7 @@ use egui::{Grid, RichText, ScrollArea, Ui};
 use serde_json::{Map, Value};
 
 use crate::document::{self, Parameter, ParameterType, ToolDefinition, check_arguments};
-use crate::engine::{CallNews, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
+use crate::engine::{CallEvent, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::widgets;
@@ -178,11 +178,11 @@ impl Try {
             let Some(call) = running.as_mut() else { return false };
             while let Some(news) = call.poll() {
                 match news {
-                    CallNews::Asks(asked) => {
+                    CallEvent::Asks(asked) => {
                         told.push(format!("It would {}", wish(&asked.request)));
                         call.answer(asked.id, HostAnswer::Refused { reason: TRIED.to_owned() });
                     }
-                    CallNews::Finished(outcome) => {
+                    CallEvent::Finished(outcome) => {
                         told.extend(outcome.log.into_iter().map(|line| format!("{}: {}", line.level, line.text)));
                         result = Some(match outcome.result {
                             Ok(text) => (true, text),

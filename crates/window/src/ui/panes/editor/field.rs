@@ -12,10 +12,10 @@ use egui::{
 };
 
 use super::find::Find;
-use super::highlight::Inks;
-use super::ink::Ink;
+use super::highlight::Highlights;
 use super::languages::{Language, grammars};
 use super::tab::Tab;
+use super::token_style::TokenStyle;
 use crate::base::Severity;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
@@ -59,7 +59,7 @@ pub struct FieldView {
     /// Whether the keyboard is in the field.
     pub has_focus: bool,
     /// The colours.
-    pub inks: Inks,
+    pub inks: Highlights,
     /// Which lines were drawn last, counted from 0 within the part.
     pub rows_drawn: Range<usize>,
     laid: Laid,
@@ -77,7 +77,7 @@ impl FieldView {
             cursor: CursorPlace::default(),
             anchor: 0,
             has_focus: false,
-            inks: Inks::of(Language::of(path)),
+            inks: Highlights::of(Language::of(path)),
             rows_drawn: 0..0,
             laid: Laid::default(),
             shown: None,
@@ -289,7 +289,7 @@ fn note_cursor(tab: &Tab, view: &mut FieldView, range: &CCursorRange) {
     let before = &text[..byte];
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     view.cursor = CursorPlace {
-        line: start.line + super::page::count_lines(before),
+        line: start.line + super::chunks::count_lines(before),
         column: before[line_start..].chars().count(),
         byte: start.byte + byte,
     };
@@ -378,14 +378,14 @@ fn found_rects(tab: &Tab, find: &Find, galley: &Galley, at: Pos2, rows: Range<us
 #[derive(Clone, Debug, Default)]
 struct Laid {
     job: Arc<LayoutJob>,
-    spans: Vec<(usize, Ink)>,
+    spans: Vec<(usize, TokenStyle)>,
     done_for: Option<(u64, u64, u64, usize, bool)>,
 }
 
 impl Laid {
     /// Takes over text and colours.
-    fn refresh(&mut self, tab: &Tab, inks: Option<&Inks>, theme: &Theme) {
-        let colours = inks.map_or(0, Inks::generation);
+    fn refresh(&mut self, tab: &Tab, inks: Option<&Highlights>, theme: &Theme) {
+        let colours = inks.map_or(0, Highlights::generation);
         let now = (tab.generation, tab.page_generation, colours, tab.pages.number(), theme.dark);
         if self.done_for == Some(now) {
             return;
@@ -432,7 +432,7 @@ impl Laid {
     fn build(&mut self, text: &str, theme: &Theme) {
         let mut sections = Vec::with_capacity(self.spans.len() + 1);
         let mut at = 0;
-        let mut push = |end: usize, ink: Ink| {
+        let mut push = |end: usize, ink: TokenStyle| {
             if end > at {
                 sections.push(LayoutSection {
                     leading_space: 0.0,
@@ -445,7 +445,7 @@ impl Laid {
         for (end, ink) in &self.spans {
             push((*end).min(text.len()), *ink);
         }
-        push(text.len(), Ink::Plain);
+        push(text.len(), TokenStyle::Plain);
         if sections.is_empty() {
             sections.push(LayoutSection {
                 leading_space: 0.0,
@@ -472,10 +472,10 @@ mod tests {
 
     #[test]
     fn what_is_typed_takes_the_colour_of_what_it_stands_in() {
-        let mut laid = Laid { spans: vec![(3, Ink::Key), (6, Ink::Text)], ..Laid::default() };
+        let mut laid = Laid { spans: vec![(3, TokenStyle::Key), (6, TokenStyle::Text)], ..Laid::default() };
         laid.build("abcdef", &LIGHT);
         laid.job("abcdXef", 100.0, &LIGHT);
-        assert_eq!(ends(&laid), [(3, Ink::Key.colour(&LIGHT)), (7, Ink::Text.colour(&LIGHT))]);
+        assert_eq!(ends(&laid), [(3, TokenStyle::Key.colour(&LIGHT)), (7, TokenStyle::Text.colour(&LIGHT))]);
         laid.job("", 100.0, &LIGHT);
         assert_eq!(laid.job.sections.len(), 1);
     }
@@ -484,7 +484,7 @@ mod tests {
         #[test]
         fn sections_cover_the_text_whatever_is_typed(old in "[aäb\n]{0,12}", new in "[aäc\n]{0,12}", cut in 0..12_usize) {
             let cut = old.floor_char_boundary(cut.min(old.len()));
-            let mut laid = Laid { spans: vec![(cut, Ink::Key), (old.len(), Ink::Text)], ..Laid::default() };
+            let mut laid = Laid { spans: vec![(cut, TokenStyle::Key), (old.len(), TokenStyle::Text)], ..Laid::default() };
             laid.build(&old, &LIGHT);
             let job = laid.job(&new, 100.0, &LIGHT);
             let mut at = 0;

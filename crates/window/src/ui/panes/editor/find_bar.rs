@@ -16,7 +16,7 @@ const FIELD_POINTS: f32 = 220.0;
 
 /// What a key or a button of the bar asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wish {
+enum FindBarAction {
     Next,
     Previous,
     ReplaceOne,
@@ -70,10 +70,10 @@ pub fn find_bar_ui(
                 keys_tip(widgets::icon_button(ui, icon, label, false, theme), id).clicked()
             };
             if button(ui, Icon::Up, "Previous", "finding.previous") {
-                wish = Some(Wish::Previous);
+                wish = Some(FindBarAction::Previous);
             }
             if button(ui, Icon::Down, "Next", "finding.next") {
-                wish = Some(Wish::Next);
+                wish = Some(FindBarAction::Next);
             }
             ui.label(widgets::small(find.count(), theme));
             let shown = if find.replaces { "Hide replace" } else { "Replace…" };
@@ -81,7 +81,7 @@ pub fn find_bar_ui(
                 find.replaces = !find.replaces;
             }
             if button(ui, Icon::Cross, "Close search", "finding.close") {
-                wish = Some(Wish::Close);
+                wish = Some(FindBarAction::Close);
             }
         });
         if find.replaces {
@@ -89,14 +89,14 @@ pub fn find_bar_ui(
                 let hint = if find.wanted.is_expression { "$1 is the first group" } else { "Replace with" };
                 let field = one_line(ui, &mut find.replacement, "Replace with", hint, (path, "replace"));
                 if widgets::entered(ui, &field) {
-                    wish = Some(Wish::ReplaceOne);
+                    wish = Some(FindBarAction::ReplaceOne);
                 }
                 ui.add_enabled_ui(!find.places.is_empty(), |ui| {
                     if ui.button("Replace").clicked() {
-                        wish = Some(Wish::ReplaceOne);
+                        wish = Some(FindBarAction::ReplaceOne);
                     }
                     if ui.button("Replace all").clicked() {
-                        wish = Some(Wish::ReplaceAll);
+                        wish = Some(FindBarAction::ReplaceAll);
                     }
                 });
             });
@@ -107,7 +107,7 @@ pub fn find_bar_ui(
     });
     find.look(&tab.text, tab.generation);
     if is_left(ui, path) {
-        wish = wish.or(Some(Wish::Close));
+        wish = wish.or(Some(FindBarAction::Close));
     }
     wish.is_some_and(|wish| grant(ui, path, tab, view, find, wish))
 }
@@ -144,13 +144,13 @@ fn toggle(ui: &mut Ui, on: &mut bool, shown: &str, label: &str) {
     }
 }
 
-fn enter(ui: &Ui, field: &Response) -> Option<Wish> {
+fn enter(ui: &Ui, field: &Response) -> Option<FindBarAction> {
     if !widgets::entered(ui, field) {
         return None;
     }
     // One goes on from place to place by pressing it again.
     field.request_focus();
-    Some(if ui.input(|input| input.modifiers.shift) { Wish::Previous } else { Wish::Next })
+    Some(if ui.input(|input| input.modifiers.shift) { FindBarAction::Previous } else { FindBarAction::Next })
 }
 
 fn step(view: &mut FieldView, find: &mut Find, forward: bool) {
@@ -164,15 +164,15 @@ fn lead(view: &mut FieldView, place: std::ops::Range<usize>) {
     view.lead = Some(Lead::Bytes(place));
 }
 
-fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Find, wish: Wish) -> bool {
+fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Find, wish: FindBarAction) -> bool {
     match wish {
-        Wish::Next => step(view, find, true),
-        Wish::Previous => step(view, find, false),
-        Wish::Close => {
+        FindBarAction::Next => step(view, find, true),
+        FindBarAction::Previous => step(view, find, false),
+        FindBarAction::Close => {
             find.close();
             ui.memory_mut(|memory| memory.request_focus(field_id(path)));
         }
-        Wish::ReplaceOne => {
+        FindBarAction::ReplaceOne => {
             // Without a place that was gone to, the first press shows what would be replaced.
             let Some((text, place)) = find.replace_one(&tab.text) else {
                 step(view, find, true);
@@ -187,7 +187,7 @@ fn grant(ui: &Ui, path: &str, tab: &mut Tab, view: &mut FieldView, find: &mut Fi
             }
             return true;
         }
-        Wish::ReplaceAll => {
+        FindBarAction::ReplaceAll => {
             let Some((text, count)) = find.replace_all(&tab.text).filter(|(_, count)| *count > 0) else { return false };
             tab.write(text);
             find.look(&tab.text, tab.generation);

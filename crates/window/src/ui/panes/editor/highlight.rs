@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
-use super::ink::Ink;
 use super::languages::{Language, ink_of};
+use super::token_style::TokenStyle;
 
 /// A line longer than this stays plain.
 const LINE_BYTES: usize = 2_000;
 
 /// A stretch of a line: its end in bytes from the line's beginning, and what it is.
-pub type Span = (u32, Ink);
+pub type Span = (u32, TokenStyle);
 
 /// How reading stands before a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ struct Line {
 
 /// The colours of one text.
 #[derive(Clone, Debug)]
-pub struct Inks {
+pub struct Highlights {
     language: Option<Language>,
     text: Arc<String>,
     lines: Vec<Line>,
@@ -45,7 +45,7 @@ pub struct Inks {
     generation: u64,
 }
 
-impl Inks {
+impl Highlights {
     /// The colours of a text in this language, none of which is known yet.
     pub fn of(language: Option<Language>) -> Self {
         let text = Arc::default();
@@ -146,14 +146,14 @@ impl Inks {
     }
 
     /// The colours of the lines from this one on, as ends in bytes counted from its beginning, for so many bytes.
-    pub fn spans(&self, first_line: usize, bytes: usize) -> Vec<(usize, Ink)> {
-        let mut spans: Vec<(usize, Ink)> = Vec::new();
+    pub fn spans(&self, first_line: usize, bytes: usize) -> Vec<(usize, TokenStyle)> {
+        let mut spans: Vec<(usize, TokenStyle)> = Vec::new();
         let mut offset = 0;
         for line in self.lines.iter().skip(first_line) {
             if offset >= bytes {
                 break;
             }
-            let mut push = |end: usize, ink: Ink| match spans.last_mut() {
+            let mut push = |end: usize, ink: TokenStyle| match spans.last_mut() {
                 Some(last) if last.1 == ink => last.0 = end,
                 _ => spans.push((end, ink)),
             };
@@ -161,7 +161,7 @@ impl Inks {
                 push(offset + *end as usize, *ink);
             }
             if line.spans.last().is_none_or(|(end, _)| (*end as usize) < line.bytes) {
-                push(offset + line.bytes, Ink::Plain);
+                push(offset + line.bytes, TokenStyle::Plain);
             }
             offset += line.bytes;
         }
@@ -176,22 +176,22 @@ fn read_line(
     line: &str,
     before: Arc<Reading>,
 ) -> (Vec<Span>, Arc<Reading>) {
-    let whole = |ink: Ink| vec![(line.len() as u32, ink)];
+    let whole = |ink: TokenStyle| vec![(line.len() as u32, ink)];
     if line.len() > LINE_BYTES {
-        return (whole(Ink::Plain), before);
+        return (whole(TokenStyle::Plain), before);
     }
     let is_fence = language == Language::Markdown && line.trim_end() == "---";
     if is_fence && (number == 0 || before.is_front) {
         let next = if before.is_front { Language::Markdown } else { Language::Yaml };
         if let Some(parse) = next.begin(set) {
             let after = Reading { parse, scopes: ScopeStack::new(), is_front: !before.is_front };
-            return (whole(Ink::Mark), Arc::new(after));
+            return (whole(TokenStyle::Mark), Arc::new(after));
         }
     }
     let mut after = (*before).clone();
-    let Ok(ops) = after.parse.parse_line(line, set) else { return (whole(Ink::Plain), before) };
+    let Ok(ops) = after.parse.parse_line(line, set) else { return (whole(TokenStyle::Plain), before) };
     let mut spans: Vec<Span> = Vec::new();
-    let mut push = |end: usize, ink: Ink| match spans.last_mut() {
+    let mut push = |end: usize, ink: TokenStyle| match spans.last_mut() {
         Some(last) if last.1 == ink => last.0 = end as u32,
         _ => spans.push((end as u32, ink)),
     };
@@ -202,7 +202,7 @@ fn read_line(
             at = until;
         }
         if after.scopes.apply(&op).is_err() {
-            return (whole(Ink::Plain), before);
+            return (whole(TokenStyle::Plain), before);
         }
     }
     if at < line.len() {
@@ -256,7 +256,7 @@ mod tests {
     use crate::view::theme::{DARK, LIGHT, contrast};
     use proptest::prelude::*;
 
-    fn follow(inks: &mut Inks, text: &str) -> usize {
+    fn follow(inks: &mut Highlights, text: &str) -> usize {
         inks.follow(&Arc::new(text.to_owned()));
         let mut frames = 1;
         while inks.work(grammars_now()) {
@@ -265,22 +265,22 @@ mod tests {
         frames
     }
 
-    fn seen(language: Language, text: &str) -> Vec<(String, Ink)> {
-        let mut inks = Inks::of(Some(language));
+    fn seen(language: Language, text: &str) -> Vec<(String, TokenStyle)> {
+        let mut inks = Highlights::of(Some(language));
         follow(&mut inks, text);
         let mut at = 0;
         let spans = inks.spans(0, text.len()).into_iter();
         spans.map(|(end, ink)| (text[std::mem::replace(&mut at, end)..end].to_owned(), ink)).collect()
     }
 
-    fn has(spans: &[(String, Ink)], text: &str, ink: Ink) {
+    fn has(spans: &[(String, TokenStyle)], text: &str, ink: TokenStyle) {
         assert!(spans.iter().any(|(seen, of)| seen.contains(text) && *of == ink), "{text:?} is no {ink:?}: {spans:?}");
     }
 
     #[test]
     fn every_ink_can_be_read_by_day_and_in_the_evening() {
         for theme in [LIGHT, DARK] {
-            for ink in Ink::ALL {
+            for ink in TokenStyle::ALL {
                 let contrast = contrast(ink.colour(&theme), theme.card);
                 assert!(contrast >= 4.5, "{ink:?}, dark={}: {contrast:.2}", theme.dark);
             }
@@ -290,30 +290,30 @@ mod tests {
     #[test]
     fn markdown_has_front_matter_in_yaml() {
         let spans = seen(Language::Markdown, "---\nname: Ada # her\n---\n# Title\nSome `code` and **more**.\n");
-        has(&spans, "name", Ink::Key);
-        has(&spans, "# her", Ink::Remark);
-        has(&spans, "Title", Ink::Heading);
-        has(&spans, "code", Ink::Code);
-        has(&spans, "more", Ink::Strong);
+        has(&spans, "name", TokenStyle::Key);
+        has(&spans, "# her", TokenStyle::Remark);
+        has(&spans, "Title", TokenStyle::Heading);
+        has(&spans, "code", TokenStyle::Code);
+        has(&spans, "more", TokenStyle::Strong);
     }
 
     #[test]
     fn every_language_is_coloured() {
         let spans = seen(Language::Yaml, "name: \"x\"\nlist: [1, 2]\n");
-        has(&spans, "name", Ink::Key);
-        has(&spans, "x", Ink::Text);
-        has(&spans, "2", Ink::Number);
+        has(&spans, "name", TokenStyle::Key);
+        has(&spans, "x", TokenStyle::Text);
+        has(&spans, "2", TokenStyle::Number);
         let spans = seen(Language::TypeScript, "export const a: number = 1; // why\n");
-        has(&spans, "export", Ink::Word);
-        has(&spans, "// why", Ink::Remark);
+        has(&spans, "export", TokenStyle::Word);
+        has(&spans, "// why", TokenStyle::Remark);
         let spans = seen(Language::Json, "{\"a\": \"b\", \"c\": 1}\n");
-        has(&spans, "a", Ink::Key);
-        has(&spans, "b", Ink::Text);
+        has(&spans, "a", TokenStyle::Key);
+        has(&spans, "b", TokenStyle::Text);
     }
 
     #[test]
     fn a_change_is_read_only_as_far_as_it_reaches() {
-        let mut inks = Inks::of(Some(Language::Yaml));
+        let mut inks = Highlights::of(Some(Language::Yaml));
         let long: String = (0..1_500).map(|line| format!("key{line}: value of this line\n")).collect();
         assert!(follow(&mut inks, &long) > 5, "a long text takes many frames");
         let before = inks.generation();
@@ -321,21 +321,21 @@ mod tests {
         assert_eq!(follow(&mut inks, &changed), 1);
         assert!(inks.generation() > before);
         let colours = inks.spans(0, changed.len());
-        let mut anew = Inks::of(Some(Language::Yaml));
+        let mut anew = Highlights::of(Some(Language::Yaml));
         follow(&mut anew, &changed);
         assert_eq!(colours, anew.spans(0, changed.len()));
     }
 
     #[test]
     fn what_is_too_large_or_unknown_stays_plain_and_says_so() {
-        let mut inks = Inks::of(Some(Language::TypeScript));
+        let mut inks = Highlights::of(Some(Language::TypeScript));
         let large = "const a = 1;\n".repeat(10_000);
         follow(&mut inks, &large);
         assert!(inks.spans(0, large.len()).is_empty());
         assert!(inks.why_plain(&large).is_some_and(|why| why.contains("64 kB")));
-        assert_eq!(Inks::of(None).why_plain(&large), None);
+        assert_eq!(Highlights::of(None).why_plain(&large), None);
         let long = format!("a: {}\n", "x".repeat(5_000));
-        assert_eq!(seen(Language::Yaml, &long), [(long, Ink::Plain)]);
+        assert_eq!(seen(Language::Yaml, &long), [(long, TokenStyle::Plain)]);
     }
 
     fn part() -> impl Strategy<Value = String> {
@@ -356,7 +356,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn whatever_is_typed_the_colours_are_those_of_the_text(texts in proptest::collection::vec(part(), 1..5)) {
-            let mut inks = Inks::of(Some(Language::Markdown));
+            let mut inks = Highlights::of(Some(Language::Markdown));
             for (number, text) in texts.iter().enumerate() {
                 inks.follow(&Arc::new(text.clone()));
                 // Some texts come before the last one was read to its end.
@@ -366,7 +366,7 @@ mod tests {
             }
             while inks.work(grammars_now()) {}
             let last = texts.last().expect("there is one");
-            let mut anew = Inks::of(Some(Language::Markdown));
+            let mut anew = Highlights::of(Some(Language::Markdown));
             anew.follow(&Arc::new(last.clone()));
             while anew.work(grammars_now()) {}
             prop_assert_eq!(inks.spans(0, last.len()), anew.spans(0, last.len()));

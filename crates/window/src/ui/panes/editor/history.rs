@@ -7,7 +7,7 @@ use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::state::file_texts::{FileTexts, Read};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::dates::Dates;
 use crate::view::model::RoomModel;
 use crate::view::theme::{SPACE, TYPE, Theme};
@@ -133,7 +133,7 @@ fn row_ui(
         ui.label(RichText::new(format!("Version {}", version.number)).size(TYPE[1]));
         let when = setting.dates.when(version.time_ms, setting.now_ms);
         let by = setting.room.called(&version.author);
-        let about = format!("{by}, {when}, {} characters", words::compact(version.chars));
+        let about = format!("{by}, {when}, {} characters", text_format::compact(version.chars));
         ui.label(widgets::small(about, theme)).on_hover_text(setting.dates.in_full(version.time_ms));
     });
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
-use super::ink::Ink;
+use super::token_style::TokenStyle;
 use crate::ui::commands::job::{Job, WINDOW};
 
 /// What a file is written in.
@@ -132,50 +132,50 @@ fn warm(set: &SyntaxSet) {
 }
 
 /// What each word of the grammars means, most telling first among those that begin alike.
-const MEANINGS: [(&str, Ink); 38] = [
-    ("comment", Ink::Remark),
-    ("string", Ink::Text),
-    ("constant.numeric", Ink::Number),
-    ("constant.language", Ink::Number),
-    ("constant.character.escape", Ink::Number),
-    ("constant.other.language-name", Ink::Key),
-    ("entity.name.tag", Ink::Key),
-    ("entity.name.section", Ink::Heading),
-    ("entity.name.function", Ink::Name),
-    ("support.function", Ink::Name),
-    ("entity.name.type", Ink::Type),
-    ("entity.name.class", Ink::Type),
-    ("entity.name.interface", Ink::Type),
-    ("entity.name.label", Ink::Type),
-    ("entity.other.inherited-class", Ink::Type),
-    ("entity.other.attribute-name", Ink::Key),
-    ("entity.other.document", Ink::Mark),
-    ("support.type", Ink::Type),
-    ("support.class", Ink::Type),
-    ("keyword.operator.type", Ink::Plain),
-    ("keyword", Ink::Word),
-    ("storage", Ink::Word),
-    ("variable.language", Ink::Word),
-    ("variable.other.alias", Ink::Name),
-    ("invalid", Ink::Wrong),
-    ("markup.heading", Ink::Heading),
-    ("markup.bold", Ink::Strong),
-    ("markup.italic", Ink::Emphasis),
-    ("markup.raw", Ink::Code),
-    ("markup.underline.link", Ink::Link),
-    ("markup.quote", Ink::Remark),
-    ("meta.link.inline.description", Ink::Link),
-    ("meta.image.inline.description", Ink::Link),
-    ("meta.separator", Ink::Mark),
-    ("punctuation.definition.list_item", Ink::Mark),
-    ("punctuation.definition.block.sequence.item", Ink::Mark),
-    ("punctuation.definition.thematic-break", Ink::Mark),
-    ("meta.code-fence", Ink::Mark),
+const MEANINGS: [(&str, TokenStyle); 38] = [
+    ("comment", TokenStyle::Remark),
+    ("string", TokenStyle::Text),
+    ("constant.numeric", TokenStyle::Number),
+    ("constant.language", TokenStyle::Number),
+    ("constant.character.escape", TokenStyle::Number),
+    ("constant.other.language-name", TokenStyle::Key),
+    ("entity.name.tag", TokenStyle::Key),
+    ("entity.name.section", TokenStyle::Heading),
+    ("entity.name.function", TokenStyle::Name),
+    ("support.function", TokenStyle::Name),
+    ("entity.name.type", TokenStyle::Type),
+    ("entity.name.class", TokenStyle::Type),
+    ("entity.name.interface", TokenStyle::Type),
+    ("entity.name.label", TokenStyle::Type),
+    ("entity.other.inherited-class", TokenStyle::Type),
+    ("entity.other.attribute-name", TokenStyle::Key),
+    ("entity.other.document", TokenStyle::Mark),
+    ("support.type", TokenStyle::Type),
+    ("support.class", TokenStyle::Type),
+    ("keyword.operator.type", TokenStyle::Plain),
+    ("keyword", TokenStyle::Word),
+    ("storage", TokenStyle::Word),
+    ("variable.language", TokenStyle::Word),
+    ("variable.other.alias", TokenStyle::Name),
+    ("invalid", TokenStyle::Wrong),
+    ("markup.heading", TokenStyle::Heading),
+    ("markup.bold", TokenStyle::Strong),
+    ("markup.italic", TokenStyle::Emphasis),
+    ("markup.raw", TokenStyle::Code),
+    ("markup.underline.link", TokenStyle::Link),
+    ("markup.quote", TokenStyle::Remark),
+    ("meta.link.inline.description", TokenStyle::Link),
+    ("meta.image.inline.description", TokenStyle::Link),
+    ("meta.separator", TokenStyle::Mark),
+    ("punctuation.definition.list_item", TokenStyle::Mark),
+    ("punctuation.definition.block.sequence.item", TokenStyle::Mark),
+    ("punctuation.definition.thematic-break", TokenStyle::Mark),
+    ("meta.code-fence", TokenStyle::Mark),
 ];
 
 struct Meanings {
     key: Option<Scope>,
-    all: Vec<(Scope, Ink)>,
+    all: Vec<(Scope, TokenStyle)>,
 }
 
 static MEANT: OnceLock<Meanings> = OnceLock::new();
@@ -188,14 +188,14 @@ fn meanings() -> &'static Meanings {
 }
 
 /// What is written where a grammar says all this.
-pub fn ink_of(stack: &ScopeStack) -> Ink {
+pub fn ink_of(stack: &ScopeStack) -> TokenStyle {
     let meanings = meanings();
     let is = |word: &Scope, scope: &Scope| word.is_prefix_of(*scope);
     if stack.as_slice().iter().any(|scope| meanings.key.as_ref().is_some_and(|key| is(key, scope))) {
-        return Ink::Key;
+        return TokenStyle::Key;
     }
     let meant = |scope: &Scope| meanings.all.iter().find(|(word, _)| is(word, scope)).map(|(_, ink)| *ink);
-    stack.as_slice().iter().rev().find_map(meant).unwrap_or(Ink::Plain)
+    stack.as_slice().iter().rev().find_map(meant).unwrap_or(TokenStyle::Plain)
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
 //! Files in tabs: written, checked, compared and saved.
 
 mod banners;
-mod beside;
 mod check;
+mod chunks;
 mod document_preview;
 mod field;
 mod find;
 mod find_bar;
 mod highlight;
 mod history;
-mod ink;
 mod languages;
-mod page;
 mod pane;
 mod preview;
 mod tab;
 #[cfg(test)]
 mod tab_tests;
+mod task_context;
 #[cfg(test)]
 mod tests;
+mod token_style;
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +32,7 @@ use self::field::{FieldView, Lead};
 use self::find::Find;
 use self::history::HistoryView;
 use self::languages::{Language, grammars, grammars_job};
-use self::tab::{Standing, Tab};
+use self::tab::{DraftStatus, Tab};
 use crate::agent::formats::format_of;
 use crate::base::Id;
 use crate::ui::Command;
@@ -200,17 +200,18 @@ impl Editors {
 
 /// Brings what was written and not saved up to date, in tabs that are not drawn, too: hears how saving went, and saves
 /// what was to be saved once an agent's work is over. To be called in every frame.
-pub fn keep_up(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
+pub fn update_tabs(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
     let mut commands = Vec::new();
     let now_secs = cx.ui.time.now_secs;
     for (path, file) in &mut own.open {
         if file.tab.begun.is_none() && !file.tab.is_saving() {
             continue;
         }
-        file.tab.hear(cx.recent, now_secs);
+        file.tab.apply_results(cx.recent, now_secs);
         file.tab.follow(cx.ui.texts.text(path), now_secs);
         let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
-        let can_save = waits && file.tab.standing() == Standing::Written && !file.tab.is_saving() && is_read(&file.tab);
+        let can_save =
+            waits && file.tab.standing() == DraftStatus::Written && !file.tab.is_saving() && is_read(&file.tab);
         if can_save && at_work(cx.room, file.profile(path)).is_none() {
             commands.push(file.tab.save(path, cx.ui));
         }
@@ -220,7 +221,7 @@ pub fn keep_up(cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
 
 /// Whether it is known what the file says: without that, nothing is saved unasked.
 fn is_read(tab: &Tab) -> bool {
-    matches!(tab.seen, tab::Seen::Text(_) | tab::Seen::Absent)
+    matches!(tab.seen, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }
 
 /// Who is at work by this profile, in words.
@@ -247,7 +248,7 @@ fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
 
 /// Draws one file.
 pub fn editor_ui(ui: &mut Ui, path: &str, cx: &ViewerContext<'_>, own: &mut Editors) -> Vec<Command> {
-    let mut commands = keep_up(cx, own);
+    let mut commands = update_tabs(cx, own);
     let is_coloured = Language::of(path).is_some();
     if is_coloured && grammars().is_none() && !std::mem::replace(&mut own.asked_grammars, true) {
         commands.push(Command::Run(grammars_job()));

@@ -3,13 +3,13 @@
 use egui::{Align, Layout, RichText, ScrollArea, Ui, UiBuilder, vec2};
 
 use super::banners::{Decision, banners_ui};
-use super::beside::TasksBeside;
-use super::check::{Beside, NOTHING_BESIDE, needs_known};
+use super::check::{NOTHING_BESIDE, TaskContext, needs_known};
 use super::field::{FieldSetting, Lead, field_id, field_ui};
 use super::history::{self, HistorySetting, history_ui};
 use super::languages::Language;
 use super::preview::preview_ui;
-use super::tab::{Seen, Standing};
+use super::tab::{DraftStatus, FileStatus};
+use super::task_context::TasksBeside;
 use super::{Mode, OpenFile, at_work, find_bar};
 use crate::base::{Problem, Severity};
 use crate::ui::commands::keys;
@@ -18,7 +18,7 @@ use crate::ui::menus::keys_tip;
 use crate::ui::panes::diff::diff_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::ui::{Command, UiState};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -41,7 +41,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         unreadable_ui(ui, path, &why, theme, commands);
         return;
     }
-    if matches!(file.tab.seen, Seen::Nothing) && file.tab.begun.is_none() {
+    if matches!(file.tab.seen, FileStatus::Nothing) && file.tab.begun.is_none() {
         ui.label(widgets::soft("Loading file…", theme));
         return;
     }
@@ -52,7 +52,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         let saves = keys::take(ui, "editor.save");
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
-        } else if saves && file.tab.standing() == Standing::Overtaken {
+        } else if saves && file.tab.standing() == DraftStatus::Overtaken {
             file.tab.failed = Some("resolve the other changes first".to_owned());
         }
     }
@@ -63,7 +63,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
     if let Some(decision) = banners_ui(ui, &file.tab, at_work.as_deref(), compares, theme) {
         decide(path, file, decision, state, commands);
     }
-    if file.tab.standing() != Standing::Overtaken && file.mode == Mode::Compare {
+    if file.tab.standing() != DraftStatus::Overtaken && file.mode == Mode::Compare {
         // There is nothing to compare any more, and no button left that would end it.
         file.mode = Mode::Text;
     }
@@ -82,7 +82,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
 /// Why the file cannot be shown, where nothing was written that could be.
 fn unshowable(file: &OpenFile) -> Option<String> {
     match &file.tab.seen {
-        Seen::Unreadable(why) if file.tab.begun.is_none() => Some(why.clone()),
+        FileStatus::Unreadable(why) if file.tab.begun.is_none() => Some(why.clone()),
         _ => None,
     }
 }
@@ -105,8 +105,8 @@ fn takes_keys(ui: &Ui, path: &str, file: &OpenFile) -> bool {
 }
 
 fn can_save(file: &OpenFile) -> bool {
-    let is_new = matches!(file.tab.seen, Seen::Absent);
-    let stands = matches!(file.tab.standing(), Standing::Written | Standing::Deleted);
+    let is_new = matches!(file.tab.seen, FileStatus::Absent);
+    let stands = matches!(file.tab.standing(), DraftStatus::Written | DraftStatus::Deleted);
     !file.tab.is_saving() && (stands || (is_new && file.tab.begun.is_none()))
 }
 
@@ -119,7 +119,7 @@ fn save(path: &str, file: &mut OpenFile, waits: bool, state: &UiState, commands:
 }
 
 fn apply(path: &str, file: &mut OpenFile, state: &UiState, commands: &mut Vec<Command>) {
-    if file.tab.standing() == Standing::Deleted {
+    if file.tab.standing() == DraftStatus::Deleted {
         // What it began from is gone: it is a new file.
         file.tab.keep_mine();
     }
@@ -177,10 +177,10 @@ fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
 
 fn save_hint(file: &OpenFile) -> &'static str {
     match file.tab.standing() {
-        Standing::Overtaken => "Resolve the other changes first",
+        DraftStatus::Overtaken => "Resolve the other changes first",
         _ if file.tab.is_saving() => "Saving…",
-        Standing::Clean => "Nothing to save",
-        Standing::Written | Standing::Deleted => "Saves the file",
+        DraftStatus::Clean => "Nothing to save",
+        DraftStatus::Written | DraftStatus::Deleted => "Saves the file",
     }
 }
 
@@ -188,11 +188,11 @@ fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32
     let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
     match file.tab.standing() {
         _ if file.tab.is_saving() => ("saving", theme.warn),
-        Standing::Clean if matches!(file.tab.seen, Seen::Absent) => ("new file", theme.text_soft),
-        Standing::Clean => ("saved", theme.good),
-        Standing::Written if waits => ("draft, applied after work", theme.warn),
-        Standing::Written => ("unsaved", theme.warn),
-        Standing::Overtaken | Standing::Deleted => ("changed by someone else", theme.bad),
+        DraftStatus::Clean if matches!(file.tab.seen, FileStatus::Absent) => ("new file", theme.text_soft),
+        DraftStatus::Clean => ("saved", theme.good),
+        DraftStatus::Written if waits => ("draft, applied after work", theme.warn),
+        DraftStatus::Written => ("unsaved", theme.warn),
+        DraftStatus::Overtaken | DraftStatus::Deleted => ("changed by someone else", theme.bad),
     }
 }
 
@@ -203,7 +203,7 @@ fn look(path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>) -> Option<f64> 
         return file.check.look(path, written, &NOTHING_BESIDE, now);
     }
     let others = TasksBeside::of(path, cx);
-    file.check.look(path, written, &Beside { mark: others.mark(), known: &|| others.known() }, now)
+    file.check.look(path, written, &TaskContext { mark: others.mark(), known: &|| others.known() }, now)
 }
 
 fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
@@ -230,7 +230,7 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
     if let Some(rect) = text {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
         let hint = match file.tab.seen {
-            Seen::Absent => "This file does not exist. Saving creates it; earlier versions are in its history.",
+            FileStatus::Absent => "This file does not exist. Saving creates it; earlier versions are in its history.",
             _ => "This file is empty. Write something.",
         };
         let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, hint, theme };
@@ -301,7 +301,7 @@ fn status_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
     ui.horizontal(|ui| {
         ui.set_height(STATUS_POINTS - 6.0);
         let cursor = file.field.cursor;
-        let lines = words::count(file.tab.pages.lines(), "line", "lines");
+        let lines = text_format::count(file.tab.pages.lines(), "line", "lines");
         let size = file_size(file.tab.text.len());
         ui.label(widgets::small(
             format!("Line {}, column {} · {lines}, {size}", cursor.line + 1, cursor.column + 1),
@@ -348,7 +348,7 @@ fn parts_ui(ui: &mut Ui, file: &mut OpenFile, theme: &Theme) {
 /// A size in words.
 fn file_size(bytes: usize) -> String {
     match bytes {
-        0..1_024 => words::count(bytes, "byte", "bytes"),
+        0..1_024 => text_format::count(bytes, "byte", "bytes"),
         1_024..1_048_576 => format!("{:.1} kB", bytes as f64 / 1_024.0),
         _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::page::Pages;
+use super::chunks::Chunks;
 use crate::base::Id;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
 use crate::ui::state::file_texts::{Read, TextRead};
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::workspace::text_merge::{Choice, TextMerge};
 use crate::workspace::vfs::FileOperation;
 
@@ -16,7 +16,7 @@ const SETTLING_SECS: f64 = 5.0;
 
 /// What is known of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Seen {
+pub enum FileStatus {
     /// It was not read yet.
     #[default]
     Nothing,
@@ -39,7 +39,7 @@ pub struct Begun {
 
 /// How a draft stands to its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum DraftStatus {
     /// Nothing was written.
     Clean,
     /// Something was written.
@@ -76,11 +76,11 @@ pub struct Tab {
     /// Changes with the text.
     pub generation: u64,
     /// The part of it that is in the field.
-    pub pages: Pages,
+    pub pages: Chunks,
     /// Changes whenever the field holds something that was not typed into it.
     pub page_generation: u64,
     /// What the file says.
-    pub seen: Seen,
+    pub seen: FileStatus,
     /// What was written and not saved.
     pub begun: Option<Begun>,
     /// Why the last order failed.
@@ -127,7 +127,7 @@ impl Tab {
     /// Puts another text in the field; lines end with `\n`.
     pub fn replace(&mut self, text: String) {
         let at = self.pages.start().byte.min(text.len());
-        self.pages = Pages::of(&text, text.floor_char_boundary(at));
+        self.pages = Chunks::of(&text, text.floor_char_boundary(at));
         self.text = Arc::new(text);
         self.generation += 1;
         self.page_generation += 1;
@@ -137,12 +137,12 @@ impl Tab {
     pub fn follow(&mut self, read: Option<&Read<Option<TextRead>>>, now_secs: f64) {
         let seen = match read {
             None => return,
-            Some(Err(why)) => Seen::Unreadable(why.clone()),
-            Some(Ok(None)) => Seen::Absent,
-            Some(Ok(Some(text))) => Seen::Text(text.clone()),
+            Some(Err(why)) => FileStatus::Unreadable(why.clone()),
+            Some(Ok(None)) => FileStatus::Absent,
+            Some(Ok(Some(text))) => FileStatus::Text(text.clone()),
         };
         if let Some((old, until)) = self.settling {
-            let is_old = !matches!(seen, Seen::Unreadable(_)) && hash_of(&seen) == old;
+            let is_old = !matches!(seen, FileStatus::Unreadable(_)) && hash_of(&seen) == old;
             if is_old && now_secs < until {
                 return;
             }
@@ -153,7 +153,7 @@ impl Tab {
         }
         self.seen = seen;
         match &self.seen {
-            Seen::Text(file) => {
+            FileStatus::Text(file) => {
                 let text = file.text.clone();
                 if self.begun.is_none() {
                     self.show(&text);
@@ -163,10 +163,10 @@ impl Tab {
                     self.merging = None;
                 }
             }
-            Seen::Absent if self.begun.is_none() => self.show(""),
+            FileStatus::Absent if self.begun.is_none() => self.show(""),
             _ => {}
         }
-        if let (Some(merging), Seen::Text(file)) = (&self.merging, &self.seen)
+        if let (Some(merging), FileStatus::Text(file)) = (&self.merging, &self.seen)
             && merging.theirs.hash != file.hash
         {
             // It changed once more: what was chosen was chosen about another text.
@@ -177,7 +177,7 @@ impl Tab {
     /// What was read of the file last.
     pub fn file(&self) -> Option<&TextRead> {
         match &self.seen {
-            Seen::Text(text) => Some(text),
+            FileStatus::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -209,12 +209,14 @@ impl Tab {
     }
 
     /// How what was written stands to the file.
-    pub fn standing(&self) -> Standing {
-        let Some(begun) = &self.begun else { return Standing::Clean };
+    pub fn standing(&self) -> DraftStatus {
+        let Some(begun) = &self.begun else { return DraftStatus::Clean };
         match (&self.seen, &begun.base) {
-            (Seen::Absent, Some(_)) => Standing::Deleted,
-            (Seen::Text(file), base) if base.as_ref().is_none_or(|base| base.hash != file.hash) => Standing::Overtaken,
-            _ => Standing::Written,
+            (FileStatus::Absent, Some(_)) => DraftStatus::Deleted,
+            (FileStatus::Text(file), base) if base.as_ref().is_none_or(|base| base.hash != file.hash) => {
+                DraftStatus::Overtaken
+            }
+            _ => DraftStatus::Written,
         }
     }
 
@@ -257,7 +259,7 @@ impl Tab {
     }
 
     /// Takes over how the order went.
-    pub fn hear(&mut self, recent: &Recent, now_secs: f64) {
+    pub fn apply_results(&mut self, recent: &Recent, now_secs: f64) {
         let Some(order) = &self.order else { return };
         let key = match order {
             Order::Save { key, .. } | Order::Restore { key } => key,
@@ -267,7 +269,7 @@ impl Tab {
         match (result, order) {
             (Err(why), _) => self.failed = Some(why.clone()),
             (Ok(()), Some(Order::Save { content, .. })) => {
-                if !matches!(self.seen, Seen::Unreadable(_)) && hash_of(&self.seen) != Some(content.hash) {
+                if !matches!(self.seen, FileStatus::Unreadable(_)) && hash_of(&self.seen) != Some(content.hash) {
                     self.settling = Some((hash_of(&self.seen), now_secs + SETTLING_SECS));
                 }
                 if self.is_as_file(&content.text) {
@@ -275,7 +277,7 @@ impl Tab {
                 } else if let Some(begun) = &mut self.begun {
                     begun.base = Some(content.clone());
                 }
-                self.seen = Seen::Text(content);
+                self.seen = FileStatus::Text(content);
             }
             (Ok(()), _) => self.take_theirs(),
         }
@@ -287,9 +289,9 @@ impl Tab {
         self.merging = None;
         self.failed = None;
         match self.seen.clone() {
-            Seen::Text(file) => self.show(&file.text),
-            Seen::Absent => self.show(""),
-            Seen::Nothing | Seen::Unreadable(_) => {}
+            FileStatus::Text(file) => self.show(&file.text),
+            FileStatus::Absent => self.show(""),
+            FileStatus::Nothing | FileStatus::Unreadable(_) => {}
         }
     }
 
@@ -339,9 +341,9 @@ impl Tab {
 }
 
 /// The hash of what was seen; nothing where there is no file.
-fn hash_of(seen: &Seen) -> Option<u64> {
+fn hash_of(seen: &FileStatus) -> Option<u64> {
     match seen {
-        Seen::Text(text) => Some(text.hash),
+        FileStatus::Text(text) => Some(text.hash),
         _ => None,
     }
 }

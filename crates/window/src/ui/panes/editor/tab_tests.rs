@@ -1,11 +1,11 @@
 //! What becomes of a text that is written, saved, overtaken and merged.
 
-use super::tab::{Standing, Tab};
+use super::tab::{DraftStatus, Tab};
 use crate::base::hash::content_hash;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
 use crate::ui::state::file_texts::{Read, TextRead};
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::workspace::text_merge::Choice;
 use crate::workspace::vfs::FileOperation;
 
@@ -47,20 +47,20 @@ fn told(key: &str, result: Result<(), String>) -> Recent {
 fn without_a_word_written_the_tab_follows_the_file() {
     let mut tab = open("one\n");
     tab.follow(Some(&read("two\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", Standing::Clean));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", DraftStatus::Clean));
     tab.follow(Some(&Ok(None)), 0.0);
     assert_eq!(tab.text.as_str(), "");
     tab.follow(None, 0.0);
-    assert_eq!(tab.standing(), Standing::Clean);
+    assert_eq!(tab.standing(), DraftStatus::Clean);
 }
 
 #[test]
 fn what_is_typed_and_typed_back_is_no_draft() {
     let mut tab = open("one\n");
     write(&mut tab, "one!\n");
-    assert_eq!(tab.standing(), Standing::Written);
+    assert_eq!(tab.standing(), DraftStatus::Written);
     write(&mut tab, "one\n");
-    assert_eq!(tab.standing(), Standing::Clean);
+    assert_eq!(tab.standing(), DraftStatus::Clean);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn a_save_names_what_it_began_from_and_how_to_take_it_back() {
     let wanted = FileOperation::Save { path: "a.md".into(), base: Some(hash("two\n")), content: "one\n".into() };
     assert_eq!(back, wanted);
     assert!(tab.is_saving());
-    tab.hear(&told("another", Ok(())), 0.0);
-    assert_eq!(tab.standing(), Standing::Written, "another order is none of its business");
-    tab.hear(&told(&key, Ok(())), 0.0);
-    assert_eq!((tab.standing(), tab.is_saving()), (Standing::Clean, false));
+    tab.apply_results(&told("another", Ok(())), 0.0);
+    assert_eq!(tab.standing(), DraftStatus::Written, "another order is none of its business");
+    tab.apply_results(&told(&key, Ok(())), 0.0);
+    assert_eq!((tab.standing(), tab.is_saving()), (DraftStatus::Clean, false));
     tab.follow(Some(&read("one\n")), 1.0);
     assert_eq!(tab.text.as_str(), "two\n", "the file was read before it was saved");
     tab.follow(Some(&read("two\n")), 1.5);
@@ -89,9 +89,9 @@ fn what_is_typed_while_it_is_saved_stays_a_draft_of_the_saved() {
     write(&mut tab, "two\n");
     let (key, ..) = order(tab.save("a.md", &state));
     write(&mut tab, "three\n");
-    tab.hear(&told(&key, Ok(())), 0.0);
+    tab.apply_results(&told(&key, Ok(())), 0.0);
     tab.follow(Some(&read("two\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("three\n", Standing::Written));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("three\n", DraftStatus::Written));
     let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, Some(hash("two\n")));
 }
@@ -101,8 +101,8 @@ fn a_save_that_fails_keeps_what_was_written_and_says_why() {
     let (mut tab, state) = (open("one\n"), UiState::default());
     write(&mut tab, "two\n");
     let (key, ..) = order(tab.save("a.md", &state));
-    tab.hear(&told(&key, Err("the disk is full".into())), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", Standing::Written));
+    tab.apply_results(&told(&key, Err("the disk is full".into())), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("two\n", DraftStatus::Written));
     assert_eq!(tab.failed.as_deref(), Some("the disk is full"));
 }
 
@@ -122,28 +122,28 @@ fn a_draft_that_was_overtaken_is_merged_kept_or_given_up() {
         let mut tab = open(base);
         write(&mut tab, "A\nb\nc\nd\n");
         tab.follow(Some(&read(theirs)), 0.0);
-        assert_eq!(tab.standing(), Standing::Overtaken);
+        assert_eq!(tab.standing(), DraftStatus::Overtaken);
         tab
     };
     let mut tab = overtaken("a\nb\nc\nD\n");
     tab.begin_merge();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nD\n", Standing::Written));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nD\n", DraftStatus::Written));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.begin_merge();
-    assert_eq!(tab.standing(), Standing::Overtaken, "somebody has to choose");
+    assert_eq!(tab.standing(), DraftStatus::Overtaken, "somebody has to choose");
     tab.choose(0, Choice::Both);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nx\nb\nc\nd\n", Standing::Written));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nx\nb\nc\nd\n", DraftStatus::Written));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.keep_mine();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nd\n", Standing::Written));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nc\nd\n", DraftStatus::Written));
     let (_, base, ..) = order(tab.save("a.md", &UiState::default()));
     assert_eq!(base, Some(hash("x\nb\nc\nd\n")));
 
     let mut tab = overtaken("x\nb\nc\nd\n");
     tab.take_theirs();
-    assert_eq!((tab.text.as_str(), tab.standing()), ("x\nb\nc\nd\n", Standing::Clean));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("x\nb\nc\nd\n", DraftStatus::Clean));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn choices_about_an_older_text_do_not_count() {
     tab.begin_merge();
     write(&mut tab, "A\nb\nmore\n");
     tab.choose(0, Choice::Theirs);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nmore\n", Standing::Overtaken));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("A\nb\nmore\n", DraftStatus::Overtaken));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_file_that_goes_leaves_the_draft() {
     let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
     tab.follow(Some(&Ok(None)), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", Standing::Deleted));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", DraftStatus::Deleted));
     tab.keep_mine();
     let (_, base, ..) = order(tab.save("a.md", &state));
     assert_eq!(base, None);
@@ -187,11 +187,11 @@ fn ends_of_lines_stay_as_the_file_has_them() {
 #[test]
 fn a_draft_of_an_earlier_window_goes_on_where_it_was() {
     let mut tab = Tab::begun(Some("a\n".into()), "b\n", true);
-    assert_eq!(tab.standing(), Standing::Written);
+    assert_eq!(tab.standing(), DraftStatus::Written);
     tab.follow(Some(&read("a\n")), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", Standing::Written));
+    assert_eq!((tab.text.as_str(), tab.standing()), ("b\n", DraftStatus::Written));
     tab.follow(Some(&read("c\n")), 0.0);
-    assert_eq!(tab.standing(), Standing::Overtaken);
+    assert_eq!(tab.standing(), DraftStatus::Overtaken);
 }
 
 #[test]
@@ -199,9 +199,9 @@ fn restoring_gives_up_the_draft_only_once_it_is_done() {
     let (mut tab, state) = (open("a\n"), UiState::default());
     write(&mut tab, "b\n");
     let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
-    tab.hear(&told(&forth.key, Err("that version is not kept".into())), 0.0);
+    tab.apply_results(&told(&forth.key, Err("that version is not kept".into())), 0.0);
     assert_eq!(tab.text.as_str(), "b\n");
     let Command::Act(RoomAct::File(forth), None) = tab.restore("a.md", 1, &state) else { panic!("an act") };
-    tab.hear(&told(&forth.key, Ok(())), 0.0);
-    assert_eq!((tab.text.as_str(), tab.standing()), ("a\n", Standing::Clean));
+    tab.apply_results(&told(&forth.key, Ok(())), 0.0);
+    assert_eq!((tab.text.as_str(), tab.standing()), ("a\n", DraftStatus::Clean));
 }

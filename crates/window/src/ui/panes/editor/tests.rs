@@ -6,7 +6,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::{Draft, editor_ui, keep_up};
+use super::{Draft, editor_ui, update_tabs};
 use crate::base::ActivationKey;
 use crate::base::hash::content_hash;
 use crate::store::FileVersion;
@@ -269,7 +269,7 @@ fn drafts_outlive_the_window_and_are_applied_even_where_nobody_looks() {
     let mut stage = Stage::new(sample_room(), UiState::default());
     stage.panes.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
     stage.room.work.pieces = vec![piece("ada-1")];
-    let saved = |stage: &mut Stage| stage.look(|cx, panes| keep_up(cx, &mut panes.editors)).len();
+    let saved = |stage: &mut Stage| stage.look(|cx, panes| update_tabs(cx, &mut panes.editors)).len();
     assert_eq!(saved(&mut stage), 0, "the file was not read yet");
     stage.state.texts.texts.insert(AGENT.into(), text("a"));
     assert_eq!(saved(&mut stage), 0, "she is at work");

@@ -12,9 +12,9 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::file_texts::{Read, Want};
 use crate::ui::widgets;
-use crate::view::book::EventBook;
 use crate::view::dates::Dates;
-use crate::view::sentence::{kind_words, thousands};
+use crate::view::event_list::EventList;
+use crate::view::event_text::{kind_words, thousands};
 use crate::view::theme::{MENU, SPACE, Theme};
 
 /// Lists in menus are so high at most.
@@ -74,7 +74,7 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
 }
 
 /// How many rows fit, and whether that is still being found out.
-fn count_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &EventLogPane) {
+fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
     let total = thousands(book.count() - book.first());
     let hits = thousands(pane.sieve.len() as u64);
     if pane.sieve.is_done() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::{Label, RichText, ScrollArea, Ui};
 
 use super::EventLogPane;
-use super::chain::{self, Effects, End, Link};
-use super::looks::{kind_colour, severity_sign};
+use super::cause_chain::{self, Effects, End, Link};
+use super::style::{kind_colour, severity_sign};
 use crate::base::Seq;
 use crate::log::Event;
 use crate::log::events::Error;
@@ -16,10 +16,10 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::book::{EventBook, EventRow};
 use crate::view::dates::{Dates, simulated};
+use crate::view::event_list::{EventList, EventRow};
+use crate::view::event_text::{Names, kind_words, sentence, thousands};
 use crate::view::pick::Thing;
-use crate::view::sentence::{Names, kind_words, sentence, thousands};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
 /// So much of the data is shown; copying takes all of it.
@@ -53,28 +53,28 @@ struct Shown {
 
 impl Card {
     /// The card of a record.
-    pub(super) fn of(book: &EventBook, seq: Seq, names: &Names) -> Self {
+    pub(super) fn of(book: &EventList, seq: Seq, names: &Names) -> Self {
         let shown = book.find(seq).map(|row| {
             let (data, left_out_chars) = readable(row);
-            let (causes, end) = chain::causes(book, row, names);
+            let (causes, end) = cause_chain::causes(book, row, names);
             Arc::new(Shown { row: row.clone(), told: sentence(row, names), data, left_out_chars, causes, end })
         });
         let mut card = Self { seq, of: (book.generation(), names.version()), shown, effects: Effects::of(book, seq) };
-        card.keep_up(book, names);
+        card.update(book, names);
         card
     }
 
     /// Whether it is still the right one.
-    pub(super) fn is_of(&self, seq: Seq, book: &EventBook, names: &Names) -> bool {
+    pub(super) fn is_of(&self, seq: Seq, book: &EventList, names: &Names) -> bool {
         // A record that was not at hand may have come.
         let is_complete = self.shown.is_some() || book.number_of(seq).is_none();
         self.seq == seq && self.of == (book.generation(), names.version()) && is_complete
     }
 
     /// Looks for effects among new rows.
-    pub(super) fn keep_up(&mut self, book: &EventBook, names: &Names) {
+    pub(super) fn update(&mut self, book: &EventList, names: &Names) {
         if self.shown.is_some() {
-            self.effects.keep_up(book, self.seq, names);
+            self.effects.update(book, self.seq, names);
         }
     }
 }
@@ -258,7 +258,7 @@ fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown)
                 pane.lead_to(seq);
             }
         }
-        end => drop(ui.label(widgets::small(chain::nothing_before(end), theme))),
+        end => drop(ui.label(widgets::small(cause_chain::nothing_before(end), theme))),
     }
 }
 

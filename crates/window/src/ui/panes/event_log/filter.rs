@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::base::{Id, Severity};
 use crate::log::EventKind;
-use crate::view::book::{EventBook, EventRow};
-use crate::view::sentence::{Names, kind_words, sentence};
+use crate::view::event_list::{EventList, EventRow};
+use crate::view::event_text::{Names, kind_words, sentence};
 
 /// So much is judged in one frame: a row by its fields costs one.
 pub const BUDGET: usize = 20_000;
@@ -180,7 +180,7 @@ pub struct Step {
 
 /// The hits of a filter, as far as they are known. Rows are meant by their numbers in the book.
 #[derive(Clone, Debug, Default)]
-pub struct Sieve {
+pub struct FilterScan {
     filter: Filter,
     words: Vec<String>,
     /// The book and the names by which was judged.
@@ -196,9 +196,9 @@ pub struct Sieve {
     count: u64,
 }
 
-impl Sieve {
+impl FilterScan {
     /// Takes in what is new and judges on, no more than the budget.
-    pub fn advance(&mut self, book: &EventBook, filter: &Filter, names: &Names) -> Step {
+    pub fn advance(&mut self, book: &EventList, filter: &Filter, names: &Names) -> Step {
         let mut step = Step::default();
         let renamed = filter.has_text() && self.renames != names.renames();
         let behind = book.count().saturating_sub(self.to) > BACKLOG && !filter.is_empty();
@@ -219,7 +219,7 @@ impl Sieve {
         step
     }
 
-    fn restart(&mut self, book: &EventBook, filter: &Filter, names: &Names) {
+    fn restart(&mut self, book: &EventList, filter: &Filter, names: &Names) {
         self.filter = filter.clone();
         self.words = filter.words();
         (self.generation, self.renames) = (Some(book.generation()), names.renames());
@@ -229,7 +229,7 @@ impl Sieve {
     }
 
     /// Lets go of hits that the book no longer has. How many.
-    fn forget_gone(&mut self, book: &EventBook) -> i64 {
+    fn forget_gone(&mut self, book: &EventList) -> i64 {
         self.from = self.from.max(book.first());
         self.to = self.to.max(book.first());
         let gone = self.hits.partition_point(|number| *number < book.first());
@@ -239,7 +239,7 @@ impl Sieve {
         gone as i64
     }
 
-    fn judge_new(&mut self, book: &EventBook, names: &Names, left: &mut usize, step: &mut Step) {
+    fn judge_new(&mut self, book: &EventList, names: &Names, left: &mut usize, step: &mut Step) {
         let from = self.to;
         for (number, row) in book.since(from) {
             if *left == 0 {
@@ -254,7 +254,7 @@ impl Sieve {
         }
     }
 
-    fn judge_old(&mut self, book: &EventBook, names: &Names, left: &mut usize, step: &mut Step) {
+    fn judge_old(&mut self, book: &EventList, names: &Names, left: &mut usize, step: &mut Step) {
         while *left > 0 && self.from > book.first() {
             let number = self.from - 1;
             let Some(row) = book.row(number) else { return };

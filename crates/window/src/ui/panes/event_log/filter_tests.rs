@@ -8,7 +8,7 @@ use crate::log::Event;
 use crate::log::events::{ActionQueued, Error, Message, State, ToolCall, ToolResult, Warning, WorkFailed};
 use crate::ui::panes::event_log::tests::{book_of, row};
 use crate::ui::testing::sample_room;
-use crate::view::sentence::learn_room;
+use crate::view::event_text::learn_room;
 
 fn names() -> Names {
     let mut names = Names::default();
@@ -47,16 +47,16 @@ fn routine(seq: u64) -> EventRow {
 }
 
 /// What judging everything at once lists.
-fn at_once(book: &EventBook, filter: &Filter, names: &Names) -> Vec<u64> {
+fn at_once(book: &EventList, filter: &Filter, names: &Names) -> Vec<u64> {
     let words = filter.words();
     book.since(0).filter(|(_, row)| filter.fits(row, &words, names)).map(|(number, _)| number).collect()
 }
 
-fn listed(sieve: &Sieve) -> Vec<u64> {
+fn listed(sieve: &FilterScan) -> Vec<u64> {
     (0..sieve.len()).filter_map(|index| sieve.number(index)).collect()
 }
 
-fn settle(sieve: &mut Sieve, book: &EventBook, filter: &Filter, names: &Names) {
+fn settle(sieve: &mut FilterScan, book: &EventList, filter: &Filter, names: &Names) {
     for _ in 0..10_000 {
         sieve.advance(book, filter, names);
         if sieve.is_done() {
@@ -127,7 +127,7 @@ fn words_are_found_in_sentences_and_data_in_large_or_small_letters() {
 #[test]
 fn a_changed_filter_is_judged_a_slice_at_a_time_the_newest_first() {
     let book = book_of((0..100_000).map(varied));
-    let (names, mut sieve) = (names(), Sieve::default());
+    let (names, mut sieve) = (names(), FilterScan::default());
     let everything = Filter { everything: true, ..Filter::default() };
     assert_eq!(sieve.advance(&book, &everything, &names).judged, 0, "everything needs no judging");
     assert_eq!((sieve.len(), sieve.is_done()), (100_000, true));
@@ -144,19 +144,19 @@ fn a_changed_filter_is_judged_a_slice_at_a_time_the_newest_first() {
 #[test]
 fn looking_for_words_takes_smaller_slices() {
     let book = book_of((0..100_000).map(varied));
-    let (names, mut sieve) = (names(), Sieve::default());
+    let (names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { text: "österreich".into(), ..Filter::default() };
     assert_eq!(sieve.advance(&book, &filter, &names).judged, BUDGET / TEXT_COST);
     let huge = row(2, said(&"x".repeat(4_000_000)));
     let book = book_of((0..20).map(|seq| EventRow { seq: Seq(seq), ..huge.clone() }));
-    let judged = Sieve::default().advance(&book, &filter, &names).judged;
+    let judged = FilterScan::default().advance(&book, &filter, &names).judged;
     assert!((1..=2).contains(&judged), "huge rows: {judged}");
 }
 
 #[test]
 fn only_new_rows_are_judged_when_rows_come() {
     let mut book = book_of((0..50_000).map(varied));
-    let (names, mut sieve) = (names(), Sieve::default());
+    let (names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { grade: Grade::Warnings, ..Filter::default() };
     settle(&mut sieve, &book, &filter, &names);
     for seq in 50_000..50_007 {
@@ -170,7 +170,7 @@ fn only_new_rows_are_judged_when_rows_come() {
 #[test]
 fn who_is_called_something_else_is_looked_for_anew() {
     let book = book_of((0..30).map(varied));
-    let (mut names, mut sieve) = (names(), Sieve::default());
+    let (mut names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { text: "lovelace".into(), ..Filter::default() };
     settle(&mut sieve, &book, &filter, &names);
     assert!(sieve.is_empty());
@@ -218,7 +218,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happens>> {
 proptest! {
     #[test]
     fn a_slice_at_a_time_lists_what_judging_all_at_once_lists(happenings in happenings()) {
-        let (mut book, names, mut sieve) = (EventBook::default(), names(), Sieve::default());
+        let (mut book, names, mut sieve) = (EventList::default(), names(), FilterScan::default());
         let (mut filter, mut first, mut next) = (Filter::default(), 100_000, 100_000);
         for happens in happenings {
             match happens {
@@ -256,11 +256,11 @@ proptest! {
 
 #[test]
 fn rows_that_the_book_lets_go_leave_the_list_and_the_list_says_by_how_much_it_moved() {
-    let kept = crate::view::book::ROWS_KEPT as u64;
+    let kept = crate::view::event_list::ROWS_KEPT as u64;
     let shared = varied(0);
     let light = |seq: u64| EventRow { seq: Seq(seq), ..shared.clone() };
     let mut book = book_of((0..kept).map(light));
-    let (names, mut sieve) = (names(), Sieve::default());
+    let (names, mut sieve) = (names(), FilterScan::default());
     let filter = Filter { tool: Some("vfs_read".into()), ..Filter::default() };
     settle(&mut sieve, &book, &filter, &names);
     for seq in kept..kept + 10 {

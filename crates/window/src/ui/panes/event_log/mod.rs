@@ -9,26 +9,26 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::book::{EventBook, EventRow};
+use crate::view::event_list::{EventList, EventRow};
 use crate::view::model::RoomModel;
 use crate::view::theme::SPACE;
 
 mod bar;
 mod card;
-pub(super) mod chain;
+pub(super) mod cause_chain;
+mod facets;
 pub mod filter;
-mod known;
-mod looks;
 mod rows;
+mod style;
 mod tail;
 
-pub(super) use looks::severity_sign;
+pub(super) use style::severity_sign;
 pub use tail::event_tail_ui;
 
 use card::Card;
-use filter::{Filter, Sieve};
-use known::Known;
-use rows::{List, Told};
+use facets::Known;
+use filter::{Filter, FilterScan};
+use rows::{List, RowTexts};
 
 /// From this width on, the card of the chosen row stands beside the list; below it otherwise.
 const BESIDE_POINTS: f32 = 820.0;
@@ -56,15 +56,15 @@ pub struct EventLogPane {
     /// The newest row of the book as it was, by number: tells whether it is still the same book.
     newest: Option<(u64, Arc<EventRow>)>,
     generation: u64,
-    sieve: Sieve,
+    sieve: FilterScan,
     known: Known,
     list: List,
     card: Option<Card>,
     /// The number in the book of the record on the card.
     card_number: Option<u64>,
     /// The rows of the small place, which no filter but the fold is about.
-    tail: Sieve,
-    told_tail: Told,
+    tail: FilterScan,
+    told_tail: RowTexts,
 }
 
 impl EventLogPane {
@@ -86,7 +86,7 @@ impl EventLogPane {
     }
 
     /// Takes in what is new, no more than a frame has time for.
-    fn keep_up(&mut self, ui: &Ui, room: &RoomModel, book: &EventBook) {
+    fn update(&mut self, ui: &Ui, room: &RoomModel, book: &EventList) {
         let is_same = self.newest.as_ref().is_none_or(|(number, newest)| match book.row(*number) {
             Some(row) => Arc::ptr_eq(row, newest),
             None => *number < book.first(),
@@ -107,16 +107,14 @@ impl EventLogPane {
         }
         self.known.advance(book, room);
         let step = self.sieve.advance(book, &self.filter, &self.known.names);
-        self.list.take_in(step, self.chosen);
+        self.list.apply_step(step, self.chosen);
         self.tail.advance(book, &self.filter.cleared(), &self.known.names);
         if !self.sieve.is_done() || !self.known.is_done() || !self.tail.is_done() {
             ui.request_repaint();
         }
         self.card_number = self.chosen.and_then(|seq| book.number_of(seq));
         match (self.chosen, &mut self.card) {
-            (Some(seq), Some(card)) if card.is_of(seq, book, &self.known.names) => {
-                card.keep_up(book, &self.known.names)
-            }
+            (Some(seq), Some(card)) if card.is_of(seq, book, &self.known.names) => card.update(book, &self.known.names),
             (Some(seq), card) => *card = Some(Card::of(book, seq, &self.known.names)),
             (None, card) => *card = None,
         }
@@ -128,7 +126,7 @@ pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane)
     widgets::dress(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let book = &cx.recent.book;
-    own.keep_up(ui, cx.room, book);
+    own.update(ui, cx.room, book);
     bar::bar_ui(ui, cx, own, &mut commands);
     ui.add_space(SPACE[0]);
     if book.count() == book.first() {

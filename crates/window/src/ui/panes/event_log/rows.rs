@@ -11,13 +11,13 @@ use egui::{
 
 use super::EventLogPane;
 use super::filter::Step;
-use super::looks::{kind_colour, severity_sign};
+use super::style::{kind_colour, severity_sign};
 use crate::base::Seq;
 use crate::ui::commands::keys;
 use crate::ui::widgets;
-use crate::view::book::{EventBook, EventRow};
 use crate::view::dates::{Dates, simulated};
-use crate::view::sentence::{Names, kind_words, sentence, thousands};
+use crate::view::event_list::{EventList, EventRow};
+use crate::view::event_text::{Names, kind_words, sentence, thousands};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// The height of a row, which has room for two lines: whole points, so that rows far down stand as crisp as the first.
@@ -29,15 +29,15 @@ const WIDE_POINTS: f32 = 480.0;
 
 /// Sentences of the rows that were on screen in the last frame.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RowTexts {
     /// The book and the names by which they were made.
     of: (u64, u64),
     sentences: BTreeMap<Seq, Arc<str>>,
 }
 
-impl Told {
+impl RowTexts {
     /// Begins a frame: what was told in the last one.
-    pub(super) fn begin(&mut self, book: &EventBook, names: &Names) -> BTreeMap<Seq, Arc<str>> {
+    pub(super) fn begin(&mut self, book: &EventList, names: &Names) -> BTreeMap<Seq, Arc<str>> {
         let of = (book.generation(), names.version());
         let before = std::mem::take(&mut self.sentences);
         if std::mem::replace(&mut self.of, of) == of { before } else { BTreeMap::new() }
@@ -64,7 +64,7 @@ pub(super) struct List {
     reveal: Option<Seq>,
     /// Rows before this one could be seen when the newest were followed last.
     seen: u64,
-    told: Told,
+    told: RowTexts,
 }
 
 impl List {
@@ -75,7 +75,7 @@ impl List {
     }
 
     /// Whoever follows the newest rows has seen all there are.
-    pub(super) fn note_seen(&mut self, book: &EventBook, is_other: bool) {
+    pub(super) fn note_seen(&mut self, book: &EventList, is_other: bool) {
         if !self.is_held || is_other {
             self.seen = book.count();
         }
@@ -88,7 +88,7 @@ impl List {
     }
 
     /// Takes in what became of the hits.
-    pub(super) fn take_in(&mut self, step: Step, chosen: Option<Seq>) {
+    pub(super) fn apply_step(&mut self, step: Step, chosen: Option<Seq>) {
         if step.restarted {
             // Other rows begin at their end; whoever looks at a row keeps it in sight.
             (self.shift, self.offset) = (0, f32::INFINITY);
@@ -99,7 +99,7 @@ impl List {
 }
 
 /// Draws the list. Whether there was anything to draw.
-pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Dates, pane: &mut EventLogPane) -> bool {
+pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Dates, pane: &mut EventLogPane) -> bool {
     let total = pane.sieve.len();
     if total == 0 {
         return false;
@@ -155,7 +155,7 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, dates: &Date
 }
 
 /// How far the list is to be scrolled in this frame.
-fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f32) -> f32 {
+fn wanted_offset(book: &EventList, pane: &mut EventLogPane, height: f32, most: f32) -> f32 {
     let mut offset = pane.list.offset + std::mem::take(&mut pane.list.shift) as f32 * ROW_POINTS;
     if let Some(seq) = pane.list.reveal {
         let number = book.number_of(seq);
@@ -176,7 +176,7 @@ fn wanted_offset(book: &EventBook, pane: &mut EventLogPane, height: f32, most: f
 }
 
 /// The way back to the newest rows, once the list is no longer there.
-fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
+fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
     let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
         0 => "Jump to newest".to_owned(),
         new => format!("{} new", thousands(new as u64)),
@@ -191,7 +191,7 @@ fn newest_ui(ui: &mut Ui, book: &EventBook, theme: &Theme, pane: &mut EventLogPa
 }
 
 /// Moves the choice by keys while the list has the keyboard.
-fn move_by_keys(ui: &Ui, list: &Response, book: &EventBook, pane: &mut EventLogPane, page: usize) {
+fn move_by_keys(ui: &Ui, list: &Response, book: &EventList, pane: &mut EventLogPane, page: usize) {
     if !list.has_focus() || !keys::are_heard(ui) {
         return;
     }

@@ -20,7 +20,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let book = &cx.recent.book;
-    pane.keep_up(ui, cx.room, book);
+    pane.update(ui, cx.room, book);
     widgets::line(
         ui,
         |ui| drop(ui.label(widgets::heading("Event log", theme))),

@@ -17,7 +17,7 @@ use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::Want;
 use crate::ui::testing::{Stage, agent, stage_pane};
-use crate::view::book::EventRow;
+use crate::view::event_list::EventRow;
 use crate::view::pick::Thing;
 
 /// The first moment of 2026.
@@ -36,8 +36,8 @@ pub(super) fn row(seq: u64, event: impl Into<Event>) -> EventRow {
 }
 
 /// A log of these rows.
-pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventBook {
-    let mut book = EventBook::default();
+pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventList {
+    let mut book = EventList::default();
     for row in rows {
         book.push_row(Arc::new(row));
     }
@@ -45,7 +45,7 @@ pub(super) fn book_of(rows: impl IntoIterator<Item = EventRow>) -> EventBook {
 }
 
 /// A task, what Ada did for it, and how that went.
-fn story() -> EventBook {
+fn story() -> EventList {
     let of = |agent: &str, cause: Option<u64>, row: EventRow| EventRow {
         agent: Some(agent.into()),
         activation: Some("act-1".into()),
@@ -77,14 +77,14 @@ fn said(text: &str) -> Message {
     Message { by: None, text: text.into(), id: None }
 }
 
-fn many(count: u64) -> EventBook {
+fn many(count: u64) -> EventList {
     book_of((1..=count).map(|seq| match seq % 100 {
         0 => row(seq, Error::Problem(Warning::new(format!("failure {seq}")).into())),
         _ => row(seq, said(&format!("word {seq}"))),
     }))
 }
 
-fn log_of(book: EventBook, size: egui::Vec2) -> Harness<'static, Stage> {
+fn log_of(book: EventList, size: egui::Vec2) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_log_ui(ui, cx, &mut panes.log));
     window.set_size(size);
     window.state_mut().recent.book = book;
@@ -92,7 +92,7 @@ fn log_of(book: EventBook, size: egui::Vec2) -> Harness<'static, Stage> {
     window
 }
 
-fn log(book: EventBook) -> Harness<'static, Stage> {
+fn log(book: EventList) -> Harness<'static, Stage> {
     log_of(book, vec2(1200.0, 700.0))
 }
 
@@ -118,7 +118,7 @@ fn pane<'a>(window: &'a mut Harness<'static, Stage>) -> &'a mut EventLogPane {
 
 #[test]
 fn an_empty_log_says_what_would_fill_it() {
-    let window = log(EventBook::default());
+    let window = log(EventList::default());
     assert!(window.query_by_label("No events yet").is_some());
     assert!(window.query_by_label("0 records").is_some());
 }
@@ -136,7 +136,7 @@ fn rows_say_in_plain_words_what_happened() {
 }
 
 /// Ada looks around twice, says something, and looks around again.
-fn day() -> EventBook {
+fn day() -> EventList {
     let state =
         |from: &'static str, to: &'static str| State { from: from.into(), to: to.into(), why: "nothing calls".into() };
     book_of([
@@ -446,7 +446,7 @@ fn an_agent_that_left_keeps_the_name_that_the_log_has() {
 
 #[test]
 fn a_large_room_is_not_gone_through_in_every_frame() {
-    let mut window = log(EventBook::default());
+    let mut window = log(EventList::default());
     window.state_mut().room.agents =
         (0..1_000).map(|key| agent(key, &format!("agent-{key}"), &format!("Agent {key}"))).collect();
     let book = book_of((0..100_000).map(|seq| {

@@ -23,11 +23,11 @@ fn window(files: Vec<FileInfo>) -> Bench {
 impl Bench {
     fn with_files(&mut self, files: Vec<FileInfo>) {
         self.0.state.texts.files = Some(Ok(Arc::new(files)));
-        self.bring_up_to_date();
+        self.update();
     }
 
-    fn bring_up_to_date(&mut self) {
-        self.0.look(|cx, panes| panes.explorer.bring_up_to_date(cx));
+    fn update(&mut self) {
+        self.0.look(|cx, panes| panes.explorer.update(cx));
     }
 
     fn explorer(&mut self) -> &mut Explorer {
@@ -55,7 +55,7 @@ impl Bench {
     fn choose(&mut self, path: &str) {
         self.explorer().choose(path);
         self.done(Vec::new());
-        self.bring_up_to_date();
+        self.update();
     }
 
     fn is_told(&self, words: &str) -> bool {
@@ -217,10 +217,10 @@ fn every_order_has_a_name_of_its_own() {
 fn all_folders_fold_and_unfold() {
     let mut bench = sample();
     bench.perform(FilesCommand::FoldAll(true));
-    bench.bring_up_to_date();
+    bench.update();
     assert_eq!(bench.explorer().tree.rows().len(), 3 + 1 + 1, "three folders, a file beside them and the bin");
     bench.perform(FilesCommand::FoldAll(false));
-    bench.bring_up_to_date();
+    bench.update();
     assert_eq!(bench.explorer().tree.rows().len(), 3 + 4 + 1);
 }
 

@@ -11,7 +11,7 @@ use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::vfs::{Reach, WorkspacePath};
 
@@ -156,7 +156,7 @@ pub(super) fn question_ui(
         Question::New(_) => "New file".to_owned(),
         Question::Rename(renaming) if renaming.below.is_some() => "Rename folder".to_owned(),
         Question::Rename(_) => "Rename file".to_owned(),
-        Question::Delete(paths) => format!("Delete {}?", words::count(paths.len(), "file", "files")),
+        Question::Delete(paths) => format!("Delete {}?", text_format::count(paths.len(), "file", "files")),
     };
     let shown = DialogFrame::question(&title).show(ui.ctx(), theme, |ui| match question {
         Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
@@ -243,7 +243,7 @@ fn rename_ui(
     let place = if place.is_empty() { "the workspace".to_owned() } else { format!("{place}/") };
     let mut about = format!("{} in {place}.", name_of(&renaming.from));
     if let Some(below) = &renaming.below {
-        about = format!("{about} {} move along.", words::count(below.len(), "file", "files"));
+        about = format!("{about} {} move along.", text_format::count(below.len(), "file", "files"));
     }
     ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
     let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
@@ -274,11 +274,12 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
 
 fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<FilesCommand>) -> bool {
     let theme = cx.theme;
-    let count = words::count(paths.len(), "file", "files");
+    let count = text_format::count(paths.len(), "file", "files");
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
     ui.label(widgets::soft("They move to the bin at the end of the tree, where you can restore them.", theme));
     if unsaved > 0 {
-        let said = format!("Unsaved changes to {} are not kept in the bin.", words::count(unsaved, "file", "files"));
+        let said =
+            format!("Unsaved changes to {} are not kept in the bin.", text_format::count(unsaved, "file", "files"));
         ui.label(RichText::new(said).color(theme.warn));
     }
     widgets::in_card(ui, theme, |ui| {

@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers, Ui};
 
-use super::tree::{RowWhat, Spot, folder_of};
+use super::tree::{RowTarget, RowWhat, folder_of};
 use super::{Explorer, filter_id, tree_id};
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, keys};
@@ -89,10 +89,10 @@ impl Explorer {
             }
         }
         match self.active.clone().filter(|_| enters) {
-            Some(Spot::File(_)) => commands.extend(self.run("files.open", cx)),
-            Some(Spot::Folder(folder)) => self.toggle(&folder),
-            Some(Spot::Bin) => self.remembered.is_bin_open = !self.remembered.is_bin_open,
-            Some(Spot::Gone(_)) => commands.extend(self.run("files.restore", cx)),
+            Some(RowTarget::File(_)) => commands.extend(self.run("files.open", cx)),
+            Some(RowTarget::Folder(folder)) => self.toggle(&folder),
+            Some(RowTarget::Bin) => self.remembered.is_bin_open = !self.remembered.is_bin_open,
+            Some(RowTarget::Gone(_)) => commands.extend(self.run("files.restore", cx)),
             None => {}
         }
         commands
@@ -123,7 +123,7 @@ impl Explorer {
         let spot = self.tree.spot(row);
         if extends {
             self.select_up_to(index);
-        } else if let Spot::File(path) = &spot {
+        } else if let RowTarget::File(path) = &spot {
             self.choose(&path.clone());
         } else {
             self.selected.clear();
@@ -137,16 +137,18 @@ impl Explorer {
 
     fn fold_or_leave(&mut self) {
         let parent = match self.active.clone() {
-            Some(Spot::Folder(folder)) if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_on() => {
+            Some(RowTarget::Folder(folder))
+                if !self.remembered.folded.contains(&folder) && !self.tree.filter().is_on() =>
+            {
                 self.remembered.folded.insert(folder);
                 return;
             }
-            Some(Spot::Folder(path) | Spot::File(path)) => Spot::Folder(folder_of(&path).to_owned()),
-            Some(Spot::Bin) => {
+            Some(RowTarget::Folder(path) | RowTarget::File(path)) => RowTarget::Folder(folder_of(&path).to_owned()),
+            Some(RowTarget::Bin) => {
                 self.remembered.is_bin_open = false;
                 return;
             }
-            Some(Spot::Gone(_)) => Spot::Bin,
+            Some(RowTarget::Gone(_)) => RowTarget::Bin,
             None => return,
         };
         if let Some(index) = self.tree.find(&parent) {
@@ -156,8 +158,8 @@ impl Explorer {
 
     fn unfold_or_enter(&mut self) {
         match self.active.clone() {
-            Some(Spot::Folder(folder)) if !self.remembered.folded.remove(&folder) => self.step(Step::Down, false),
-            Some(Spot::Bin) if std::mem::replace(&mut self.remembered.is_bin_open, true) => {
+            Some(RowTarget::Folder(folder)) if !self.remembered.folded.remove(&folder) => self.step(Step::Down, false),
+            Some(RowTarget::Bin) if std::mem::replace(&mut self.remembered.is_bin_open, true) => {
                 self.step(Step::Down, false);
             }
             _ => {}

@@ -2,18 +2,18 @@
 
 use egui::{Margin, TextEdit, Ui};
 
-use super::tree::{Spot, folder_of};
+use super::tree::{RowTarget, folder_of};
 use super::{Explorer, filter_id};
 use crate::agent::agent_file;
 use crate::ui::Command;
-use crate::ui::commands::files_meant::{FileUse, FilesMeant, FilesRow};
+use crate::ui::commands::file_targets::{FileTargets, FileUse, FilesRow};
 use crate::ui::commands::keys;
 use crate::ui::commands::table::{CommandContext, Menu};
 use crate::ui::context::ViewerContext;
 use crate::ui::menus::{command_tip, entries_for, keys_tip};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
 use crate::view::model::RoomModel;
 use crate::view::theme::{MENU, Theme};
 use crate::workspace::layout;
@@ -31,7 +31,7 @@ pub(super) const NEW_WORKFLOW: &str = "New workflow";
 
 impl Explorer {
     /// The menu of a row; of the list of files itself where there is none.
-    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&Spot>, cx: &ViewerContext<'_>) -> Vec<Command> {
+    pub(super) fn menu_ui(&self, ui: &mut Ui, on: Option<&RowTarget>, cx: &ViewerContext<'_>) -> Vec<Command> {
         let meant = self.meant(on, cx.room);
         let context = CommandContext { files: &meant, ..cx.commands() };
         let mut commands = Vec::new();
@@ -52,7 +52,7 @@ impl Explorer {
                 FilesRow::Bin => entries(ui, Menu::Bin),
                 FilesRow::File => {
                     if meant.paths.len() > 1 {
-                        ui.label(widgets::small(words::count(meant.paths.len(), "file", "files"), cx.theme));
+                        ui.label(widgets::small(text_format::count(meant.paths.len(), "file", "files"), cx.theme));
                     }
                     entries(ui, Menu::File);
                     match meant.used {
@@ -76,51 +76,51 @@ impl Explorer {
         let context = CommandContext { files: &meant, ..cx.commands() };
         let Some(command) = cx.table.find(id) else { return Vec::new() };
         if let Err(why) = (command.applies)(&context) {
-            self.tell(format!("{why}."), false);
+            self.notify(format!("{why}."), false);
         }
         command.run(&context)
     }
 
     /// What commands about files are about now.
-    pub fn meant_now(&self, room: &RoomModel) -> FilesMeant {
+    pub fn meant_now(&self, room: &RoomModel) -> FileTargets {
         self.meant(self.active.as_ref(), room)
     }
 
     /// What commands about a row are about.
-    fn meant(&self, on: Option<&Spot>, room: &RoomModel) -> FilesMeant {
+    fn meant(&self, on: Option<&RowTarget>, room: &RoomModel) -> FileTargets {
         let meant = match on {
-            None => FilesMeant::default(),
-            Some(Spot::File(path)) => {
+            None => FileTargets::default(),
+            Some(RowTarget::File(path)) => {
                 let paths = self.meant_with(path);
                 let is_alone = paths.len() == 1;
-                FilesMeant {
+                FileTargets {
                     row: FilesRow::File,
                     is_record: self.tree.there(path).is_some_and(|file| file.kind == FileKind::Session),
                     used: if is_alone { self.used(path, room) } else { FileUse::None },
                     path: path.clone(),
                     paths,
-                    ..FilesMeant::default()
+                    ..FileTargets::default()
                 }
             }
-            Some(Spot::Folder(folder)) => FilesMeant {
+            Some(RowTarget::Folder(folder)) => FileTargets {
                 row: FilesRow::Folder,
                 is_record: folder.split('/').next() == Some("sessions"),
                 path: folder.clone(),
                 paths: self.tree.below(folder),
-                ..FilesMeant::default()
+                ..FileTargets::default()
             },
-            Some(Spot::Gone(path)) => FilesMeant {
+            Some(RowTarget::Gone(path)) => FileTargets {
                 row: FilesRow::Gone,
                 path: path.clone(),
                 paths: vec![path.clone()],
-                ..FilesMeant::default()
+                ..FileTargets::default()
             },
-            Some(Spot::Bin) => {
+            Some(RowTarget::Bin) => {
                 let gone = self.tree.files().iter().filter(|file| !file.is_there).map(|file| file.path.clone());
-                FilesMeant { row: FilesRow::Bin, paths: gone.collect(), ..FilesMeant::default() }
+                FileTargets { row: FilesRow::Bin, paths: gone.collect(), ..FileTargets::default() }
             }
         };
-        FilesMeant { folder: folder_at(on), ..meant }
+        FileTargets { folder: folder_at(on), ..meant }
     }
 
     /// What a file is to the room.
@@ -189,7 +189,7 @@ impl Explorer {
         let (all, shown) = self.tree.count();
         let count = match (is_read, self.tree.filter().is_on()) {
             (false, _) => String::new(),
-            (true, false) => words::count(all, "file", "files"),
+            (true, false) => text_format::count(all, "file", "files"),
             (true, true) => format!("{shown} of {all}"),
         };
         let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
@@ -221,10 +221,10 @@ impl Explorer {
 }
 
 /// The folder that something new would come to lie in: that of the row.
-fn folder_at(on: Option<&Spot>) -> String {
+fn folder_at(on: Option<&RowTarget>) -> String {
     match on {
-        Some(Spot::Folder(folder)) => folder.clone(),
-        Some(Spot::File(path)) => folder_of(path).to_owned(),
+        Some(RowTarget::Folder(folder)) => folder.clone(),
+        Some(RowTarget::File(path)) => folder_of(path).to_owned(),
         _ => String::new(),
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use self::commands::Pending;
 use self::dialogs::Question;
 use self::status::Watch;
-use self::tree::{Spot, Tree, folders_around};
+use self::tree::{RowTarget, Tree, folders_around};
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
@@ -19,8 +19,8 @@ use crate::view::theme::SPACE;
 
 mod commands;
 mod dialogs;
+mod drag_and_drop;
 mod filter;
-mod hand;
 pub mod icons;
 mod keyboard;
 mod menu;
@@ -74,9 +74,9 @@ pub struct Explorer {
     /// Files that are selected, by path.
     selected: BTreeSet<String>,
     /// The row that keys are about.
-    active: Option<Spot>,
+    active: Option<RowTarget>,
     /// The row from which several are selected.
-    anchor: Option<Spot>,
+    anchor: Option<RowTarget>,
     /// The chosen file when it was looked at last: whoever chooses another one elsewhere is followed.
     last_chosen: Option<String>,
     /// What was chosen here, until the window says so too.
@@ -122,7 +122,7 @@ impl Explorer {
         let by_key = self.take_keys(ui, cx);
         self.sort_out(by_key, &mut asks);
         let opens_best = self.filter_ui(ui, cx.theme);
-        self.bring_up_to_date(cx);
+        self.update(cx);
         if opens_best {
             asks.extend(self.best().map(|path| FilesCommand::Open(vec![path])));
         }
@@ -163,7 +163,7 @@ impl Explorer {
         }
     }
 
-    fn bring_up_to_date(&mut self, cx: &ViewerContext<'_>) {
+    fn update(&mut self, cx: &ViewerContext<'_>) {
         let files = cx.ui.texts.files();
         if !matches!(cx.ui.texts.files, Some(Ok(_))) {
             return;
@@ -214,7 +214,7 @@ impl Explorer {
             self.remembered.folded.remove(folder);
         }
         self.selected = [chosen.clone()].into();
-        self.active = Some(Spot::File(chosen));
+        self.active = Some(RowTarget::File(chosen));
         self.anchor.clone_from(&self.active);
         self.shows_active = true;
     }
@@ -223,7 +223,7 @@ impl Explorer {
     fn choose(&mut self, path: &str) {
         self.out.push(WindowCommand::ChooseFile(Some(path.to_owned())).into());
         self.selected = [path.to_owned()].into();
-        self.active = Some(Spot::File(path.to_owned()));
+        self.active = Some(RowTarget::File(path.to_owned()));
         // A file that is only just being made is followed when it is there.
         self.choosing = self.tree.there(path).is_some().then(|| path.to_owned());
         self.mark_seen(path);

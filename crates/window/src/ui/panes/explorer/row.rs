@@ -7,7 +7,7 @@ use egui::{Color32, CornerRadius, FontId, Galley, Painter, Rect, Stroke, StrokeK
 use std::sync::Arc;
 
 use super::icons;
-use super::status::Standing;
+use super::status::ProfileStatus;
 use crate::base::Severity;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -54,7 +54,7 @@ pub(super) struct RowLook<'a> {
     pub(super) is_gone: bool,
     pub(super) is_changed: bool,
     pub(super) is_unsaved: bool,
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<ProfileStatus>,
     pub(super) wrong: Option<Severity>,
     /// What else there is to say, in few words.
     pub(super) aside: Option<Cow<'a, str>>,
@@ -151,7 +151,7 @@ fn font() -> FontId {
     FontId::proportional(TYPE[0])
 }
 
-fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: Standing, theme: &Theme) {
+fn paint_standing(painter: &Painter, middle: egui::Pos2, standing: ProfileStatus, theme: &Theme) {
     let colour = standing.colour(theme);
     match standing.icon() {
         Some(icon) => icon.paint(painter, Rect::from_center_size(middle, vec2(10.0, 10.0)), colour),

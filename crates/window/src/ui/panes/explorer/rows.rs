@@ -7,13 +7,13 @@ use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo
 
 use super::icons::kind_of_file;
 use super::row::{ROW_POINTS, RowLook, Sign, paint_row};
-use super::tree::{Row, RowWhat, Spot, name_of};
+use super::tree::{Row, RowTarget, RowWhat, name_of};
 use super::{Explorer, filter_id, tree_id};
 use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::theme::{RADIUS, TYPE, Theme};
 
 impl Explorer {
@@ -34,7 +34,7 @@ impl Explorer {
         let target = self.target(ui);
         // What Enter would open while something is typed.
         let is_typing = ui.memory(|memory| memory.has_focus(filter_id()));
-        let best = self.best().filter(|_| is_typing).map(Spot::File);
+        let best = self.best().filter(|_| is_typing).map(RowTarget::File);
         ScrollArea::vertical().id_salt("files").auto_shrink(false).show_viewport(ui, |ui, viewport| {
             let count = self.tree.rows().len();
             ui.set_height(count as f32 * ROW_POINTS);
@@ -73,8 +73,10 @@ impl Explorer {
         if ground.clicked() || std::mem::take(&mut self.wants_tree) {
             ground.request_focus();
             if self.active.is_none() && !ground.clicked() {
-                self.active =
-                    self.best().map(Spot::File).or_else(|| self.tree.rows().first().map(|row| self.tree.spot(*row)));
+                self.active = self
+                    .best()
+                    .map(RowTarget::File)
+                    .or_else(|| self.tree.rows().first().map(|row| self.tree.spot(*row)));
                 self.shows_active = true;
             }
         }
@@ -108,13 +110,13 @@ impl Explorer {
         &mut self,
         ui: &mut Ui,
         (index, row, rect): (usize, Row, Rect),
-        (target, best): (Option<&str>, Option<&Spot>),
+        (target, best): (Option<&str>, Option<&RowTarget>),
         cx: &ViewerContext<'_>,
         asks: &mut Vec<FilesCommand>,
     ) {
         let theme = cx.theme;
         let spot = self.tree.spot(row);
-        if let Spot::Folder(folder) = &spot {
+        if let RowTarget::Folder(folder) = &spot {
             self.shown_folders.push((rect, folder.clone()));
         }
         let is_active = self.active.as_ref() == Some(&spot);
@@ -127,13 +129,13 @@ impl Explorer {
         let mut look = self.look(row, &spot, cx);
         look.is_active = (is_active && has_keys) || best == Some(&spot);
         look.is_hovered = response.hovered();
-        look.is_target = matches!(&spot, Spot::Folder(folder) if Some(folder.as_str()) == target);
+        look.is_target = matches!(&spot, RowTarget::Folder(folder) if Some(folder.as_str()) == target);
         look.taken_points = restore_points;
         look.aside = aside.as_deref().map(Cow::Borrowed);
         paint_row(ui, rect, &look, theme);
         self.row_menu(ui, &response, &spot, is_active, cx, asks);
         if response.drag_started()
-            && let Spot::File(path) = &spot
+            && let RowTarget::File(path) = &spot
         {
             self.take_up(path);
         }
@@ -145,12 +147,12 @@ impl Explorer {
     }
 
     /// A row for those who cannot see it.
-    fn describe(&self, ui: &Ui, response: &Response, row: Row, spot: &Spot, cx: &ViewerContext<'_>) {
-        let is_chosen = matches!(spot, Spot::File(path) if self.selected.contains(path));
+    fn describe(&self, ui: &Ui, response: &Response, row: Row, spot: &RowTarget, cx: &ViewerContext<'_>) {
+        let is_chosen = matches!(spot, RowTarget::File(path) if self.selected.contains(path));
         let name = match (row.what, spot) {
             (RowWhat::File(file), _) => self.row_name(self.tree.file(file), cx),
-            (_, Spot::Folder(folder)) => format!("Folder {folder}"),
-            (_, Spot::Gone(path)) => format!("{path}, deleted"),
+            (_, RowTarget::Folder(folder)) => format!("Folder {folder}"),
+            (_, RowTarget::Gone(path)) => format!("{path}, deleted"),
             _ => "Bin".to_owned(),
         };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name.clone()));
@@ -165,7 +167,7 @@ impl Explorer {
         });
     }
 
-    fn look<'a>(&'a self, row: Row, spot: &Spot, cx: &ViewerContext<'_>) -> RowLook<'a> {
+    fn look<'a>(&'a self, row: Row, spot: &RowTarget, cx: &ViewerContext<'_>) -> RowLook<'a> {
         let plain = |sign, name| RowLook {
             sign,
             depth: row.depth,
@@ -195,7 +197,7 @@ impl Explorer {
             RowWhat::File(file) => {
                 let file = self.tree.file(file);
                 RowLook {
-                    is_chosen: matches!(spot, Spot::File(path) if self.selected.contains(path)),
+                    is_chosen: matches!(spot, RowTarget::File(path) if self.selected.contains(path)),
                     is_changed: self.is_changed(file),
                     is_unsaved: cx.is_unsaved(&file.path),
                     standing: self.standing(&file.path),
@@ -211,14 +213,14 @@ impl Explorer {
         match row.what {
             RowWhat::Folder(folder) if !self.tree.is_open(folder) => Some(self.tree.total_in(folder).to_string()),
             RowWhat::Gone(file) => Some(self.gone_words(self.tree.file(file), cx)),
-            RowWhat::Bin => Some(words::count(self.tree.gone_count(), "file", "files")),
+            RowWhat::Bin => Some(text_format::count(self.tree.gone_count(), "file", "files")),
             _ => None,
         }
     }
 
     /// The button that has a file back; how much place it takes.
-    fn restore_ui(&self, ui: &Ui, rect: Rect, spot: &Spot, theme: &Theme, asks: &mut Vec<FilesCommand>) -> f32 {
-        let Spot::Gone(path) = spot else { return 0.0 };
+    fn restore_ui(&self, ui: &Ui, rect: Rect, spot: &RowTarget, theme: &Theme, asks: &mut Vec<FilesCommand>) -> f32 {
+        let RowTarget::Gone(path) = spot else { return 0.0 };
         let font = egui::FontId::proportional(TYPE[0]);
         let galley = ui.painter().layout_no_wrap("Restore".to_owned(), font, theme.accent);
         let size = galley.size() + vec2(12.0, 0.0);
@@ -238,14 +240,14 @@ impl Explorer {
         &mut self,
         ui: &Ui,
         response: &Response,
-        spot: &Spot,
+        spot: &RowTarget,
         is_active: bool,
         cx: &ViewerContext<'_>,
         asks: &mut Vec<FilesCommand>,
     ) {
         if response.secondary_clicked() {
             self.menu_at = None;
-            if let Spot::File(path) = spot
+            if let RowTarget::File(path) = spot
                 && !self.selected.contains(path)
             {
                 self.selected = [path.clone()].into();
@@ -278,7 +280,7 @@ impl Explorer {
             }
             RowWhat::Folder(folder) => {
                 let path = self.tree.folder_path(folder).to_owned();
-                vec![path, words::count(self.tree.total_in(folder), "file", "files")]
+                vec![path, text_format::count(self.tree.total_in(folder), "file", "files")]
             }
             RowWhat::Bin => vec!["Deleted files, which can be restored".to_owned()],
         };
@@ -290,30 +292,30 @@ impl Explorer {
         });
     }
 
-    fn click(&mut self, ui: &Ui, index: usize, spot: &Spot, asks: &mut Vec<FilesCommand>) {
+    fn click(&mut self, ui: &Ui, index: usize, spot: &RowTarget, asks: &mut Vec<FilesCommand>) {
         let modifiers = ui.input(|input| input.modifiers);
         match spot {
-            Spot::File(_) if modifiers.shift => self.select_up_to(index),
-            Spot::File(path) if modifiers.command => {
+            RowTarget::File(_) if modifiers.shift => self.select_up_to(index),
+            RowTarget::File(path) if modifiers.command => {
                 if !self.selected.remove(path) {
                     self.selected.insert(path.clone());
                 }
                 self.anchor = Some(spot.clone());
             }
-            Spot::File(path) => {
+            RowTarget::File(path) => {
                 self.anchor = Some(spot.clone());
                 self.choose(path);
                 asks.push(FilesCommand::Open(vec![path.clone()]));
             }
-            Spot::Folder(folder) => {
+            RowTarget::Folder(folder) => {
                 self.selected.clear();
                 // While something is looked for all folders are open.
                 if !self.tree.filter().is_on() {
                     self.toggle(folder);
                 }
             }
-            Spot::Bin => self.remembered.is_bin_open = !self.remembered.is_bin_open,
-            Spot::Gone(_) => self.selected.clear(),
+            RowTarget::Bin => self.remembered.is_bin_open = !self.remembered.is_bin_open,
+            RowTarget::Gone(_) => self.selected.clear(),
         }
         self.active = Some(spot.clone());
     }
@@ -335,11 +337,11 @@ impl Explorer {
 }
 
 /// Tells the rows apart.
-fn spot_key(spot: &Spot) -> (u8, &str) {
+fn spot_key(spot: &RowTarget) -> (u8, &str) {
     match spot {
-        Spot::Folder(path) => (0, path),
-        Spot::File(path) => (1, path),
-        Spot::Bin => (2, ""),
-        Spot::Gone(path) => (3, path),
+        RowTarget::Folder(path) => (0, path),
+        RowTarget::File(path) => (1, path),
+        RowTarget::Bin => (2, ""),
+        RowTarget::Gone(path) => (3, path),
     }
 }

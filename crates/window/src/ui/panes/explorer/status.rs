@@ -10,14 +10,14 @@ use crate::base::{Id, Problem, Severity};
 use crate::log::EventKind;
 use crate::log::events::{FileChange, WorkOutcome};
 use crate::ui::widgets::icons::Icon;
-use crate::view::book::EventRow;
+use crate::view::event_list::EventRow;
 use crate::view::model::{ProfileView, RoomModel};
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::{Theme, state_colour};
 
 /// How it stands with the agents of a profile. What matters more is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Standing {
+pub enum ProfileStatus {
     /// In the room without a task, whatever else it does there.
     Idle,
     /// The last work was stopped.
@@ -32,7 +32,7 @@ pub enum Standing {
     AsksYou,
 }
 
-impl Standing {
+impl ProfileStatus {
     /// In a word or two.
     pub fn word(self) -> &'static str {
         match self {
@@ -85,13 +85,13 @@ impl Standing {
 #[derive(Clone, PartialEq, Debug)]
 struct Ending {
     number: u64,
-    standing: Option<Standing>,
+    standing: Option<ProfileStatus>,
     what: String,
 }
 
 /// Who took a file away, and when.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Taken {
+pub struct DeletedFile {
     /// Whoever did: an agent's id, `user`, `outside`.
     pub by: String,
     /// In milliseconds since 1970.
@@ -126,9 +126,9 @@ pub struct Watch {
     endings: BTreeMap<Id, Ending>,
     /// The newest ending of each profile that ended badly.
     ended: BTreeMap<Id, Ending>,
-    taken: BTreeMap<String, Taken>,
+    taken: BTreeMap<String, DeletedFile>,
     /// What goes on.
-    at_work: BTreeMap<Id, Standing>,
+    at_work: BTreeMap<Id, ProfileStatus>,
 }
 
 impl Watch {
@@ -149,9 +149,9 @@ impl Watch {
             // One that came in while another one of its kind left.
             let Some(profile) = profile.or_else(|| Some(room.agent(&piece.agent)?.profile.clone())) else { continue };
             let standing = match (&piece.question, piece.stage) {
-                (Some(_), _) => Standing::AsksYou,
-                (None, "queued" | "called" | "waiting") => Standing::Waiting,
-                (None, _) => Standing::Running,
+                (Some(_), _) => ProfileStatus::AsksYou,
+                (None, "queued" | "called" | "waiting") => ProfileStatus::Waiting,
+                (None, _) => ProfileStatus::Running,
             };
             let now = self.at_work.entry(profile).or_insert(standing);
             *now = standing.max(*now);
@@ -159,12 +159,12 @@ impl Watch {
     }
 
     /// How it stands with the agents of a profile; nothing where none is in the room.
-    pub fn standing(&self, profile: &str) -> Option<Standing> {
+    pub fn standing(&self, profile: &str) -> Option<ProfileStatus> {
         let at_work = self.at_work.get(profile).copied();
         at_work.or_else(|| {
             self.here.get(profile).filter(|count| **count > 0)?;
             let ended = self.ended.get(profile).and_then(|ending| ending.standing);
-            Some(ended.unwrap_or(Standing::Idle))
+            Some(ended.unwrap_or(ProfileStatus::Idle))
         })
     }
 
@@ -189,7 +189,7 @@ impl Watch {
     }
 
     /// Who took a file away, as far as the log at hand says.
-    pub fn taken(&self, path: &str) -> Option<&Taken> {
+    pub fn taken(&self, path: &str) -> Option<&DeletedFile> {
         self.taken.get(path)
     }
 
@@ -239,8 +239,8 @@ impl Watch {
         let Some(end) = row.event().work_end() else { return false };
         let (standing, what) = match end.outcome {
             WorkOutcome::Completed => (None, String::new()),
-            WorkOutcome::Failed => (Some(Standing::Failed), end.said),
-            WorkOutcome::Aborted => (Some(Standing::Aborted), end.said),
+            WorkOutcome::Failed => (Some(ProfileStatus::Failed), end.said),
+            WorkOutcome::Aborted => (Some(ProfileStatus::Aborted), end.said),
         };
         self.endings.insert(agent.clone(), Ending { number, standing, what });
         true
@@ -249,7 +249,7 @@ impl Watch {
     fn note_file(&mut self, row: &EventRow) {
         match row.read::<FileChange>() {
             Some(change) if change.gone => {
-                let taken = Taken { by: change.by.to_string(), time_ms: row.time_ms };
+                let taken = DeletedFile { by: change.by.to_string(), time_ms: row.time_ms };
                 self.taken.insert(change.path.to_string(), taken);
             }
             Some(change) => drop(self.taken.remove(&*change.path)),
@@ -321,15 +321,15 @@ mod tests {
         let mut recent = Recent::default();
         let mut watch = Watch::default();
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(Standing::Idle));
+        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Idle));
         assert_eq!(watch.standing("bram"), None, "nobody of that kind is in the room");
         for (stage, asks, standing) in [
-            ("queued", false, Standing::Waiting),
-            ("called", false, Standing::Waiting),
-            ("waiting", false, Standing::Waiting),
-            ("thinking", false, Standing::Running),
-            ("using a tool", false, Standing::Running),
-            ("asks you", true, Standing::AsksYou),
+            ("queued", false, ProfileStatus::Waiting),
+            ("called", false, ProfileStatus::Waiting),
+            ("waiting", false, ProfileStatus::Waiting),
+            ("thinking", false, ProfileStatus::Running),
+            ("using a tool", false, ProfileStatus::Running),
+            ("asks you", true, ProfileStatus::AsksYou),
         ] {
             room.work.pieces = vec![piece("ada-1", stage, asks), piece("bram-1", "queued", false)];
             watch.follow(&room, &recent);
@@ -338,13 +338,13 @@ mod tests {
         room.work.pieces.clear();
         recent.book.push(&record(1, "ada-1", &failed("it broke")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Failed), Some("it broke")));
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("it broke")));
         recent.book.push(&record(2, "bram-1", &Abort { what: "a person stopped it".into(), ..Abort::default() }));
         watch.follow(&room, &recent);
-        assert_eq!(watch.standing("ada"), Some(Standing::Aborted), "the newest of all agents of the profile");
+        assert_eq!(watch.standing("ada"), Some(ProfileStatus::Aborted), "the newest of all agents of the profile");
         recent.book.push(&record(3, "ada-1", &Complete::default()));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Idle), None));
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
     }
 
     #[test]
@@ -354,10 +354,10 @@ mod tests {
         recent.book.push(&record(1, "ada-1", &Error::Request(refused)));
         recent.book.push(&record(2, "ada-1", &Error::Problem(Warning::new("no YAML").into())));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Idle), None));
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Idle), None));
         recent.book.push(&record(3, "ada-1", &failed("no answer")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(Standing::Failed), Some("no answer")));
+        assert_eq!((watch.standing("ada"), watch.why_ended("ada")), (Some(ProfileStatus::Failed), Some("no answer")));
     }
 
     #[test]
@@ -370,10 +370,10 @@ mod tests {
         assert_eq!(watch.next, 1_000);
         recent.book.push(&record(2_000, "ada-1", &failed("x")));
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (1_001, Some(Standing::Failed)));
+        assert_eq!((watch.next, watch.standing("ada")), (1_001, Some(ProfileStatus::Failed)));
         recent.book.clear();
         watch.follow(&room, &recent);
-        assert_eq!((watch.next, watch.standing("ada")), (0, Some(Standing::Idle)));
+        assert_eq!((watch.next, watch.standing("ada")), (0, Some(ProfileStatus::Idle)));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
         watch.follow(&room, &recent);
         assert_eq!(
             (watch.standing("bram"), watch.agent_of("bram").map(|id| &**id)),
-            (Some(Standing::Idle), Some("b-2"))
+            (Some(ProfileStatus::Idle), Some("b-2"))
         );
         room.agents.clear();
         watch.follow(&room, &recent);
@@ -413,7 +413,7 @@ mod tests {
         let gone = FileChange { gone: true, ..FileChange::new("a.md", "ada-1") };
         recent.book.push(&record(1, "ada-1", &gone));
         watch.follow(&room, &recent);
-        assert_eq!(watch.taken("a.md"), Some(&Taken { by: "ada-1".into(), time_ms: 5_000 }));
+        assert_eq!(watch.taken("a.md"), Some(&DeletedFile { by: "ada-1".into(), time_ms: 5_000 }));
         recent.book.push(&record(2, "ada-1", &FileChange::new("a.md", "ada-1")));
         watch.follow(&room, &recent);
         assert_eq!(watch.taken("a.md"), None);

@@ -1,7 +1,7 @@
 //! What a new file begins with.
 
 use crate::agent::agent_file;
-use crate::base::numbered;
+use crate::base::unique_names;
 use crate::workspace::starter;
 
 /// A kind of new file.
@@ -166,7 +166,7 @@ fn workflow(name: &str) -> String {
 
 /// This path, or the first like it with a number that nothing has yet: `plan-2.md`.
 pub fn free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    numbered::first_free(numbered::alike(path), is_taken)
+    unique_names::first_free(unique_names::alike(path), is_taken)
 }
 
 /// The same agent under another id, where its file says which one it has: two files of one id hide each other.

@@ -105,7 +105,7 @@ fn folders_fold_by_click_and_by_key() {
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
     assert!(window.query_by_label("agents/bram.md").is_some());
     press(&mut window, Modifiers::NONE, Key::ArrowRight);
-    assert_eq!(own(&window).active, Some(Spot::File("agents/ada.md".into())));
+    assert_eq!(own(&window).active, Some(RowTarget::File("agents/ada.md".into())));
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
     press(&mut window, Modifiers::NONE, Key::ArrowLeft);
     assert!(own(&window).remembered.folded.contains("agents"));
@@ -126,9 +126,9 @@ fn arrows_lead_through_the_tree_and_enter_opens() {
     let open = |path: &str| Command::OpenFile(path.into(), None);
     assert_eq!(window.state().commands, [open("agents/ada.md"), open("agents/bram.md")]);
     press(&mut window, Modifiers::NONE, Key::End);
-    assert_eq!(own(&window).active, Some(Spot::Bin));
+    assert_eq!(own(&window).active, Some(RowTarget::Bin));
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(Spot::Folder("agents".into())));
+    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn delete_takes_a_file_away_and_asks_where_there_are_several() {
     assert_eq!(operations(&window).len(), 3, "the answer lies under the hand");
     assert!(own(&window).question.is_none());
     press(&mut window, Modifiers::NONE, Key::Home);
-    assert_eq!(own(&window).active, Some(Spot::Folder("agents".into())), "the keyboard is back in the tree");
+    assert_eq!(own(&window).active, Some(RowTarget::Folder("agents".into())), "the keyboard is back in the tree");
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn keys_do_nothing_in_the_tree_while_its_menu_is_open() {
     window.run_steps(3);
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    assert_eq!(own(&window).active, Some(Spot::File("artifacts/plan.md".into())));
+    assert_eq!(own(&window).active, Some(RowTarget::File("artifacts/plan.md".into())));
     assert!(operations(&window).is_empty());
 }
 

@@ -2,17 +2,17 @@
 
 use super::Explorer;
 use super::icons::{kind_name, kind_of_file};
-use super::status::Standing;
+use super::status::ProfileStatus;
 use crate::base::Severity;
 use crate::ui::context::ViewerContext;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
 
 /// How large a file is.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
-        0..1_000 => words::count(bytes as usize, "byte", "bytes"),
+        0..1_000 => text_format::count(bytes as usize, "byte", "bytes"),
         1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
@@ -30,7 +30,7 @@ pub(super) fn author(room: &RoomModel, by: &str) -> String {
 
 impl Explorer {
     /// How it stands with the agents that a file defines.
-    pub(super) fn standing(&self, path: &str) -> Option<Standing> {
+    pub(super) fn standing(&self, path: &str) -> Option<ProfileStatus> {
         self.watch.standing(self.watch.profile_of_file(path)?)
     }
 
@@ -48,12 +48,12 @@ impl Explorer {
             Severity::Warning => "something to check",
         });
         let words = [
-            self.standing(&file.path).map(Standing::word),
+            self.standing(&file.path).map(ProfileStatus::word),
             wrong,
             self.is_changed(file).then_some("changed"),
             cx.is_unsaved(&file.path).then_some("unsaved"),
         ];
-        for word in words.into_iter().flatten() {
+        for word in text_format.into_iter().flatten() {
             name.push_str(", ");
             name.push_str(word);
         }
@@ -75,7 +75,7 @@ impl Explorer {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
             match self.watch.standing(profile) {
                 None => lines.push("Not in the room. Drag it there to add it.".to_owned()),
-                Some(standing @ (Standing::Failed | Standing::Aborted)) => {
+                Some(standing @ (ProfileStatus::Failed | ProfileStatus::Aborted)) => {
                     lines.push(
                         why.map_or(standing.sentence().to_owned(), |why| format!("{} {why}", standing.sentence())),
                     );

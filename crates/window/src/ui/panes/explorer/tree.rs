@@ -31,7 +31,7 @@ pub struct Row {
 
 /// What a row stands for, whatever the tree looks like by then.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Spot {
+pub enum RowTarget {
     /// A folder, by path.
     Folder(String),
     /// A file that is there, by path.
@@ -179,29 +179,29 @@ impl Tree {
     }
 
     /// What a row stands for.
-    pub fn spot(&self, row: Row) -> Spot {
+    pub fn spot(&self, row: Row) -> RowTarget {
         match row.what {
-            RowWhat::Folder(folder) => Spot::Folder(self.folder_path(folder).to_owned()),
-            RowWhat::File(file) => Spot::File(self.files[file].path.clone()),
-            RowWhat::Bin => Spot::Bin,
-            RowWhat::Gone(file) => Spot::Gone(self.files[file].path.clone()),
+            RowWhat::Folder(folder) => RowTarget::Folder(self.folder_path(folder).to_owned()),
+            RowWhat::File(file) => RowTarget::File(self.files[file].path.clone()),
+            RowWhat::Bin => RowTarget::Bin,
+            RowWhat::Gone(file) => RowTarget::Gone(self.files[file].path.clone()),
         }
     }
 
     /// Whether a row stands for this.
-    pub fn is_at(&self, row: Row, spot: &Spot) -> bool {
+    pub fn is_at(&self, row: Row, spot: &RowTarget) -> bool {
         match (row.what, spot) {
-            (RowWhat::Folder(folder), Spot::Folder(path)) => self.folder_path(folder) == path,
-            (RowWhat::File(file), Spot::File(path)) | (RowWhat::Gone(file), Spot::Gone(path)) => {
+            (RowWhat::Folder(folder), RowTarget::Folder(path)) => self.folder_path(folder) == path,
+            (RowWhat::File(file), RowTarget::File(path)) | (RowWhat::Gone(file), RowTarget::Gone(path)) => {
                 self.files[file].path == *path
             }
-            (RowWhat::Bin, Spot::Bin) => true,
+            (RowWhat::Bin, RowTarget::Bin) => true,
             _ => false,
         }
     }
 
     /// The row of something. Looks through all rows: for a key, not for every frame.
-    pub fn find(&self, spot: &Spot) -> Option<usize> {
+    pub fn find(&self, spot: &RowTarget) -> Option<usize> {
         self.rows.iter().position(|row| self.is_at(*row, spot))
     }
 

@@ -150,7 +150,7 @@ fn strange_paths_and_no_order_do_no_harm() {
     assert_eq!(count, paths.len());
     for path in paths {
         assert_eq!(tree.there(path).map(|file| file.path.as_str()), Some(path));
-        assert!(tree.find(&Spot::File(path.to_owned())).is_some());
+        assert!(tree.find(&RowTarget::File(path.to_owned())).is_some());
     }
     assert_eq!(tree_of(Vec::new(), "x", &[], true).rows(), []);
 }
@@ -225,7 +225,7 @@ proptest! {
             let folded = tree_of(files, "", &[folder], false);
             let left: Vec<&str> = counted(&open, there).into_keys().filter(|path| !lies_in(path, folder)).collect();
             prop_assert_eq!(counted(&folded, there).into_keys().collect::<Vec<_>>(), left);
-            let at = folded.find(&Spot::Folder(folder.clone()));
+            let at = folded.find(&RowTarget::Folder(folder.clone()));
             prop_assert!(at.is_some(), "the folder itself stays");
         }
     }

@@ -17,7 +17,7 @@ use super::visibility::{Block, Node, Shown};
 use crate::simulation::State;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::art::Art;
 use crate::view::paint;
 use crate::view::text::fonts;
@@ -121,11 +121,11 @@ impl Cards<'_> {
                 Node::File(file) => self.paint_file(ui, rect, file, &response),
                 Node::More(_) => self.paint_more(ui, rect, block, &response),
             }
-            self.take_in(ui, node, response, touched);
+            self.handle_response(ui, node, response, touched);
         }
     }
 
-    fn take_in(&self, ui: &Ui, node: Node, response: Response, touched: &mut Touched) {
+    fn handle_response(&self, ui: &Ui, node: Node, response: Response, touched: &mut Touched) {
         touched.drawn += 1;
         if response.hovered() {
             touched.hovered = Some(node);
@@ -159,7 +159,7 @@ impl Cards<'_> {
             Node::More(agent) => {
                 let files = match block.is_unfolded {
                     true => "Fewer files".to_owned(),
-                    false => words::count(block.more, "more file", "more files"),
+                    false => text_format::count(block.more, "more file", "more files"),
                 };
                 format!("{files} of {}", self.live.name(&self.model.agents[agent].id))
             }
@@ -214,7 +214,8 @@ impl Cards<'_> {
         }
         let (strong_font, small) = (strong(ui, size(TYPE[1] * zoom)), FontId::proportional(size(TYPE[0] * zoom)));
         let (upper, lower) = inner.split_top_bottom_at_fraction(0.54);
-        let tokens = if node.tokens > 0 { format!("{} tokens", words::compact(node.tokens)) } else { String::new() };
+        let tokens =
+            if node.tokens > 0 { format!("{} tokens", text_format::compact(node.tokens)) } else { String::new() };
         let left = write(ui, upper, Align2::RIGHT_CENTER, &tokens, small.clone(), theme.text_soft);
         write(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
         let told = match agent {
@@ -251,7 +252,7 @@ impl Cards<'_> {
             let font = FontId::proportional(size(TYPE[0] * self.view.zoom));
             let text = match block.is_unfolded {
                 true => "show fewer".to_owned(),
-                false => format!("and {}", words::count(block.more, "more file", "more files")),
+                false => format!("and {}", text_format::count(block.more, "more file", "more files")),
             };
             write(ui, rect.shrink(4.0), Align2::CENTER_CENTER, &text, font, self.theme.text);
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
 use crate::base::{ActivationKey, Id};
-use crate::ui::widgets::words;
-use crate::ui::widgets::words::capitalised;
+use crate::ui::widgets::text_format;
+use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::RoomModel;
 use crate::view::work::PieceView;
 
@@ -81,7 +81,7 @@ impl<'a> Live<'a> {
             format!("You, gave {}", tasks_given(model))
         } else {
             let (name, status) = (self.name(&node.id), self.status(node).word());
-            format!("Agent {name}, {status}, {} tokens", words::compact(node.tokens))
+            format!("Agent {name}, {status}, {} tokens", text_format::compact(node.tokens))
         };
         if folded > 0 { format!("{line}, {folded} finished") } else { line }
     }
@@ -102,7 +102,7 @@ impl<'a> Live<'a> {
             lines.push(format!("{by} {}, given work {}", node.depth, times(node.pieces)));
         }
         if node.reads.len() + node.writes.len() > 0 {
-            let read = words::count(node.reads.len(), "file", "files");
+            let read = text_format::count(node.reads.len(), "file", "files");
             lines.push(format!("Read {read}, wrote {}", node.writes.len()));
         }
         if node.told > 0 {
@@ -142,7 +142,7 @@ pub fn file_name(path: &str) -> &str {
 /// `1 task`, `3 tasks`.
 pub fn tasks_given(model: &Model) -> String {
     let given: u32 = model.started.range((YOU, 0)..=(YOU, usize::MAX)).map(|(_, pieces)| *pieces).sum();
-    words::count(given as usize, "task", "tasks")
+    text_format::count(given as usize, "task", "tasks")
 }
 
 fn times(number: u32) -> String {

@@ -33,7 +33,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::view::pick::Thing;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::Theme;
 use animation::Places;
 use cards::{Cards, Touched};
@@ -105,7 +105,7 @@ impl GraphPane {
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
         background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The graph"));
         self.view.rect = rect;
-        let is_caught_up = self.take_in(ui, cx.recent, &mut commands);
+        let is_caught_up = self.apply_events(ui, cx.recent, &mut commands);
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
         inner.set_clip_rect(rect.intersect(ui.clip_rect()));
         if self.model.is_empty() {
@@ -131,9 +131,9 @@ impl GraphPane {
     }
 
     /// Takes in what happened, and sees to it that everyone has a place. Whether everything is taken in.
-    fn take_in(&mut self, ui: &Ui, recent: &Recent, commands: &mut Vec<Command>) -> bool {
+    fn apply_events(&mut self, ui: &Ui, recent: &Recent, commands: &mut Vec<Command>) -> bool {
         let is_whole = self.toolbar.shows_everything;
-        let is_caught_up = Arc::make_mut(&mut self.model).take_in(&recent.book, is_whole, ROWS_PER_FRAME);
+        let is_caught_up = Arc::make_mut(&mut self.model).apply_events(&recent.book, is_whole, ROWS_PER_FRAME);
         if self.beginning != self.model.beginnings() {
             self.beginning = self.model.beginnings();
             (self.hovered, self.focused, self.chosen) = (None, None, None);

@@ -8,7 +8,7 @@ use crate::log::events::{
     Activation, FileChange, HandOver, ModelCall, Spawn, ToolCall, ToolResult, WorkEnd, WorkOutcome,
 };
 use crate::log::{Event, EventKind};
-use crate::view::book::{EventBook, EventRow};
+use crate::view::event_list::{EventList, EventRow};
 
 /// The number of the person, who stands at the beginning.
 pub const YOU: usize = 0;
@@ -149,7 +149,7 @@ pub struct Model {
 
 impl Model {
     /// Takes in at most so many rows that are new: of the newest run, or of all. Whether everything is taken in.
-    pub fn take_in(&mut self, book: &EventBook, is_whole: bool, rows_at_most: u64) -> bool {
+    pub fn apply_events(&mut self, book: &EventList, is_whole: bool, rows_at_most: u64) -> bool {
         let newest = book.count().checked_sub(1).and_then(|number| book.row(number)).map(|row| row.run.clone());
         let is_other = self.generation != book.generation()
             || self.is_whole != is_whole
@@ -438,7 +438,7 @@ fn matters(kind: &EventKind) -> bool {
 }
 
 /// The number of the first row of a run whose rows are the last ones.
-fn first_of_run(book: &EventBook, run: Option<&Id>) -> u64 {
+fn first_of_run(book: &EventList, run: Option<&Id>) -> u64 {
     let (mut low, mut high) = (book.first(), book.count());
     while low < high {
         let middle = low + (high - low) / 2;

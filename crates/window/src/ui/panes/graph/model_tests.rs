@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::log::events::{ApprovalDecided, ApprovalRequested, Error, RequestFailed, Signal, UnknownEvent, Warning};
-use crate::ui::panes::graph::test_log::Tale;
+use crate::ui::panes::graph::test_log::TestLog;
 
-fn taken_in(tale: &Tale) -> Model {
+fn taken_in(tale: &TestLog) -> Model {
     let mut model = Model::default();
-    assert!(model.take_in(&tale.book, false, u64::MAX));
+    assert!(model.apply_events(&tale.book, false, u64::MAX));
     model
 }
 
@@ -33,7 +33,7 @@ fn flows(model: &Model) -> Vec<String> {
 
 #[test]
 fn the_person_starts_agents_and_agents_start_agents() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let lead = ("lead", tale.task("lead"));
     let helper = ("helper", tale.spawn(lead, "helper", 1));
     tale.spawn(helper, "reader", 2);
@@ -47,7 +47,7 @@ fn the_person_starts_agents_and_agents_start_agents() {
 
 #[test]
 fn an_agent_that_is_started_twice_is_one_agent_below_whoever_was_first() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let lead = ("lead", tale.task("lead"));
     let helper = ("helper", tale.spawn(lead, "helper", 1));
     tale.spawn(lead, "helper", 1);
@@ -63,7 +63,7 @@ fn an_agent_that_is_started_twice_is_one_agent_below_whoever_was_first() {
 
 #[test]
 fn whoever_is_woken_by_a_signal_was_not_started_by_who_told() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let lead = ("lead", tale.task("lead"));
     let helper = ("helper", tale.spawn(lead, "helper", 1));
     tale.ends(lead, WorkOutcome::Completed, 0);
@@ -78,7 +78,7 @@ fn whoever_is_woken_by_a_signal_was_not_started_by_who_told() {
 
 #[test]
 fn files_are_read_and_written_by_whoever_did_so_and_stand_with_their_maker() {
-    let mut tale = Tale::sample();
+    let mut tale = TestLog::sample();
     let checker = ("checker", tale.task("checker"));
     tale.writes(checker, "artifacts/text.md", false);
     tale.reads(checker, "memory/old.md");
@@ -106,7 +106,7 @@ fn files_are_read_and_written_by_whoever_did_so_and_stand_with_their_maker() {
 
 #[test]
 fn files_are_renamed_deleted_and_changed_by_the_person() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let ada = ("ada", tale.task("ada"));
     tale.writes(ada, "a.md", true);
     tale.writes(ada, "b.md", true);
@@ -125,7 +125,7 @@ fn files_are_renamed_deleted_and_changed_by_the_person() {
 
 #[test]
 fn a_file_is_read_whatever_the_tool_is_called_and_however_long_its_path_is() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let ada = ("ada", tale.task("ada"));
     let long = format!("artifacts/{}.md", "é".repeat(90));
     tale.writes(ada, &long, true);
@@ -139,9 +139,9 @@ fn a_file_is_read_whatever_the_tool_is_called_and_however_long_its_path_is() {
 
 #[test]
 fn status_and_tokens_follow_the_records() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let ada = ("ada", tale.task("ada"));
-    let status = |tale: &Tale| taken_in(tale).agents[1].status;
+    let status = |tale: &TestLog| taken_in(tale).agents[1].status;
     assert_eq!(status(&tale), Status::Queued);
     tale.asks(ada, (100, 20));
     assert_eq!(status(&tale), Status::Thinking);
@@ -177,7 +177,7 @@ fn status_and_tokens_follow_the_records() {
 
 #[test]
 fn broken_strange_and_missing_records_are_no_trouble() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let deep = ("ada", 7);
     let odd: [fn(EventKind) -> UnknownEvent; 4] = [
         |kind| UnknownEvent::new(kind, None::<u8>),
@@ -205,42 +205,42 @@ fn broken_strange_and_missing_records_are_no_trouble() {
 
 #[test]
 fn only_the_newest_run_is_shown_unless_everything_is_wanted() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     tale.task("ada");
     tale.run = "run-2".into();
     tale.task("bram");
     let mut model = Model::default();
-    assert!(model.take_in(&tale.book, false, u64::MAX));
+    assert!(model.apply_events(&tale.book, false, u64::MAX));
     let beginnings = model.beginnings();
     assert_eq!((model.agent("ada"), model.agent("bram")), (None, Some(1)));
-    assert!(model.take_in(&tale.book, true, u64::MAX));
+    assert!(model.apply_events(&tale.book, true, u64::MAX));
     assert_eq!((model.agent("ada"), model.agent("bram")), (Some(1), Some(2)));
     assert!(model.beginnings() > beginnings);
     tale.run = "run-3".into();
     tale.task("cleo");
-    assert!(model.take_in(&tale.book, false, u64::MAX));
+    assert!(model.apply_events(&tale.book, false, u64::MAX));
     assert_eq!(model.agents.len(), 2);
     assert!(model.agent("cleo").is_some());
 }
 
 #[test]
 fn rows_are_taken_in_once_and_a_few_at_a_time() {
-    let mut tale = Tale::sample();
+    let mut tale = TestLog::sample();
     let (mut slowly, at_once) = (Model::default(), taken_in(&tale));
     let mut steps = 0;
-    while !slowly.take_in(&tale.book, false, 3) {
+    while !slowly.apply_events(&tale.book, false, 3) {
         steps += 1;
     }
     assert!(steps > 5);
     assert_eq!(format!("{:?}", slowly.agents), format!("{:?}", at_once.agents));
     let revision = slowly.revision();
-    assert!(slowly.take_in(&tale.book, false, 3));
+    assert!(slowly.apply_events(&tale.book, false, 3));
     assert_eq!(slowly.revision(), revision, "nothing is new");
     tale.task("cleo");
-    assert!(slowly.take_in(&tale.book, false, 3));
+    assert!(slowly.apply_events(&tale.book, false, 3));
     assert!(slowly.revision() > revision && slowly.agent("cleo").is_some());
     let beginnings = slowly.beginnings();
     tale.book.clear();
-    assert!(slowly.take_in(&tale.book, false, 3));
+    assert!(slowly.apply_events(&tale.book, false, 3));
     assert!(slowly.is_empty() && slowly.beginnings() > beginnings);
 }

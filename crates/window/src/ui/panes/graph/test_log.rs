@@ -6,24 +6,24 @@ use crate::log::events::{
     WorkOutcome,
 };
 use crate::log::{Event, EventDraft, EventRecord};
-use crate::view::book::EventBook;
+use crate::view::event_list::EventList;
 
 /// An agent at a piece of work.
 pub type Work<'a> = (&'a str, u64);
 
 /// A log that grows.
-pub struct Tale {
+pub struct TestLog {
     /// What is in it.
-    pub book: EventBook,
+    pub book: EventList,
     /// The run that goes on.
     pub run: Id,
     next: u64,
 }
 
-impl Tale {
+impl TestLog {
     /// An empty log.
     pub fn new() -> Self {
-        Self { book: EventBook::default(), run: "run-1".into(), next: 1 }
+        Self { book: EventList::default(), run: "run-1".into(), next: 1 }
     }
 
     /// Puts down a record. Its place in the log.

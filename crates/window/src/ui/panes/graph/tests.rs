@@ -4,7 +4,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::test_log::Tale;
+use super::test_log::TestLog;
 use super::*;
 use crate::base::ActivationKey;
 use crate::kernel::KernelCommand;
@@ -13,7 +13,7 @@ use crate::ui::commands::RoomAct;
 use crate::ui::testing::{Stage, agent, stage_pane};
 use crate::view::work::PieceView;
 
-fn window(tale: Tale) -> Harness<'static, Stage> {
+fn window(tale: TestLog) -> Harness<'static, Stage> {
     let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window.state_mut().recent.book = tale.book;
@@ -65,14 +65,14 @@ fn piece(number: u64, agent: &str, stage: &'static str) -> PieceView {
 
 #[test]
 fn where_nobody_worked_it_says_what_to_do() {
-    let window = window(Tale::new());
+    let window = window(TestLog::new());
     window.get_by_label("No work yet");
     window.get_by_label_contains("press Run");
 }
 
 #[test]
 fn everyone_who_worked_and_what_they_made_is_there_by_name() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     window.state_mut().room.work.pieces = vec![piece(1, "lead", "using a tool")];
     window.run_steps(2);
     for name in [
@@ -89,7 +89,7 @@ fn everyone_who_worked_and_what_they_made_is_there_by_name() {
 
 #[test]
 fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     window.state_mut().room.agents.push(agent(9, "finder", "Fred"));
     window.run_steps(2);
     let chosen = |window: &Harness<'static, Stage>| {
@@ -109,7 +109,7 @@ fn clicks_choose_agents_of_the_room_and_files_for_the_inspector() {
 
 #[test]
 fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     let arrows = |window: &Harness<'static, Stage>| pane(window).drawn.1;
     let before = arrows(&window);
     assert_eq!(before, 4, "only who started whom is shown");
@@ -130,7 +130,7 @@ fn what_is_selected_elsewhere_is_selected_here_and_shows_what_it_read_and_wrote(
 
 #[test]
 fn double_clicks_and_enter_open_files() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     let opened = |window: &mut Harness<'static, Stage>| {
         let path = |command: &Command| match command {
             Command::OpenFile(path, None) => path.clone(),
@@ -156,7 +156,7 @@ fn double_clicks_and_enter_open_files() {
 
 #[test]
 fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     window.get_by_label("You, gave 1 task").focus();
     window.run_steps(2);
     let focused = |window: &Harness<'static, Stage>| {
@@ -184,7 +184,7 @@ fn arrow_keys_lead_to_the_nearest_and_tab_to_the_next() {
 
 #[test]
 fn work_is_stopped_paused_and_resumed() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     click(&mut window, "Stop all");
     assert!(works(&window).is_empty(), "there is nothing to kill");
     window.state_mut().room.work.pieces = vec![piece(1, "lead", "thinking")];
@@ -199,7 +199,7 @@ fn work_is_stopped_paused_and_resumed() {
 
 #[test]
 fn limits_are_told_once_they_are_set() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     (window.state_mut().room.work.concurrency, window.state_mut().room.work.depth_at_most) = (3, 5);
     window.run_steps(2);
     window.get_by_role_and_label(Role::Slider, "In parallel").focus();
@@ -230,7 +230,7 @@ fn limits_are_told_once_they_are_set() {
 
 #[test]
 fn those_who_are_finished_fold_into_whoever_started_them() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     click(&mut window, "Collapse finished agents");
     settle(&mut window);
     window.get_by_label("Agent Lead, left off, 1.2 k tokens, 2 finished");
@@ -244,16 +244,16 @@ fn those_who_are_finished_fold_into_whoever_started_them() {
 
 #[test]
 fn whoever_has_someone_at_work_below_does_not_fold() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let lead = ("lead", tale.task("lead"));
     let middle = ("middle", tale.spawn(lead, "middle", 1));
     let leaf = ("leaf", tale.spawn(middle, "leaf", 2));
     for who in [lead, middle] {
         tale.ends(who, WorkOutcome::Completed, 10);
     }
-    let folded = |tale: &Tale| {
+    let folded = |tale: &TestLog| {
         let mut model = Model::default();
-        model.take_in(&tale.book, false, u64::MAX);
+        model.apply_events(&tale.book, false, u64::MAX);
         let shown = Shown::of(&model, &ShownAs { collapses_finished: true, ..ShownAs::default() });
         shown.blocks.iter().map(|block| (model.agents[block.agent].id.clone(), block.folded)).collect::<Vec<_>>()
     };
@@ -265,7 +265,7 @@ fn whoever_has_someone_at_work_below_does_not_fold() {
 
 #[test]
 fn earlier_runs_are_shown_when_that_is_wanted() {
-    let mut tale = Tale::sample();
+    let mut tale = TestLog::sample();
     tale.run = "run-2".into();
     tale.task("bram");
     let mut window = window(tale);
@@ -278,7 +278,7 @@ fn earlier_runs_are_shown_when_that_is_wanted() {
 
 #[test]
 fn many_files_fold_until_they_are_wanted() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let ada = ("ada", tale.task("ada"));
     for number in 0..20 {
         tale.writes(ada, &format!("notes/{number} {}.md", "größer ".repeat(30)), true);
@@ -296,7 +296,7 @@ fn many_files_fold_until_they_are_wanted() {
 
 #[test]
 fn the_view_is_moved_zoomed_and_fitted() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     let fitted = pane(&window).view;
     let free = fitted.rect.center() + vec2(0.0, 500.0);
     window.hover_at(free);
@@ -320,10 +320,10 @@ fn the_view_is_moved_zoomed_and_fitted() {
 
 #[test]
 fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
-    let mut window = window(Tale::sample());
+    let mut window = window(TestLog::sample());
     let asked = pane(&window).layouts.asked().cloned().expect("a layout was asked for");
     let book = &mut window.state_mut().recent.book;
-    let mut tale = Tale::sample();
+    let mut tale = TestLog::sample();
     std::mem::swap(&mut tale.book, book);
     tale.asks(("lead", 1), (5, 5));
     tale.ends(("lead", 1), WorkOutcome::Completed, 5_000);
@@ -335,7 +335,7 @@ fn layouts_of_what_has_not_changed_are_not_asked_for_again() {
 
 #[test]
 fn a_crowd_is_drawn_only_where_one_looks() {
-    let mut tale = Tale::new();
+    let mut tale = TestLog::new();
     let lead = ("lead", tale.task("lead"));
     for number in 0..1_000 {
         let name = format!("helper-{number}");

@@ -10,7 +10,7 @@ use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{AgentDetail, AgentView, ProfileFacts, RoomModel};
 use crate::view::theme::{SPACE, Theme};
 
@@ -38,7 +38,7 @@ pub(super) fn about_ui(
 fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme, commands: &mut Vec<Command>) {
     widgets::section(ui, "When idle", theme);
     let choices = BEHAVIOURS.map(|behaviour| {
-        let word = words::behaviour(behaviour);
+        let word = text_format::behaviour(behaviour);
         (word.to_owned(), format!("Behaviour {}", word.to_lowercase()))
     });
     let chosen = BEHAVIOURS.iter().position(|behaviour| *behaviour == detail.behaviour);
@@ -139,9 +139,10 @@ fn globs(globs: Option<&[String]>) -> String {
 fn use_of_models(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
     widgets::section(ui, "Models", theme);
     fact(ui, "Answered by", &detail.answered_by, theme);
-    fact(ui, "In this run", &words::tally(&detail.spent), theme);
+    fact(ui, "In this run", &text_format::tally(&detail.spent), theme);
     let (turns, tokens) = detail.session;
-    let session = format!("{}, about {} tokens", words::count(turns, "turn", "turns"), words::compact(tokens.into()));
+    let session =
+        format!("{}, about {} tokens", text_format::count(turns, "turn", "turns"), text_format::compact(tokens.into()));
     fact(ui, "Session", &session, theme);
     fact(ui, "Home", &format!("{:.0}, {:.0}", detail.home.x, detail.home.y), theme);
     if agent.queued > detail.queue.len() {

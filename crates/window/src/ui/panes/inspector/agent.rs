@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::trail::AgentTrail;
-use super::{Inspector, about, calls, chat, earlier, knows, last_row, own_plan};
+use super::{Inspector, about, agent_plan, calls, chat, knowledge, last_row, past_sessions};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -14,12 +14,12 @@ use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::RoomAct;
 use crate::ui::context::ViewerContext;
-use crate::ui::own_commands;
+use crate::ui::slash_commands;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::provider_health;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::paint;
 use crate::view::pick::Thing;
@@ -83,17 +83,17 @@ pub(super) fn agent_card(
                     widgets::dress(ui.style_mut(), theme);
                     foot(ui, cx, (agent, detail, trail), &mut pane.drafts, commands);
                 });
-            earlier::earlier_row(ui, agent, trail, &mut pane.earlier, cx);
+            past_sessions::earlier_row(ui, agent, trail, &mut pane.earlier, cx);
             match pane.earlier.chosen(&agent.id) {
                 Some(activation) => {
-                    earlier::session_ui(ui, cx, agent, &activation, &mut pane.earlier, commands);
+                    past_sessions::session_ui(ui, cx, agent, &activation, &mut pane.earlier, commands);
                 }
                 None => chat::live_chat(ui, cx, agent, detail, &mut pane.chat, commands),
             }
         }
         AgentTab::About => {
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                own_plan::plan_ui(ui, trail.map(|trail| &*trail.plan).unwrap_or_default(), cx.theme);
+                agent_plan::plan_ui(ui, trail.map(|trail| &*trail.plan).unwrap_or_default(), cx.theme);
                 about::about_ui(ui, cx, agent, detail, commands);
                 ui.add_space(SPACE[3]);
                 last_row(ui, cx, &[Thing::Agent(agent.id.clone())], commands);
@@ -101,7 +101,7 @@ pub(super) fn agent_card(
         }
         AgentTab::Memory => {
             ScrollArea::vertical().id_salt(("knows", &agent.id)).auto_shrink(false).show(ui, |ui| {
-                knows::knows_ui(ui, cx, agent, trail, commands);
+                knowledge::knows_ui(ui, cx, agent, trail, commands);
             });
         }
         AgentTab::Prompts => calls::calls_ui(ui, cx, agent, detail, trail, &mut pane.calls),
@@ -120,8 +120,8 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
             ui.spacing_mut().interact_size.y = 20.0;
             widgets::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
             ui.horizontal(|ui| {
-                widgets::badge(ui, words::state(agent.state), state_colour(agent.state), theme);
-                ui.label(widgets::small(words::state_duration(agent), theme));
+                widgets::badge(ui, text_format::state(agent.state), state_colour(agent.state), theme);
+                ui.label(widgets::small(text_format::state_duration(agent), theme));
             });
         });
     });
@@ -178,21 +178,21 @@ fn foot(
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        if let Some(plan) = trail.and_then(|trail| own_plan::in_a_line(&trail.plan)) {
+        if let Some(plan) = trail.and_then(|trail| agent_plan::in_a_line(&trail.plan)) {
             ui.add(Label::new(widgets::small(plan, theme)).truncate());
         }
         if let Some(work) = work {
-            ui.label(widgets::small(format!("In this piece: {}", words::tally(&work.spent)), theme));
+            ui.label(widgets::small(format!("In this piece: {}", text_format::tally(&work.spent)), theme));
         }
-        ui.label(widgets::small(format!("In this run: {}", words::tally(&detail.spent)), theme));
+        ui.label(widgets::small(format!("In this run: {}", text_format::tally(&detail.spent)), theme));
     });
     let draft = drafts.entry(format!("task of {}", agent.id)).or_default();
     let field = widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
-    let known = own_commands::known(cx, &agent.id);
+    let known = slash_commands::known(cx, &agent.id);
     if draft.is_empty() && !known.is_empty() {
         ui.label(widgets::small("Type / for its own commands", theme));
     }
-    if own_commands::suggestions_ui(ui, known, draft) {
+    if slash_commands::suggestions_ui(ui, known, draft) {
         widgets::go_on_writing(ui, &field, draft);
     }
     let text = draft.trim().to_owned();

@@ -8,7 +8,7 @@ use crate::base::{Id, Seq};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::SPACE;
 
@@ -40,7 +40,7 @@ pub(super) fn calls_ui(
     }
     let theme = cx.theme;
     if let Some(last) = &detail.last_prompt {
-        let title = format!("Last prompt, about {} tokens", words::compact(prompt::tokens(last)));
+        let title = format!("Last prompt, about {} tokens", text_format::compact(prompt::tokens(last)));
         super::fold(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
             let half = (ui.available_height() * 0.6).max(160.0);
             ScrollArea::vertical().id_salt("last prompt").max_height(half).show(ui, |ui| {
@@ -54,7 +54,10 @@ pub(super) fn calls_ui(
         widgets::empty(ui, Icon::Question, "No model calls yet", how, theme);
         return;
     };
-    ui.label(widgets::small(words::count(calls.len(), "call, the newest first", "calls, the newest first"), theme));
+    ui.label(widgets::small(
+        text_format::count(calls.len(), "call, the newest first", "calls, the newest first"),
+        theme,
+    ));
     ui.spacing_mut().item_spacing.y = SPACE[0];
     let area = ScrollArea::vertical().id_salt(("calls", &agent.id)).auto_shrink(false);
     area.show_rows(ui, widgets::ChoiceRow::POINTS, calls.len(), |ui, rows| {

@@ -9,7 +9,7 @@ use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome, grouped};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
@@ -86,7 +86,7 @@ pub(super) fn live_chat(
 
 /// What it works at.
 fn piece(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
-    let turn = words::count(work.turn as usize, "turn", "turns");
+    let turn = text_format::count(work.turn as usize, "turn", "turns");
     ui.label(widgets::small(
         format!("{} works at {}, {turn}, {}", agent.name, work.activation.id(), work.stage),
         theme,

@@ -12,7 +12,7 @@ use crate::ui::Command;
 use crate::ui::commands::{RoomAct, WindowCommand, create};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
 use crate::view::model::{ContentView, ElementView, TasksView};
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, TYPE, Theme};
@@ -32,7 +32,7 @@ pub(super) fn element_card(
 ) {
     let ViewerContext { room, art, theme, .. } = *cx;
     let kind = kind(&element.kind);
-    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| words::capitalised(kind.name));
+    let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| text_format::capitalised(kind.name));
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), Sense::hover());
         widgets::plinth(ui.painter(), rect, theme);
@@ -75,17 +75,17 @@ pub fn holds(content: &ContentView) -> String {
     match content {
         ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => "Empty".to_owned(),
         ContentView::Text(text) | ContentView::Other(text) => {
-            let chars = words::count(text.chars().count(), "character", "characters");
-            format!("{chars} in {}", words::count(text.lines().count(), "line", "lines"))
+            let chars = text_format::count(text.chars().count(), "character", "characters");
+            format!("{chars} in {}", text_format::count(text.lines().count(), "line", "lines"))
         }
         ContentView::Tasks(board) => tasks_in_words(board),
         ContentView::Pins(pins) => {
             let comments: usize = pins.iter().map(|pin| pin.comments.len()).sum();
             let votes: usize = pins.iter().map(|pin| pin.up.len() + pin.down.len()).sum();
             let parts = [
-                words::count(pins.len(), "pin", "pins"),
-                words::count(votes, "vote", "votes"),
-                words::count(comments, "comment", "comments"),
+                text_format::count(pins.len(), "pin", "pins"),
+                text_format::count(votes, "vote", "votes"),
+                text_format::count(comments, "comment", "comments"),
             ];
             parts.join(", ")
         }
@@ -93,7 +93,7 @@ pub fn holds(content: &ContentView) -> String {
             let unread = items.iter().filter(|mail| !mail.read).count();
             let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
             let unread = if unread == 0 { "none unread".to_owned() } else { format!("{unread} unread") };
-            let mut parts = vec![words::count(items.len(), "letter", "letters"), unread, format!("{open} open")];
+            let mut parts = vec![text_format::count(items.len(), "letter", "letters"), unread, format!("{open} open")];
             if !outbox.is_empty() {
                 parts.push(format!("{} sent", outbox.len()));
             }
@@ -104,7 +104,7 @@ pub fn holds(content: &ContentView) -> String {
 
 /// How many tasks a file has, and how far they are.
 pub fn tasks_in_words(board: &TasksView) -> String {
-    let tasks = words::count(board.file.tasks.len(), "task", "tasks");
+    let tasks = text_format::count(board.file.tasks.len(), "task", "tasks");
     let counts = Column::SHOWN.iter().zip(&board.columns).filter(|(_, tasks)| !tasks.is_empty());
     let parts: Vec<String> =
         counts.map(|(column, tasks)| format!("{} {}", tasks.len(), column.name().to_lowercase())).collect();

@@ -15,7 +15,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::view::chat::grouped;
-use crate::view::recent::Recent;
+use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::vfs::{FileInfo, FileOperation};
 

@@ -2,13 +2,13 @@
 
 mod about;
 mod agent;
+mod agent_plan;
 mod calls;
 mod chat;
-mod earlier;
 mod element;
 mod file;
-mod knows;
-mod own_plan;
+mod knowledge;
+mod past_sessions;
 mod prompt;
 mod readers;
 mod trail;
@@ -24,8 +24,8 @@ use self::agent::AgentTab;
 pub use self::agent::has_room_for_question;
 use self::calls::CallsPane;
 use self::chat::ChatPane;
-use self::earlier::EarlierPane;
 use self::file::FilePane;
+use self::past_sessions::EarlierPane;
 use self::trail::Trail;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::Command;
@@ -35,7 +35,7 @@ use crate::ui::panes::event_log::{EventLogPane, event_tail_ui};
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::paint;
 use crate::view::pick::Thing;
@@ -113,8 +113,11 @@ fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Ve
     ui.label(widgets::heading(format!("{} things", things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
     let parts = [(agents, "agent", "agents"), (things.len() - agents, "element", "elements")];
-    let said: Vec<String> =
-        parts.iter().filter(|part| part.0 > 0).map(|(number, one, many)| words::count(*number, one, many)).collect();
+    let said: Vec<String> = parts
+        .iter()
+        .filter(|part| part.0 > 0)
+        .map(|(number, one, many)| text_format::count(*number, one, many))
+        .collect();
     ui.label(widgets::soft(said.join(", "), theme));
     widgets::in_card(ui, theme, |ui| {
         const SHOWN: usize = 40;
@@ -164,7 +167,7 @@ fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
 
 /// How long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
-    format!("{} ago", words::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+    format!("{} ago", text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
 }
 
 /// Something that unfolds when its line is clicked; `name` is what the line is called.

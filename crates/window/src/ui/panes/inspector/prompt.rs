@@ -7,7 +7,7 @@ use crate::base::text;
 use crate::mind::parts::{MOMENT, label as label_of};
 use crate::mind::{Prompt, PromptOrigin};
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::theme::{MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
 
@@ -48,7 +48,7 @@ fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &The
     let mut parts: Vec<Part> =
         prompt.system.iter().chain(&prompt.known).map(|one| part(&one.origin, &one.text)).collect();
     if !history.is_empty() {
-        let turns = words::count(prompt.history.len(), "message", "messages");
+        let turns = text_format::count(prompt.history.len(), "message", "messages");
         let origin = format!("The session so far, {turns}");
         parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
     }
@@ -151,7 +151,7 @@ fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
     let shown = frame.show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 2.0;
-        let size = words::compact(u64::from(text::estimate_tokens(words_of_it)));
+        let size = text_format::compact(u64::from(text::estimate_tokens(words_of_it)));
         ui.label(RichText::new(format!("{origin}, {size} tokens")).size(TYPE[0]).color(theme.text_soft));
         let shown = text::truncate(words_of_it, SHOWN_CHARS);
         ui.add(egui::Label::new(RichText::new(shown).size(TYPE[0]).color(theme.text)).wrap());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
-use crate::gateway::acp::told::OwnPlan;
+use crate::gateway::acp::log_events::OwnPlan;
 use crate::log::events::{Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
 use crate::log::{EventData, EventKind};
 use crate::mind::PlanStep;
-use crate::ui::widgets::words;
-use crate::view::book::{EventBook, EventRow};
+use crate::ui::widgets::text_format;
+use crate::view::event_list::{EventList, EventRow};
 
 /// Rows that are looked through in one frame.
 const ROWS_A_FRAME: usize = 20_000;
@@ -63,7 +63,7 @@ pub(super) struct PastWork {
 
 impl Trail {
     /// Takes in what was logged since. Whether there is more to take in.
-    pub(super) fn follow(&mut self, book: &EventBook) -> bool {
+    pub(super) fn follow(&mut self, book: &EventList) -> bool {
         if self.generation != book.generation() || self.next > book.count() {
             *self = Self { generation: book.generation(), ..Self::default() };
         }
@@ -188,8 +188,8 @@ impl PastWork {
             WorkOutcome::Failed => "failed",
             WorkOutcome::Aborted => "stopped",
         };
-        let turns = words::count(ended.turns as usize, "turn", "turns");
-        format!("{word}, {turns}, {} tokens", words::compact(ended.tokens))
+        let turns = text_format::count(ended.turns as usize, "turn", "turns");
+        format!("{word}, {turns}, {} tokens", text_format::compact(ended.tokens))
     }
 }
 
@@ -214,7 +214,7 @@ impl CallFacts {
         let kind = if call.kind.is_empty() { "call" } else { &call.kind };
         let title = if asked.is_empty() { kind.to_owned() } else { format!("{kind} · {asked}") };
         let secs = call.duration_ms as f64 / 1_000.0;
-        let took = if secs < 10.0 { format!("{secs:.1} s") } else { words::duration(secs) };
+        let took = if secs < 10.0 { format!("{secs:.1} s") } else { text_format::duration(secs) };
         let error = call.error.as_ref().map_or(String::new(), |error| match call.to_do() {
             "" => error.what.clone(),
             remedy => format!("{}. To do: {remedy}.", error.what),
@@ -223,7 +223,7 @@ impl CallFacts {
             (Some(_), _) => "failed".to_owned(),
             (None, finish) => finish.unwrap_or("ended").replace('_', " "),
         };
-        let tokens = |count: Option<u64>| words::compact(count.unwrap_or(0));
+        let tokens = |count: Option<u64>| text_format::compact(count.unwrap_or(0));
         let (sent, came) = (tokens(call.tokens_in), tokens(call.tokens_out));
         Self { title, about: format!("{sent} in, {came} out, {took}, {ended}"), error }
     }

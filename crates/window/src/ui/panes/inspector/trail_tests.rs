@@ -14,8 +14,8 @@ fn task(text: &str) -> Activation {
     Activation { task: text.into(), ..Activation::default() }
 }
 
-fn book(records: &[EventRecord]) -> EventBook {
-    let mut book = EventBook::default();
+fn book(records: &[EventRecord]) -> EventList {
+    let mut book = EventList::default();
     records.iter().for_each(|record| book.push(record));
     book
 }
@@ -123,7 +123,7 @@ fn a_call_says_who_was_asked_and_how_it_went() {
 
 #[test]
 fn the_plan_of_a_coding_agent_is_kept_as_long_as_its_work() {
-    use crate::gateway::acp::told::OwnPlan;
+    use crate::gateway::acp::log_events::OwnPlan;
     use crate::mind::PlanStep;
     let of = |seq: u64, steps: &[&str]| {
         let step = |text: &&str| PlanStep { text: (*text).into(), status: "pending".into() };

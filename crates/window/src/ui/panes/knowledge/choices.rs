@@ -9,7 +9,7 @@ use crate::base::text::truncate;
 use crate::knowledge::{MemoryKind, Owner};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::{menu, words};
+use crate::ui::widgets::{menu, text_format};
 use crate::view::theme::SPACE;
 
 /// The width of the lists by which memories are chosen, in points.
@@ -65,11 +65,12 @@ impl KnowledgePane {
     }
 
     fn kind(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        let kind = self.wanted.kind.map_or_else(|| "All kinds".to_owned(), |kind| words::capitalised(kind.word()));
+        let kind =
+            self.wanted.kind.map_or_else(|| "All kinds".to_owned(), |kind| text_format::capitalised(kind.word()));
         menu::drop_down(ui, "Kinds of memories", kind, CHOICE_POINTS, cx.theme, |ui| {
             ui.selectable_value(&mut self.wanted.kind, None, "All kinds");
             for kind in MemoryKind::ALL {
-                ui.selectable_value(&mut self.wanted.kind, Some(kind), words::capitalised(kind.word()));
+                ui.selectable_value(&mut self.wanted.kind, Some(kind), text_format::capitalised(kind.word()));
             }
         });
     }

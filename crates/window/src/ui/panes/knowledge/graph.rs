@@ -24,7 +24,7 @@ use crate::ui::panes::graph::view::View;
 use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// The size of a card.
@@ -112,7 +112,7 @@ impl KnowledgePane {
             return;
         }
         if drawn.left_out > 0 {
-            let left = words::count(drawn.left_out, "memory", "memories");
+            let left = text_format::count(drawn.left_out, "memory", "memories");
             ui.label(widgets::small(format!("{left} without a relation: see the list"), cx.theme));
         }
         self.lay_out(commands);
@@ -233,7 +233,7 @@ impl KnowledgePane {
                 Owner::Agent(agent) => cx.room.called(agent).to_owned(),
                 Owner::Shared => "everybody".to_owned(),
             };
-            let about = format!("{} · {whose}", words::capitalised(memory.kind.word()));
+            let about = format!("{} · {whose}", text_format::capitalised(memory.kind.word()));
             line(TEXT_LINES as f32 * (TYPE[0] + 4.0) + 2.0, &truncate(&about, LINE_CHARS), TYPE[0], theme.text_soft);
         }
         if response.clicked() {

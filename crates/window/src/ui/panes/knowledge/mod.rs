@@ -4,12 +4,12 @@
 mod choices;
 mod edits;
 mod graph;
-mod relating;
+mod relation_editing;
 mod rows;
 mod search;
 #[cfg(test)]
 mod tests;
-mod who;
+mod who_knows;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub use self::rows::memory_words;
 pub use self::search::score_words;
 
 use super::graph::layout_jobs::LAYING_OUT;
-use super::port::Pane;
+use super::pane::Pane;
 use crate::base::Id;
 use crate::ui::Command;
 use crate::ui::commands::job::JobResult;
@@ -29,13 +29,13 @@ use crate::ui::state::dock::Tab;
 use crate::ui::state::memories::{KnownMemories, MemoryRow};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::theme::SPACE;
 
 use graph::MemoryGraph;
-use relating::Relating;
+use relation_editing::Relating;
 use search::{Found, Wanted};
-use who::WhoPane;
+use who_knows::WhoPane;
 
 /// The pane's word: its tab and its jobs are called by it.
 pub const WORD: &str = "knowledge";
@@ -218,7 +218,7 @@ impl KnowledgePane {
         let left = count.saturating_sub(rows.len());
         if left > 0 {
             let label =
-                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), words::count(left, "memory", "memories"));
+                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), text_format::count(left, "memory", "memories"));
             if ui.button(label).clicked() {
                 self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
             }

@@ -12,7 +12,7 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 
 /// Rows of the field in which a memory is edited.
 const ROWS: usize = 3;
@@ -123,6 +123,6 @@ pub fn memory_words(row: &MemoryRow, cx: &ViewerContext<'_>) -> String {
     let pinned = memory.pinned.then(|| "pinned".to_owned());
     let tags = (!memory.tags.is_empty()).then(|| memory.tags.join(", "));
     let run = memory.source.run.as_ref().map(|run| format!("from {run}"));
-    let parts = [Some(words::capitalised(memory.kind.word())), Some(whose), day, pinned, tags, run];
+    let parts = [Some(text_format::capitalised(memory.kind.word())), Some(whose), day, pinned, tags, run];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

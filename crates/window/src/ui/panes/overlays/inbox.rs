@@ -3,7 +3,7 @@
 use egui::{RichText, ScrollArea, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
-use super::object::two_parts;
+use super::frame::two_parts;
 use super::{Overlays, author_colour, edit};
 use crate::base::text;
 use crate::element::{ItemList, ListAct, MailAct, MailStatus};
@@ -11,7 +11,7 @@ use crate::ui::Command;
 use crate::ui::widgets;
 use crate::ui::widgets::ChoiceRow;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, MailView, RoomModel};
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
@@ -172,7 +172,7 @@ fn one(
     sheet(ui, theme, |ui, theme| {
         ui.add(egui::Label::new(RichText::new(&mail.subject).heading().size(TYPE[2])).wrap());
         let (from, to) = (room.called(&mail.from), room.called(&mail.to));
-        let when = words::duration(mail.sent_secs);
+        let when = text_format::duration(mail.sent_secs);
         ui.label(widgets::small(format!("{from} to {to}, {when} after the beginning"), theme));
         ui.add_space(SPACE[0]);
         ui.add(egui::Label::new(&mail.text).wrap());

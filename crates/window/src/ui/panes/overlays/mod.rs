@@ -1,8 +1,8 @@
 //! What an element holds, opened above the room to be read and changed.
 
+mod frame;
+mod generic;
 mod inbox;
-mod object;
-mod other;
 mod pinboard;
 mod tasks;
 mod text;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use egui::{Id as WidgetId, RichText, Ui, Window};
 
-use self::object::Object;
+use self::frame::Object;
 use crate::base::{Author, Id};
 use crate::element::kinds::kind;
 use crate::element::{ElementAct, ElementEdit};
@@ -21,7 +21,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{ContentView, ElementView};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -50,7 +50,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
     let camera = &cx.ui.view.camera;
     let thing = egui::Rect::from_center_size(camera.to_screen(element.position), THING_UNITS * camera.zoom);
     let object = Object::of(&element.kind, &element.content);
-    let place = object::place_beside(area, thing, object.least_points());
+    let place = frame::place_beside(area, thing, object.least_points());
     let own_theme = object.theme(theme);
     Window::new(&*element.label)
         // Where it stands follows from what is seen of the room, once that is known.
@@ -71,7 +71,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
             match &*element.content {
                 ContentView::Text(written) => text::text_ui(ui, element, written, theme, own, &mut commands),
                 ContentView::Pins(pins) => pinboard::pinboard_ui(ui, room, element, pins, theme, own, &mut commands),
-                ContentView::Other(text) => other::other_ui(ui, element, text, theme, own, &mut commands),
+                ContentView::Other(text) => generic::other_ui(ui, element, text, theme, own, &mut commands),
                 ContentView::Tasks(tasks) => tasks::taskboard_ui(ui, cx, element, tasks, theme, own, &mut commands),
                 ContentView::Mail { items, outbox } => {
                     let mails = (items.as_slice(), outbox.as_slice());
@@ -88,7 +88,8 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
 
 /// The title of an overlay. Whether it is to be closed.
 fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
-    let kind_name = kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| words::capitalised(kind.name));
+    let kind_name =
+        kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| text_format::capitalised(kind.name));
     let file = element.file.as_deref().map_or_else(String::new, |file| format!(", {file}"));
     let about = widgets::small(format!("{kind_name}{file}"), theme);
     let title = RichText::new(&*element.label).heading().size(TYPE[3]);

@@ -4,7 +4,7 @@ use egui::text::LayoutJob;
 use egui::{FontId, RichText, ScrollArea, Sense, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
-use super::object::two_parts;
+use super::frame::two_parts;
 use super::{Overlays, author_colour, edit};
 use crate::base::{Id, text};
 use crate::element::{ItemList, ListAct, PinAct};
@@ -12,7 +12,7 @@ use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, PinView, RoomModel};
 use crate::view::theme::{LINE, OWN_NOTE, SPACE, TYPE, Theme};
 
@@ -65,7 +65,7 @@ pub(super) fn pinboard_ui(
             order = chosen;
             ui.data_mut(|data| data.insert_temp(order_id, order));
         }
-        ui.label(widgets::small(words::count(pins.len(), "pin", "pins"), theme));
+        ui.label(widgets::small(text_format::count(pins.len(), "pin", "pins"), theme));
         let search = own.drafts.entry(search_name.clone()).or_default();
         widgets::field(ui, search, "Search pins", "Search");
     });
@@ -137,7 +137,7 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
     let sag = f32::from(pin.id.bytes().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte)) % 5);
     let paper = place.shrink2(vec2(5.0, 6.0)).translate(vec2(0.0, sag - 2.0));
     let painter = ui.painter();
-    super::object::paper(painter, paper, fill, edge, theme.shadow);
+    super::frame::paper(painter, paper, fill, edge, theme.shadow);
     let inner = paper.shrink(SPACE[1]);
     let mut job = LayoutJob::simple(short, FontId::proportional(TYPE[1]), ink, inner.width());
     job.wrap.max_rows = NOTE_LINES;
@@ -148,7 +148,7 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
     };
     let comments = match pin.comments.len() {
         0 => String::new(),
-        number => format!("  {}", words::count(number, "comment", "comments")),
+        number => format!("  {}", text_format::count(number, "comment", "comments")),
     };
     let foot = format!("{}{votes}{comments}", room.called(&pin.author));
     let mut job = LayoutJob::simple(foot, FontId::proportional(TYPE[0]), ink, inner.width());
@@ -207,7 +207,7 @@ fn one(
     commands: &mut Vec<Command>,
 ) {
     widgets::in_card(ui, theme, |ui| {
-        let when = words::duration(pin.time_secs);
+        let when = text_format::duration(pin.time_secs);
         ui.label(widgets::small(format!("{}, {when} after the beginning", room.called(&pin.author)), theme));
         ui.add(egui::Label::new(RichText::new(&pin.text).size(TYPE[1])).wrap());
         ui.horizontal(|ui| {

@@ -8,8 +8,8 @@ use crate::element::TextAct;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::widgets;
-use crate::ui::widgets::conflicts::{Settling, conflicts_ui};
-use crate::ui::widgets::words;
+use crate::ui::widgets::conflicts::{ConflictResolution, conflicts_ui};
+use crate::ui::widgets::text_format;
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::TextMerge;
@@ -89,7 +89,7 @@ pub(super) fn text_ui(
             own.drafts.remove(&name);
             own.draft_bases.remove(&name);
         }
-        let count = words::count(draft.chars().count(), "character", "characters");
+        let count = text_format::count(draft.chars().count(), "character", "characters");
         ui.label(widgets::small(format!("{count}, Markdown"), theme));
     });
 }
@@ -111,8 +111,8 @@ fn clash(ui: &mut Ui, name: &str, written: &str, theme: &Theme, own: &mut Overla
     let mut merging = begun.filter(|merging| merging.mine == mine && merging.theirs == written);
     match &mut merging {
         Some(begun) => match conflicts_ui(ui, &begun.merge, theme) {
-            Some(Settling::Choose(place, choice)) => begun.merge.choose(place, choice),
-            Some(Settling::Stop) => merging = None,
+            Some(ConflictResolution::Choose(place, choice)) => begun.merge.choose(place, choice),
+            Some(ConflictResolution::Stop) => merging = None,
             None => {}
         },
         None => merging = clash_ui(ui, name, mine, written, theme, own),

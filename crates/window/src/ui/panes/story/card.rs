@@ -3,15 +3,15 @@
 
 use egui::{Label, RichText, Ui};
 
-use super::tale::Step;
+use super::story_model::Step;
 use crate::base::Seq;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
-use crate::ui::panes::event_log::{EventLogPane, chain};
+use crate::ui::panes::event_log::{EventLogPane, cause_chain};
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::view::dates::simulated;
-use crate::view::sentence::{Names, sentence};
+use crate::view::event_text::{Names, sentence};
 use crate::view::theme::{MENU, SPACE, TYPE};
 
 /// So many causes are on the card; the log has all of them.
@@ -41,7 +41,7 @@ pub(super) fn card_ui(
         ui.add(Label::new(widgets::small(format!("Who: {}{more}", called.join(", ")), theme)).wrap());
     }
     widgets::section(ui, "Because of", theme);
-    let (causes, end) = chain::causes(book, row, names);
+    let (causes, end) = cause_chain::causes(book, row, names);
     for cause in causes.iter().take(CAUSES_SHOWN) {
         let text = RichText::new(&cause.told).size(TYPE[0]).color(theme.accent);
         let link = ui.add(egui::Button::new(text).frame(false).wrap());
@@ -51,7 +51,7 @@ pub(super) fn card_ui(
         }
     }
     if causes.is_empty() {
-        ui.label(widgets::small(chain::nothing_before(end), theme));
+        ui.label(widgets::small(cause_chain::nothing_before(end), theme));
     }
     ui.add_space(SPACE[0]);
     ui.horizontal_wrapped(|ui| {

@@ -2,7 +2,7 @@
 //! place in the room and to its cause.
 
 mod card;
-pub mod tale;
+pub mod story_model;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use egui::{
     ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
-use self::tale::{Step, Story, Tale};
+use self::story_model::{Step, Story, StoryEntry};
 use crate::base::{AgentKey, Id, Seq};
 use crate::simulation::State;
 use crate::ui::Command;
@@ -25,10 +25,10 @@ use crate::ui::menus::{self, command_tip};
 use crate::ui::panes::event_log::{self, EventLogPane};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
+use crate::view::event_text::{Names, learn_room};
 use crate::view::model::{AgentView, RoomModel};
 use crate::view::paint;
 use crate::view::pick::Thing;
-use crate::view::sentence::{Names, learn_room};
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
 
 /// The command that folds the strip and unfolds it.
@@ -89,7 +89,7 @@ struct Told {
 
 impl StoryPane {
     /// Takes in what is new. Whether something is left for the next frame.
-    fn keep_up(&mut self, cx: &ViewerContext<'_>) -> bool {
+    fn update(&mut self, cx: &ViewerContext<'_>) -> bool {
         learn_room(&mut self.story.names, cx.room);
         self.story.follow(&cx.recent.book);
         !self.story.is_done(&cx.recent.book)
@@ -101,7 +101,7 @@ fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
     let by = (step.row.seq, names.version());
     match before.remove(&step.first).filter(|told| told.by == by) {
         Some(told) => told,
-        None => Told { by, words: step.told(names).into() },
+        None => Told { by, words: step.describe(names).into() },
     }
 }
 
@@ -109,7 +109,7 @@ fn words(step: &Step, names: &Names, before: &mut BTreeMap<Seq, Told>) -> Told {
 pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut StoryPane, log: &mut EventLogPane) -> Vec<Command> {
     let is_folded = cx.ui.view.is_story_folded;
     let mut commands = Vec::new();
-    if own.keep_up(cx) {
+    if own.update(cx) {
         ui.ctx().request_repaint();
     }
     let margin = Margin::symmetric(SPACE[1] as i8, 0);
@@ -166,7 +166,7 @@ fn entries_ui(
                 if index > 0 {
                     gap(ui, cx.theme);
                 }
-                for (index, step) in tale.steps.iter().enumerate() {
+                for (index, step) in story_model.steps.iter().enumerate() {
                     if index > 0 {
                         arrow(ui, index == 1 && tale.let_go > 0, cx.theme);
                     }
@@ -185,7 +185,7 @@ fn entries_ui(
 fn answer(
     response: &Response,
     cx: &ViewerContext<'_>,
-    (_, step): (&Tale, &Step),
+    (_, step): (&StoryEntry, &Step),
     (names, log): (&Names, &mut EventLogPane),
     commands: &mut Vec<Command>,
 ) {

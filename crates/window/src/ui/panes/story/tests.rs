@@ -14,7 +14,7 @@ use crate::log::{Event, EventDraft, EventRecord};
 use crate::ui::UiState;
 use crate::ui::state::dock::Tab;
 use crate::ui::testing::{Stage, agent, stage_pane};
-use crate::view::book::{EventBook, EventRow};
+use crate::view::event_list::{EventList, EventRow};
 
 /// A record: its number, whose it is, what it came from, what it says.
 type Line = (u64, Option<&'static str>, Option<u64>, Event);
@@ -25,8 +25,8 @@ fn row((seq, agent, cause, event): Line) -> Arc<EventRow> {
     Arc::new(EventRow::of(&EventRecord { seq: Seq(seq), tick: seq * 30, time_ms: 0, run: "r-1".into(), draft }))
 }
 
-fn book_of(lines: impl IntoIterator<Item = Line>) -> EventBook {
-    let mut book = EventBook::default();
+fn book_of(lines: impl IntoIterator<Item = Line>) -> EventList {
+    let mut book = EventList::default();
     lines.into_iter().for_each(|line| book.push_row(row(line)));
     book
 }
@@ -91,7 +91,7 @@ fn tales(lines: impl IntoIterator<Item = Line>) -> Vec<Vec<String>> {
     while !story.is_done(&book) {
         story.follow(&book);
     }
-    let told = |tale: &Tale| tale.steps.iter().map(|step| step.told(&story.names)).collect();
+    let told = |tale: &StoryEntry| tale.steps.iter().map(|step| step.describe(&story.names)).collect();
     story.tales().map(told).collect()
 }
 
@@ -154,7 +154,7 @@ fn tales_stand_in_the_order_of_what_happened_last_and_a_long_one_keeps_its_begin
     lines.extend((3..30).map(|seq| (seq, Some("ada-1"), Some(1), warning(&format!("number {seq}")))));
     let told = tales(lines);
     assert_eq!(told[0], ["Somebody said: Hello"]);
-    assert_eq!(told[1].len(), tale::STEPS_KEPT);
+    assert_eq!(told[1].len(), story_model::STEPS_KEPT);
     assert_eq!(told[1].first().map(String::as_str), Some("You wrote House rules"));
     assert!(told[1].last().is_some_and(|last| last.contains("number 29")), "{:?}", told[1]);
 }
@@ -169,8 +169,8 @@ fn a_tale_that_was_quiet_for_long_is_over() {
 fn every_record_is_looked_at_once_a_slice_in_every_frame() {
     let mut book = book_of((1..=6_000).map(|seq| (seq, Some("ada-1"), Some(1).filter(|_| seq > 1), state())));
     let mut story = Story::default();
-    assert_eq!(story.follow(&book), tale::BUDGET);
-    assert_eq!(story.follow(&book), 6_000 - tale::BUDGET);
+    assert_eq!(story.follow(&book), story_model::BUDGET);
+    assert_eq!(story.follow(&book), 6_000 - story_model::BUDGET);
     assert_eq!(story.follow(&book), 0, "nothing is new");
     book.push_row(row((6_001, Some("ada-1"), None, notes("tea"))));
     assert_eq!(story.follow(&book), 1);

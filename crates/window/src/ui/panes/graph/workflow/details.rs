@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::side::labelled;
+use super::side_panel::labelled;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::orchestration::workflow::edit::WorkflowEdit;
 use crate::ui::widgets;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::orchestration::workflow::edit::{StepDoer, WorkflowEdit};
+use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::view::workflows::StepView;
 
 /// What is being written into the fields of a step.
@@ -11,7 +11,7 @@ pub(super) struct StepDraft {
     /// The step as it was when this was begun, but for what comes before it.
     of: StepView,
     pub(super) id: String,
-    pub(super) doer: StepDoer,
+    pub(super) doer: StepAssignee,
     pub(super) with: BTreeMap<String, String>,
     pub(super) prompt: String,
     pub(super) outputs: String,
@@ -46,8 +46,8 @@ impl StepDraft {
     /// Whether a step can be so.
     pub(super) fn is_whole(&self) -> bool {
         let is_named = match &self.doer {
-            StepDoer::Agent(name) | StepDoer::Workflow(name) => !name.trim().is_empty(),
-            StepDoer::Person(_) => true,
+            StepAssignee::Agent(name) | StepAssignee::Workflow(name) => !name.trim().is_empty(),
+            StepAssignee::Person(_) => true,
         };
         is_named && !self.id.trim().is_empty()
     }
@@ -58,11 +58,11 @@ impl StepDraft {
         let set = |key: &str, text: &str| WorkflowEdit::Set { step: step.clone(), key: key.into(), text: text.into() };
         let mut changes = Vec::new();
         let doer = match &self.doer {
-            StepDoer::Agent(agent) => StepDoer::Agent(agent.trim().to_owned()),
-            StepDoer::Workflow(workflow) => StepDoer::Workflow(workflow.trim().to_owned()),
-            StepDoer::Person(wants) => StepDoer::Person(*wants),
+            StepAssignee::Agent(agent) => StepAssignee::Agent(agent.trim().to_owned()),
+            StepAssignee::Workflow(workflow) => StepAssignee::Workflow(workflow.trim().to_owned()),
+            StepAssignee::Person(wants) => StepAssignee::Person(*wants),
         };
-        let has_variables = matches!(doer, StepDoer::Workflow(_));
+        let has_variables = matches!(doer, StepAssignee::Workflow(_));
         if doer != of.doer {
             changes.push(WorkflowEdit::Assign { step: step.clone(), doer });
         }
@@ -99,7 +99,7 @@ mod tests {
 
     fn step() -> StepView {
         let keys = [("retry".to_owned(), "2".to_owned())].into();
-        StepView { id: "look".into(), doer: StepDoer::Agent("ada".into()), keys, ..StepView::default() }
+        StepView { id: "look".into(), doer: StepAssignee::Agent("ada".into()), keys, ..StepView::default() }
     }
 
     #[test]
@@ -109,16 +109,16 @@ mod tests {
         draft.id = " search ".into();
         draft.keys.insert("retry".into(), String::new());
         draft.keys.insert("model".into(), String::new());
-        draft.doer = StepDoer::Person(PersonWants::Approval);
+        draft.doer = StepAssignee::Person(PersonWants::Approval);
         draft.with.insert("topic".into(), "tea".into());
         let of = || "look".to_owned();
         let expected = [
-            WorkflowEdit::Assign { step: of(), doer: StepDoer::Person(PersonWants::Approval) },
+            WorkflowEdit::Assign { step: of(), doer: StepAssignee::Person(PersonWants::Approval) },
             WorkflowEdit::Set { step: of(), key: "retry".into(), text: String::new() },
             WorkflowEdit::Rename { step: of(), to: "search".into() },
         ];
         assert_eq!(draft.changes(), expected);
-        draft.doer = StepDoer::Agent(" ".into());
+        draft.doer = StepAssignee::Agent(" ".into());
         assert!(!draft.is_whole());
     }
 

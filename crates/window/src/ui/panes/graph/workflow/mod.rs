@@ -5,7 +5,7 @@ mod details;
 mod draft;
 mod drawing;
 mod placing;
-mod side;
+mod side_panel;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +16,7 @@ use egui::{Frame, Margin, ScrollArea, Ui, UiBuilder};
 use super::layer::Layer;
 use super::view::View;
 use crate::orchestration::workflow::definition::PersonWants;
-use crate::orchestration::workflow::edit::{StepDoer, WorkflowEdit};
+use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::format::stem;
 use crate::orchestration::workflow::{PersonAnswer, RunStatus, WorkflowCommand};
 use crate::ui::Command;
@@ -59,7 +59,7 @@ pub struct WorkflowLayer {
     /// What a run is to be about, by variable.
     variables: BTreeMap<String, String>,
     /// What is being written about the step that is looked at.
-    side: side::Side,
+    side: side_panel::Side,
     /// What is being written about the workflow itself.
     details: details::Details,
     /// What is being answered, by step and field.
@@ -274,13 +274,13 @@ impl WorkflowLayer {
             let yours = [("You approve", PersonWants::Approval), ("You fill in a form", PersonWants::Form)];
             for (label, wants) in yours {
                 if menu::choice(ui, false, label).clicked() {
-                    chosen = Some(StepDoer::Person(wants));
+                    chosen = Some(StepAssignee::Person(wants));
                 }
             }
             ui.separator();
             for profile in cx.room.profiles.iter() {
                 if menu::choice(ui, false, profile.name.as_str()).clicked() {
-                    chosen = Some(StepDoer::Agent(profile.id.to_string()));
+                    chosen = Some(StepAssignee::Agent(profile.id.to_string()));
                 }
             }
             let others = cx.room.workflows.files.iter().filter(|other| other.path != file.path);
@@ -289,7 +289,7 @@ impl WorkflowLayer {
                     ui.separator();
                 }
                 if menu::choice(ui, false, &format!("Workflow {}", other.name)).clicked() {
-                    chosen = Some(StepDoer::Workflow(stem(&other.path).to_owned()));
+                    chosen = Some(StepAssignee::Workflow(stem(&other.path).to_owned()));
                 }
             }
         });
@@ -400,7 +400,7 @@ impl WorkflowLayer {
         let (released, pointer) = ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos()));
         let Some(pointer) = pointer.filter(|pointer| place.contains(*pointer)) else { return };
         if released {
-            let doer = StepDoer::Agent(profile.to_string());
+            let doer = StepAssignee::Agent(profile.to_string());
             done.edit(&file.path, WorkflowEdit::AddStep { doer, after: None });
             done.commands.push(WindowCommand::Drag(None).into());
             return;

@@ -24,7 +24,7 @@ fn stage(run: Option<RunView>) -> Harness<'static, Stage> {
     let step = |id: &str, before: &[usize]| StepView {
         id: id.into(),
         who: "ada".into(),
-        doer: StepDoer::Agent("ada".into()),
+        doer: StepAssignee::Agent("ada".into()),
         prompt: "Look".into(),
         outputs: vec!["found".into()],
         before: before.to_vec(),
@@ -182,7 +182,7 @@ fn an_agent_that_is_dropped_is_a_step() {
     let place = middle(&window, "The workflow");
     window.state_mut().state.transfer.dragging = Some(ShelfItem::Profile("bram".into()));
     drag(&mut window, place + egui::vec2(40.0, 200.0), place + egui::vec2(80.0, 220.0));
-    let edit = WorkflowEdit::AddStep { doer: StepDoer::Agent("bram".into()), after: None };
+    let edit = WorkflowEdit::AddStep { doer: StepAssignee::Agent("bram".into()), after: None };
     assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     assert_eq!(window.state().state.transfer.dragging, None);
 }
@@ -247,20 +247,20 @@ fn an_empty_workflow_says_how_steps_come_into_it_and_shows_the_one_that_was_adde
     with_steps(&mut window, Vec::clear);
     assert!(window.query_by_label("No steps yet").is_some());
     choose(&mut window, "Add a step", "You approve");
-    let doer = StepDoer::Person(PersonWants::Approval);
+    let doer = StepAssignee::Person(PersonWants::Approval);
     let edit = WorkflowEdit::AddStep { doer: doer.clone(), after: None };
     assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
     with_steps(&mut window, |steps| {
         steps.push(StepView {
             id: "approval".into(),
-            doer: StepDoer::Person(PersonWants::Approval),
+            doer: StepAssignee::Person(PersonWants::Approval),
             ..StepView::default()
         });
     });
     assert!(window.query_by_label("Remove step").is_some(), "what was added is looked at");
     window.state_mut().commands.clear();
     choose(&mut window, "Add a step", "You fill in a form");
-    let doer = StepDoer::Person(PersonWants::Form);
+    let doer = StepAssignee::Person(PersonWants::Form);
     let edit = WorkflowEdit::AddStep { doer, after: Some("approval".into()) };
     assert_eq!(asked(&window), [WorkflowCommand::Edit { path: PATH.into(), edit }]);
 }
@@ -309,7 +309,7 @@ fn the_rarer_keys_of_a_step_are_changed_beside_the_drawing() {
     assert!(window.query_by_label("Model").is_some(), "what is written there can be taken out");
     window.get_by_label("Save step").click();
     window.run();
-    let doer = StepDoer::Person(PersonWants::Form);
+    let doer = StepAssignee::Person(PersonWants::Form);
     let edit = WorkflowEdit::Assign { step: "write".into(), doer };
     assert_eq!(asked(&window)[0], WorkflowCommand::Edit { path: PATH.into(), edit });
 }
@@ -335,7 +335,7 @@ fn a_step_can_be_another_workflow_with_what_that_is_asked_about() {
     window.get_by_label("Save step").click();
     window.run();
     let edit = |edit: WorkflowEdit| WorkflowCommand::Edit { path: PATH.into(), edit };
-    let doer = StepDoer::Workflow("inner".into());
+    let doer = StepAssignee::Workflow("inner".into());
     let variables = [("topic".to_owned(), "{look.found}".to_owned())].into();
     let expected = [
         edit(WorkflowEdit::Assign { step: "write".into(), doer }),

@@ -123,13 +123,14 @@ fn an_inbox_is_given_to_somebody_and_opened() {
 
 #[test]
 fn a_message_board_shows_a_channel_or_none() {
+    use crate::view::collaboration::{ChannelView, CollaborationView};
     use crate::view::model::ContentView;
-    use crate::view::together::{ChannelView, TogetherView};
     let mut window = inspect(&[Thing::Element("news".into())]);
     let room = &mut window.state_mut().room;
     room.elements.push(crate::ui::testing::element(9, "news", "messageboard", ContentView::Text("Hello".into())));
     let channel = |name: &str| ChannelView { name: name.into(), ..ChannelView::default() };
-    let together = TogetherView { channels: vec![channel("findings"), channel("talk")], ..TogetherView::default() };
+    let together =
+        CollaborationView { channels: vec![channel("findings"), channel("talk")], ..CollaborationView::default() };
     room.together = together.clone().into();
     window.run_steps(3);
     click(&mut window, "Channel");
@@ -141,7 +142,7 @@ fn a_message_board_shows_a_channel_or_none() {
     assert_eq!(window.state().commands, [Command::Act(set(Some("talk")), Some(set(None)))]);
     window.state_mut().commands.clear();
     let shown = [("news".into(), "talk".into())].into();
-    window.state_mut().room.together = TogetherView { shown, ..together }.into();
+    window.state_mut().room.together = CollaborationView { shown, ..together }.into();
     window.run_steps(3);
     click(&mut window, "Channel");
     click(&mut window, "No channel");

@@ -10,7 +10,7 @@ use crate::element::taskboard::waits_for;
 use crate::ui::Command;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::paint;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, word_colour};
 use crate::workspace::task_files::columns::{is_person, is_question, says};
@@ -190,7 +190,7 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
 pub(super) fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme, commands: &mut Vec<Command>) {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        let told = words::capitalised(&format!("{}; {}", problem.what, problem.remedy));
+        let told = text_format::capitalised(&format!("{}; {}", problem.what, problem.remedy));
         let what = RichText::new(told).size(TYPE[0]).color(colour);
         ui.add(Label::new(what).wrap().selectable(false));
         let shown = problem.line.map_or("Open in editor".to_owned(), |line| format!("Open line {line}"));

@@ -16,7 +16,7 @@ use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::words;
+use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, TasksView};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::layout::APPROVALS_FILE;
@@ -144,7 +144,7 @@ fn head(
         let choices = VIEWS.map(|view| (view.to_owned(), format!("Show as {}", view.to_lowercase())));
         let chosen = widgets::segments(ui, &choices, Some(view), theme);
         let open = tasks.columns[..3].iter().map(Vec::len).sum::<usize>();
-        let told = format!("{} of {} open", open, words::count(tasks.file.tasks.len(), "task", "tasks"));
+        let told = format!("{} of {} open", open, text_format::count(tasks.file.tasks.len(), "task", "tasks"));
         ui.label(widgets::small(told, theme));
         let search = own.drafts.entry(search_name(element)).or_default();
         widgets::field(ui, search, "Search tasks", "Search, #tag or @name");

@@ -1,0 +1,127 @@
+//! Where the database lies, and whether it still lies there: a folder that is deleted or moved under an open database
+//! takes it along without a word, and what is written afterwards is found by nobody.
+
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+
+/// The database's name in `.workshop/`.
+pub const FILE: &str = "workshop.db";
+/// Locked by whoever may write; holds the number of that process, for people.
+pub(super) const LOCK: &str = "lock";
+/// What SQLite keeps beside the database.
+pub(crate) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Where the database of this `.workshop` folder is.
+pub(super) fn path_in(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
+
+/// Where its lock is.
+pub(super) fn lock_in(dir: &Path) -> PathBuf {
+    dir.join(LOCK)
+}
+
+/// What tells one file from another: the number of the device and that of the file. Where a system gives none, an
+/// open file cannot be taken away either.
+type Identity = Option<(u64, u64)>;
+
+/// The folders and files that an open history needs, as they were when it was opened.
+#[derive(Clone, Debug)]
+pub(super) struct DatabaseLocation {
+    dir: PathBuf,
+    workspace: Identity,
+    database: Identity,
+    lock: Identity,
+}
+
+/// What became of a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LocationStatus {
+    /// All is where it was.
+    InPlace,
+    /// The history is where it was, and its lock is gone or another one.
+    LockGone,
+    /// The folder of the workspace is there, and the history in it is gone.
+    HistoryGone,
+    /// The workspace itself was moved or deleted.
+    WorkspaceGone,
+    /// Somebody else made a new history there.
+    Replaced,
+}
+
+impl DatabaseLocation {
+    /// The place of an open database.
+    pub(super) fn of(dir: &Path) -> Result<Self, StoreError> {
+        let dir = dir.canonicalize().map_err(StoreError::file(dir))?;
+        let (workspace, database, lock) = (identity(parent(&dir)), identity(&path_in(&dir)), identity(&lock_in(&dir)));
+        Ok(Self { dir, workspace, database, lock })
+    }
+
+    /// The folder of the history, whole.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// How it stands now.
+    pub(super) fn look(&self) -> LocationStatus {
+        match self.look_at_database() {
+            LocationStatus::InPlace if !self.has_lock() => LocationStatus::LockGone,
+            standing => standing,
+        }
+    }
+
+    /// The same, of the database alone: where the workspace is locked, another one there is our own, written anew.
+    pub(super) fn look_at_database(&self) -> LocationStatus {
+        if identity(parent(&self.dir)) != self.workspace {
+            return LocationStatus::WorkspaceGone;
+        }
+        match identity(&path_in(&self.dir)) {
+            now if now == self.database => LocationStatus::InPlace,
+            None => LocationStatus::HistoryGone,
+            Some(_) => LocationStatus::Replaced,
+        }
+    }
+
+    /// Whether the lock that lies there is the one that was taken.
+    pub(super) fn has_lock(&self) -> bool {
+        identity(&lock_in(&self.dir)) == self.lock
+    }
+
+    /// Whether another lock lies there.
+    pub(super) fn has_other_lock(&self) -> bool {
+        identity(&lock_in(&self.dir)).is_some_and(|now| Some(now) != self.lock)
+    }
+
+    /// What is wrong, in words; nothing where all is well.
+    pub(super) fn trouble(&self, standing: LocationStatus) -> Option<StoreError> {
+        let dir = self.dir.display();
+        let what = match standing {
+            LocationStatus::InPlace => return None,
+            LocationStatus::LockGone | LocationStatus::HistoryGone => {
+                format!("{dir} was deleted or moved while the room was open")
+            }
+            LocationStatus::WorkspaceGone => {
+                format!("{} was deleted or moved while the room was open", parent(&self.dir).display())
+            }
+            LocationStatus::Replaced => {
+                format!("{dir} was deleted while the room was open, and another process created a new one")
+            }
+        };
+        Some(StoreError::Displaced { what })
+    }
+}
+
+fn parent(dir: &Path) -> &Path {
+    dir.parent().unwrap_or(dir)
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_path: &Path) -> Identity {
+    None
+}

@@ -1,0 +1,113 @@
+//! What becomes of a database that is damaged: it is set aside whole, and what can still be read of it is copied into
+//! a new one, which takes its place only once it is on the disk.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::db;
+use super::error::{PLACE, StoreError};
+use super::location::{BESIDE, FILE, path_in};
+use super::salvage::{self, Kept};
+use crate::base::{Problem, unique_names};
+
+/// A copy that is not finished.
+const UNFINISHED: &str = "workshop.db.restoring";
+/// A copy that is finished and not in its place yet.
+const FINISHED: &str = "workshop.db.salvaged";
+
+/// A damaged database that was set aside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QuarantinedDatabase {
+    path: PathBuf,
+    why: String,
+    /// What the one in its place has of it; nothing where it was begun anew.
+    kept: Option<Kept>,
+}
+
+impl QuarantinedDatabase {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether what can be read of it stands in the new one.
+    pub fn is_copied(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Whether everything in it stands in the new one.
+    pub fn is_whole(&self) -> bool {
+        self.kept.is_some_and(|kept| kept.is_whole)
+    }
+
+    /// What happened, for the person.
+    pub(super) fn problem(&self) -> Problem {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let kept = self.kept.map_or_else(|| "a new history was started".to_owned(), |kept| kept.describe());
+        let what = format!("the history is damaged and was set aside as {name} ({}); {kept}", self.why);
+        let remedy = "workspace files are not affected; keep that file until you know what is missing";
+        Problem::error(PLACE, what, remedy)
+    }
+}
+
+/// Sets the database of this folder aside, which nobody has open, because using it failed with this; copies what can be
+/// read of it into the one that takes its place.
+pub fn put_away(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+    let _lock = db::lock(dir)?;
+    replace(dir, why)
+}
+
+/// The same without a copy: where even that cannot be used.
+pub fn put_away_whole(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+    let _lock = db::lock(dir)?;
+    Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), kept: None })
+}
+
+/// For whoever holds the lock.
+pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+    let kept = copy_beside(dir)?;
+    let path = dir.join(quarantine_database(dir)?);
+    finish(dir)?;
+    Ok(QuarantinedDatabase { path, why: why.to_owned(), kept })
+}
+
+/// Puts a finished copy in its place where none is, also one whose process was killed before that.
+pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
+    let (copy, path) = (dir.join(FINISHED), path_in(dir));
+    if path.exists() {
+        return db::remove(&copy);
+    }
+    if copy.exists() {
+        db::check_place(&copy)?;
+        fs::rename(&copy, &path).map_err(StoreError::file(&copy))?;
+    }
+    Ok(())
+}
+
+/// Copies what can be read; `None` where the damaged one cannot even be opened.
+fn copy_beside(dir: &Path) -> Result<Option<Kept>, StoreError> {
+    let (unfinished, finished) = (dir.join(UNFINISHED), dir.join(FINISHED));
+    for left_over in [&unfinished, &finished] {
+        db::remove(left_over)?;
+    }
+    let Ok(damaged) = db::read_as_it_is(&path_in(dir)) else { return Ok(None) };
+    let mut copy = db::open_new(&unfinished)?;
+    let kept = salvage::copy_readable(&damaged, &mut copy)?;
+    copy.close().map_err(|(_, error)| StoreError::while_doing("close the copy of the history")(error))?;
+    File::open(&unfinished).and_then(|file| file.sync_all()).map_err(StoreError::file(&unfinished))?;
+    fs::rename(&unfinished, &finished).map_err(StoreError::file(&unfinished))?;
+    Ok(Some(kept))
+}
+
+/// Renames the database, with what SQLite keeps beside it, to the first free `workshop.db.broken-N`.
+fn quarantine_database(dir: &Path) -> Result<String, StoreError> {
+    let names = unique_names::numbered(&format!("{FILE}.broken"), "", 1);
+    let name = unique_names::first_free(names, |name| dir.join(name).exists());
+    for beside in BESIDE.iter().chain(&[""]) {
+        let (from, to) = (dir.join(format!("{FILE}{beside}")), dir.join(format!("{name}{beside}")));
+        if from.exists() {
+            fs::rename(&from, &to).map_err(StoreError::file(&from))?;
+        }
+    }
+    Ok(name)
+}

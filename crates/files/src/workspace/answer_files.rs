@@ -1,0 +1,274 @@
+//! Answers of a person to what agents ask, left as files in `.workshop/answers/` by whoever has no window: a room that
+//! is running takes them in within a moment, for the workspace's watcher looks there too, and one that is at rest when it
+//! is opened next. Agents may not write there.
+//!
+//! A file stays until what it did is on disk, so that a kill in between does not lose the answer.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::base::AllowScope;
+
+/// The folder in `.workshop/`.
+const FOLDER: &str = "answers";
+/// So many answers may lie there.
+const FILES_AT_MOST: usize = 1_000;
+/// No answer is longer.
+const BYTES_AT_MOST: u64 = 16_384;
+
+/// What a person answered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// Which question.
+    pub id: String,
+    /// The scene in which it was asked: its file.
+    pub scene: String,
+    /// Whether it may happen.
+    pub allow: bool,
+    /// How far it reaches that it may.
+    #[serde(default, skip_serializing_if = "AllowScope::is_once")]
+    pub scope: AllowScope,
+    /// What the person says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// What the person filled in, by field, where a form was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
+}
+
+/// Why an answer could not be kept.
+#[derive(Debug, Error)]
+pub enum AnswerError {
+    /// It was answered before, and not the other way round.
+    #[error("{} was already answered: {}", .0.id, if .0.allow { "allowed" } else { "refused" })]
+    Answered(Answer),
+    /// There are too many.
+    #[error("{FILES_AT_MOST} answers are already waiting; open the workspace to apply them")]
+    TooMany,
+    /// It could not be written.
+    #[error("{path} could not be written: {source}")]
+    Write {
+        /// What.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Keeps an answer for the room, in its `.workshop` folder. The first answer counts.
+pub fn keep(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
+    let folder = state_folder.join(FOLDER);
+    let file = folder.join(&answer.id);
+    let failed = |source| AnswerError::Write { path: file.display().to_string(), source };
+    make_folder(&folder).map_err(failed)?;
+    let there = list(&folder);
+    if let Some(Some(before)) = there.get(&answer.id) {
+        return Err(AnswerError::Answered(before.clone()));
+    }
+    if there.len() >= FILES_AT_MOST {
+        return Err(AnswerError::TooMany);
+    }
+    let text = serde_json::to_string(answer).map_err(|error| failed(error.into()))?;
+    // A link of this name is not followed: the file must be new.
+    let mut written = OpenOptions::new().write(true).create_new(true).open(&file).map_err(failed)?;
+    written.write_all(text.as_bytes()).and_then(|()| written.sync_all()).map_err(failed)
+}
+
+/// The answers that lie in a `.workshop` folder and were not taken in yet, by question.
+pub fn kept(state_folder: &Path) -> BTreeMap<String, Answer> {
+    let answers = list(&state_folder.join(FOLDER));
+    answers.into_iter().filter_map(|(id, answer)| Some((id, answer?))).collect()
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir_all(folder) {
+        Ok(()) if is_folder(folder) => Ok(()),
+        Ok(()) => Err(io::Error::new(ErrorKind::NotADirectory, "it is a link")),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether this is a folder of its own and no link to another.
+fn is_folder(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// The files in the folder by name; without an answer where one cannot be read (yet).
+fn list(folder: &Path) -> BTreeMap<String, Option<Answer>> {
+    if !is_folder(folder) {
+        return BTreeMap::new();
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
+    let names = entries.flatten().take(FILES_AT_MOST).filter_map(|entry| entry.file_name().into_string().ok());
+    names.map(|name| (name.clone(), read(&folder.join(&name), &name))).collect()
+}
+
+fn read(file: &Path, name: &str) -> Option<Answer> {
+    // A pipe could be waited for without end, and a link lead anywhere.
+    if !file.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(file).ok()?.take(BYTES_AT_MOST).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
+}
+
+/// The answers as a running room sees them: the watcher looks, the room takes.
+#[derive(Resource)]
+pub struct AnswerFolder {
+    folder: PathBuf,
+    waiting: Arc<Mutex<VecDeque<Answer>>>,
+    /// Taken in: their files go once what they did is on disk.
+    taken: Vec<String>,
+}
+
+impl AnswerFolder {
+    /// The box of the room of this scene, and what looks for it. What lies there already is taken in with the first
+    /// tick.
+    pub fn open(state_folder: &Path, scene: &str) -> (Self, AnswerWatcher) {
+        let folder = state_folder.join(FOLDER);
+        let waiting = Arc::new(Mutex::new(VecDeque::new()));
+        let look = AnswerWatcher {
+            folder: folder.clone(),
+            scene: scene.to_owned(),
+            seen: HashSet::new(),
+            waiting: Arc::clone(&waiting),
+        };
+        (Self { folder, waiting, taken: Vec::new() }, look)
+    }
+
+    /// Whether an answer waits.
+    pub fn has_news(&self) -> bool {
+        !lock(&self.waiting).is_empty()
+    }
+
+    /// Takes the answers that came in since the last call.
+    pub fn take(&mut self) -> Vec<Answer> {
+        let answers: Vec<Answer> = lock(&self.waiting).drain(..).collect();
+        self.taken.extend(answers.iter().map(|answer| answer.id.clone()));
+        answers
+    }
+
+    /// Everything that was taken in is on disk: its files are not needed any more.
+    pub fn finish(self) {
+        for id in self.taken {
+            if let Err(error) = fs::remove_file(self.folder.join(&id))
+                && error.kind() != ErrorKind::NotFound
+            {
+                tracing::warn!("the answer to {id} was applied, but its file could not be removed: {error}");
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks for answers: the watcher's side of an [`AnswerFolder`].
+pub struct AnswerWatcher {
+    folder: PathBuf,
+    scene: String,
+    seen: HashSet<String>,
+    waiting: Arc<Mutex<VecDeque<Answer>>>,
+}
+
+impl AnswerWatcher {
+    /// The folder in which answers lie, once one does; none where something else is in its place.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        is_folder(&self.folder).then_some(&self.folder)
+    }
+
+    /// Whether something happened in the folder; then it was looked at.
+    pub(super) fn is_about(&mut self, path: &Path) -> bool {
+        let is_here = path.starts_with(&self.folder);
+        if is_here {
+            self.once();
+        }
+        is_here
+    }
+
+    /// Hands on the answers that were not there at the last look. One that cannot be read yet is looked at again.
+    pub(super) fn once(&mut self) {
+        let there = list(&self.folder);
+        self.seen.retain(|id| there.contains_key(id));
+        for (id, answer) in there {
+            if let Some(answer) = answer.filter(|answer| answer.scene == self.scene)
+                && self.seen.insert(id)
+            {
+                lock(&self.waiting).push_back(answer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(id: &str, allow: bool) -> Answer {
+        let (scope, because) = (AllowScope::Task, Some("it is fine".to_owned()));
+        let fields = BTreeMap::new();
+        Answer { id: id.into(), scene: "scenes/studio.yaml".into(), allow, scope, because, fields }
+    }
+
+    #[test]
+    fn the_first_answer_counts_and_is_handed_on_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        keep(folder.path(), &answer("7-1-0-abcd", true)).expect("it can be kept");
+        let again = keep(folder.path(), &answer("7-1-0-abcd", false)).expect_err("it is answered");
+        assert!(again.to_string().contains("allowed"), "{again}");
+        let elsewhere = Answer { scene: "scenes/other.yaml".into(), ..answer("8-1-0-abcd", true) };
+        keep(folder.path(), &elsewhere).expect("it can be kept");
+
+        let (mut answers, mut look) = AnswerFolder::open(folder.path(), "scenes/studio.yaml");
+        look.once();
+        look.once();
+        assert_eq!(answers.take(), [answer("7-1-0-abcd", true)]);
+        assert_eq!(kept(folder.path()).len(), 2);
+    }
+
+    #[test]
+    fn files_go_when_they_are_done_with_and_not_before() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        keep(folder.path(), &answer("7-1-0-abcd", false)).expect("it can be kept");
+        let taken = |finish: bool| {
+            let (mut answers, mut look) = AnswerFolder::open(folder.path(), "scenes/studio.yaml");
+            look.once();
+            assert_eq!(answers.take(), [answer("7-1-0-abcd", false)]);
+            if finish {
+                answers.finish();
+            }
+        };
+        taken(false);
+        taken(true);
+        assert!(kept(folder.path()).is_empty());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_and_what_is_no_answer_are_left_alone() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let outside = tempfile::tempdir().expect("a temporary folder can be made");
+        let path = folder.path().join(FOLDER);
+        fs::create_dir_all(&path).expect("it can be made");
+        let secret = outside.path().join("secret");
+        fs::write(&secret, serde_json::to_string(&answer("7-1-0-abcd", true)).expect("plain data")).expect("written");
+        std::os::unix::fs::symlink(&secret, path.join("7-1-0-abcd")).expect("links can be made");
+        fs::write(path.join("8-1-0-abcd"), "{ half").expect("it can be written");
+        assert!(kept(folder.path()).is_empty());
+        assert!(keep(folder.path(), &answer("7-1-0-abcd", false)).is_err(), "a link is not written through");
+
+        fs::remove_dir_all(&path).expect("it can be removed");
+        std::os::unix::fs::symlink(outside.path(), &path).expect("links can be made");
+        assert!(matches!(keep(folder.path(), &answer("9-1-0-abcd", true)), Err(AnswerError::Write { .. })));
+        assert_eq!(fs::read_dir(outside.path()).expect("it is there").count(), 1);
+    }
+}

@@ -1,0 +1,172 @@
+//! What the file service says, taken into the world: what was saved, what others changed, and how orders went.
+
+use bevy::ecs::message::{MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+
+use super::files::FileChanged;
+use super::layout;
+use super::problems::ProblemReport;
+use super::room_sync::{apply_file_change, apply_written_file};
+use super::scene_state::SceneState;
+use super::unsaved::Unsaved;
+use super::vfs::worktrees::{FILES, WORKTREES};
+use super::vfs::{
+    FileAnswer, FileBridge, FileDone, FileOutcome, OUTSIDE, OutsideChange, PendingFileOrders, SaveReport,
+    UserCommandResults, is_agent,
+};
+use super::worktrees_known::WorktreesKnown;
+use super::write_failures;
+use crate::base::Id;
+use crate::log::events::{FileChange, Warning};
+use crate::log::{EventDraft, EventLog};
+
+/// What was read of the messages about files.
+#[derive(Default)]
+pub(super) struct FilesRead {
+    saves: MessageCursor<SaveReport>,
+    changes: MessageCursor<FileChanged>,
+    others: MessageCursor<OutsideChange>,
+    outcomes: MessageCursor<FileOutcome>,
+}
+
+/// Applies what was saved, what others changed, and what was ordered and done.
+pub(super) fn apply_file_news(world: &mut World, mut read: Local<FilesRead>) {
+    let reports: Vec<SaveReport> = read.saves.read(world.resource::<Messages<SaveReport>>()).cloned().collect();
+    for report in reports {
+        if let Some(number) = report.saved {
+            let scene = world.resource::<SceneState>().path.clone();
+            world.resource_mut::<Unsaved>().saved(&report.path, number, report.path == scene);
+        }
+        let source = format!("saving {}", report.path);
+        world.write_message(ProblemReport { source, problems: report.problem.into_iter().collect() });
+    }
+    world.resource_scope(|world, mut messages: Mut<Messages<FileChanged>>| {
+        for change in read.changes.read_mut(&mut messages) {
+            apply_file_change(world, change);
+        }
+    });
+    let others: Vec<OutsideChange> = read.others.read(world.resource::<Messages<OutsideChange>>()).cloned().collect();
+    others.into_iter().for_each(|change| record_outside_change(world, change));
+    let outcomes: Vec<FileOutcome> = read.outcomes.read(world.resource::<Messages<FileOutcome>>()).cloned().collect();
+    outcomes.iter().for_each(|outcome| apply_outcome(world, outcome));
+    // What was ordered is told to everyone above as any change is, and is taken in here already.
+    read.changes.clear(world.resource::<Messages<FileChanged>>());
+}
+
+/// Keeps the record of a file that somebody else changed.
+fn record_outside_change(world: &mut World, change: OutsideChange) {
+    let OutsideChange { path, version, is_gone, displaced_by, by } = change;
+    let change = FileChange {
+        new: (by.is_some() && !is_gone).then_some(true),
+        version: Some(version).filter(|version| *version > 0),
+        gone: is_gone,
+        ..FileChange::new(&*path, by.as_deref().unwrap_or(OUTSIDE))
+    };
+    let seq = world.resource_mut::<EventLog>().write(EventDraft::of(&change));
+    if let Some(by) = displaced_by {
+        let what = format!("{by} overwrote an external edit without seeing it; the edit is kept as version {version}");
+        let remedy = "compare the two versions of the file, and restore the edit if needed";
+        let place = Some(path.to_string());
+        let warning = Warning { place, version: Some(version), ..Warning::new(what).remedy(remedy) };
+        world.resource_mut::<EventLog>().write(EventDraft::of(&warning).cause(seq));
+    }
+}
+
+/// Applies how an order went: keeps the record, and tells the room what it must know.
+fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
+    let mut is_in_worktree = outcome.worktree.is_some();
+    if let Some((at, order)) = world.resource_mut::<PendingFileOrders>().remove(&outcome.key) {
+        is_in_worktree |= order.worktree.is_some();
+        world.resource_mut::<FileBridge>().note_answer(at);
+        write_failures::note_outcome(world, &order, outcome.result.as_ref().err());
+    }
+    if outcome.author.is_user() {
+        world.resource_mut::<UserCommandResults>().note(outcome);
+        if let Err(failure) = &outcome.result {
+            let (by, order) = (Some(outcome.author.0.clone()), Some(outcome.key.clone()));
+            let warning = Warning { by, order, ..Warning::new(failure.what.clone()) };
+            world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
+        }
+    }
+    if let Some(changes) = &outcome.worktree {
+        world.resource_mut::<WorktreesKnown>().note(&outcome.author.0, changes);
+    }
+    match &outcome.result {
+        Ok(FileAnswer::Changed { done, .. }) if is_in_worktree => {
+            apply_change(world, outcome, &in_worktree(&outcome.author.0, done), &[]);
+        }
+        Ok(FileAnswer::Changed { done, conflict_with }) => apply_change(world, outcome, done, conflict_with),
+        Ok(FileAnswer::Merged { done, .. }) => {
+            done.iter().for_each(|done| apply_change(world, outcome, done, &[]));
+        }
+        _ => {}
+    }
+}
+
+/// What was done in an agent's own copy, with the paths by which the workspace knows the files of the copy.
+fn in_worktree(agent: &str, done: &FileDone) -> FileDone {
+    let place = |path: &str| format!(".workshop/{WORKTREES}/{agent}/{FILES}/{path}");
+    match done {
+        FileDone::Written { path, version, chars, is_new, .. } => {
+            FileDone::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
+        }
+        FileDone::Deleted { path } => FileDone::Deleted { path: place(path) },
+        FileDone::Renamed { from, to, .. } => FileDone::Renamed { from: place(from), to: place(to), content: None },
+    }
+}
+
+fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
+    let by = &outcome.author.0;
+    let change = match done {
+        FileDone::Written { path, version, chars, is_new, .. } => FileChange {
+            chars: Some(*chars),
+            new: Some(*is_new),
+            version: Some(*version).filter(|version| *version > 0),
+            ..FileChange::new(&**path, by.clone())
+        },
+        FileDone::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
+        FileDone::Renamed { from, to, .. } => {
+            FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
+        }
+    };
+    // The program's own records are written with every word of a session: that is no news.
+    let is_record = change.path.starts_with("sessions/");
+    let mut record = None;
+    if !is_record {
+        let draft = about(outcome, EventDraft::of(&change));
+        let seq = world.resource_mut::<EventLog>().write(draft);
+        record = Some(seq);
+        if !conflict_with.is_empty() {
+            let what = "a file changed that others have read since its writer did";
+            let (writer, readers) = (Some(by.clone()), Some(conflict_with.to_vec()));
+            let warning = Warning { path: Some(change.path), writer, readers, ..Warning::new(what) };
+            let draft = about(outcome, EventDraft::of(&warning)).cause(seq);
+            world.resource_mut::<EventLog>().write(draft);
+        }
+    }
+    let mut note = |path: &str, text: Option<&String>| {
+        if layout::matters(path) {
+            apply_written_file(world, path, text.cloned(), &outcome.author, record);
+        }
+    };
+    match done {
+        FileDone::Written { path, content: Some(text), .. } => note(path, Some(text)),
+        FileDone::Written { .. } => {}
+        FileDone::Deleted { path } => note(path, None),
+        FileDone::Renamed { from, to, content } => {
+            note(from, None);
+            if let Some(text) = content {
+                note(to, Some(text));
+            }
+        }
+    }
+}
+
+fn about(outcome: &FileOutcome, draft: EventDraft) -> EventDraft {
+    let draft = draft.cause(outcome.cause);
+    let draft = if is_agent(&outcome.author) { draft.agent(&outcome.author.0) } else { draft };
+    match &outcome.activation {
+        Some(activation) => draft.activation(activation),
+        None => draft,
+    }
+}

@@ -1,0 +1,391 @@
+//! The room's own files in the world: what others made of them, what the room writes, and joining the two when they
+//! cross.
+
+use bevy::ecs::message::{MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+
+use super::accidental_edits::slips;
+use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, RoomStart};
+use super::layout;
+use super::problems::ProblemReport;
+use super::scene::{SceneEdit, SceneWrite};
+use super::scene_diff::diff;
+use super::scene_file::{self, SceneDoc};
+use super::scene_merge::merge;
+use super::scene_patch;
+use super::scene_state::SceneState;
+use super::settings_file::apply_settings;
+use super::text_merge::merge_keeping_both;
+use super::unsaved::{Target, Unsaved, rebase, target_of};
+use super::vfs::{self, FileBridge, SaveOrder};
+use super::yaml;
+use super::yaml_syntax::line_of_key;
+use crate::base::hash::content_hash;
+use crate::base::{Author, Problem, Seq, Severity};
+use crate::log::events::{self, FileChange, Warning};
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{RoomSeed, SimClock};
+
+/// A larger scene's text is brought up to date every [`LARGE_SCENE_TICKS`], not every tick.
+const LARGE_SCENE_BYTES: usize = 256 * 1024;
+/// Ten seconds of simulated time.
+const LARGE_SCENE_TICKS: u64 = 300;
+
+/// Puts the room's start into the world, before the first tick (and after loading the saved sections, where
+/// there are any). A fresh room gets its whole scene as edits in the first tick.
+pub fn begin(world: &mut World, start: RoomStart) {
+    let text = start.files.get(&start.scene).cloned();
+    let (doc, mut problems) =
+        text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
+    // A folder that is an agent by itself needs none.
+    if text.is_none() && start.scene != layout::SCENE_OF_AGENT {
+        let others: Vec<&str> =
+            start.files.keys().map(String::as_str).filter(|path| path.starts_with("scenes/")).collect();
+        let remedy = match others.as_slice() {
+            [] => "create one, or write the starter kit with \"workshop init\"".to_owned(),
+            others => format!("use one of {}", others.join(", ")),
+        };
+        problems.push(Problem::error(&*start.scene, "there is no such scene", remedy));
+    }
+    // Settings are applied below; telling of them as well would look like an edit to a room that writes them.
+    let is_agent = |path: &str| path.starts_with("agents/") || path.starts_with("templates/");
+    let paths = start.files.keys().filter(|path| is_agent(path) || layout::is_agent_at_top(path));
+    let messages: Vec<FileChanged> =
+        paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
+    // A carried room knows what its scene said last while the text could be read.
+    let slips = match (&doc, &text) {
+        (Some(doc), Some(text)) => slips_in(world, &start.scene, text, doc),
+        _ => Vec::new(),
+    };
+    let doc = doc.filter(|_| slips.is_empty());
+    let problems = slips.into_iter().chain(problems).collect();
+    world.resource_mut::<KnownFiles>().0 = start.files;
+    world.write_message_batch(messages);
+    world.write_message(ProblemReport { source: start.scene.clone(), problems });
+    let fresh = start.carried.is_none();
+    if fresh {
+        let seed = start.seed.or(doc.as_ref().and_then(|doc| doc.seed)).unwrap_or(0);
+        world.resource_mut::<RoomSeed>().0 = seed;
+        if let Some(doc) = &doc {
+            world.write_message_batch(diff(None, doc));
+        }
+    }
+    let mut scene = world.resource_mut::<SceneState>();
+    scene.path = start.scene;
+    scene.readable = doc.is_some();
+    // A carried room whose scene cannot be read goes on with what the saved one knew.
+    if let Some(doc) = doc {
+        scene.doc = doc;
+    }
+    apply_settings(world);
+}
+
+/// Takes in one file. Where the room had changed it too, the message says for everyone above what came of both.
+pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
+    let source = format!("reading {}", change.path);
+    if let FileContent::Unusable { what, remedy } = &change.content {
+        let problem = Problem::error(&*change.path, &**what, &**remedy);
+        world.write_message(ProblemReport { source, problems: vec![problem] });
+        return;
+    }
+    world.write_message(ProblemReport { source, problems: Vec::new() });
+    let known = world.resource::<KnownFiles>().text(&change.path).map(str::to_owned);
+    let theirs = match &change.content {
+        FileContent::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
+        return;
+    }
+    let by = if change.by.is_user() && !change.is_ordered { vfs::OUTSIDE } else { &*change.by.0 };
+    let mut draft = EventDraft::of(&FileChange {
+        new: (change.is_ordered && known.is_none()).then_some(true),
+        version: change.version,
+        ..FileChange::new(&*change.path, by)
+    });
+    if !change.by.is_user() {
+        draft = draft.agent(&change.by.0).cause(change.cause);
+    }
+    change.cause = Some(world.resource_mut::<EventLog>().write(draft));
+    join_text(world, change, theirs, known);
+}
+
+/// Takes in a file that was written, or taken away, on order: by whom stands in the record `cause`.
+pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
+    world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
+    let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
+    if text == known && !world.resource::<Unsaved>().tracks(path) {
+        return;
+    }
+    let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
+    let mut change = FileChanged { by: by.clone(), cause, ..FileChanged::new(path, content) };
+    join_text(world, &mut change, text, known);
+    world.write_message(change);
+}
+
+/// Joins someone else's text with what the room did to the same file.
+fn join_text(world: &mut World, change: &mut FileChanged, theirs: Option<String>, known: Option<String>) {
+    let path = change.path.clone();
+    world.resource_mut::<Unsaved>().seen(&path, theirs.as_deref().map(|text| content_hash(text.as_bytes())));
+    if path == world.resource::<SceneState>().path {
+        join_scene(world, change, theirs);
+    } else {
+        let base = world.resource_mut::<Unsaved>().take_base_of_file(&path);
+        if path == layout::SETTINGS_FILE {
+            let joined = join_settings(world, base, known, theirs);
+            change.content = joined.clone().map_or(FileContent::Removed, FileContent::Text);
+            know(world, &path, joined);
+            apply_settings(world);
+        } else {
+            // The element that holds the file joins both by what they mean.
+            change.base = base;
+            know(world, &path, theirs);
+        }
+    }
+    order(world, &path);
+}
+
+/// Joins settings that were chosen in the window with those that somebody wrote into the file meanwhile. What is on disk
+/// now is theirs: the next edit of it starts from there.
+fn join_settings(
+    world: &mut World,
+    base: Option<String>,
+    known: Option<String>,
+    theirs: Option<String>,
+) -> Option<String> {
+    let (Some(base), Some(ours)) = (base, known) else { return theirs };
+    let joined = match &theirs {
+        Some(theirs) => merge_settings(&base, &ours, theirs),
+        // What was chosen stays, where a person took the file away.
+        None => ours,
+    };
+    if theirs.as_ref() != Some(&joined) {
+        let target = Target::File(layout::SETTINGS_FILE.to_owned());
+        world.resource_mut::<Unsaved>().note_file(target, theirs.unwrap_or_default());
+    }
+    Some(joined)
+}
+
+/// Joined by keys, in their text; line by line where one of the texts cannot be read.
+fn merge_settings(base: &str, ours: &str, theirs: &str) -> String {
+    let read = [base, ours, theirs].map(|text| yaml::parse(text).ok());
+    let [Some(base_keys), Some(our_keys), Some(their_keys)] = read else {
+        return merge_keeping_both(base, ours, theirs);
+    };
+    scene_patch::patch(theirs, &their_keys, &merge(&base_keys, &our_keys, &their_keys))
+}
+
+pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {
+    let mut files = world.resource_mut::<KnownFiles>();
+    match text {
+        Some(text) => files.0.insert(path.to_owned(), text),
+        None => files.0.remove(path),
+    };
+}
+
+fn join_scene(world: &mut World, change: &FileChanged, theirs: Option<String>) {
+    let path = change.path.as_str();
+    fold(world);
+    let Some(text) = theirs else {
+        know(world, path, None);
+        let problem = Problem::warning(
+            path,
+            "the file of this scene was deleted",
+            "restore it, or continue: the next change in the room writes it again",
+        );
+        world.write_message(ProblemReport { source: path.to_owned(), problems: vec![problem] });
+        return;
+    };
+    let (found, problems) = scene_file::parse(path, &text);
+    let slips = found.as_ref().map_or_else(Vec::new, |found| slips_in(world, path, &text, found));
+    let is_good = slips.is_empty();
+    let problems = slips.into_iter().chain(problems).collect();
+    world.write_message(ProblemReport { source: path.to_owned(), problems });
+    let Some(theirs) = found.filter(|_| is_good) else {
+        know(world, path, Some(text));
+        world.resource_mut::<SceneState>().readable = false;
+        return;
+    };
+    let ours = &world.resource::<SceneState>().doc;
+    let joined = rebase(world.resource::<Unsaved>(), &ours.root, &theirs.root);
+    let their_root = theirs.root.clone();
+    let (text, now) = if joined == theirs.root {
+        (text, theirs)
+    } else {
+        let patched = scene_patch::patch(&text, &theirs.root, &joined);
+        (patched, SceneDoc::from_data(joined))
+    };
+    let edits = made_by(diff(Some(ours), &now), &change.by, change.cause);
+    let settings_changed = ours.settings != now.settings;
+    know(world, path, Some(text));
+    world.resource_mut::<Unsaved>().rebased_scene(&their_root);
+    let mut scene = world.resource_mut::<SceneState>();
+    scene.doc = now;
+    scene.readable = true;
+    world.write_message_batch(edits);
+    if settings_changed {
+        apply_settings(world);
+    }
+}
+
+/// What a scene's new text would throw away by a slip, as problems.
+fn slips_in(world: &World, path: &str, text: &str, found: &SceneDoc) -> Vec<Problem> {
+    let slips = slips(&world.resource::<SceneState>().doc.root, &found.root).into_iter();
+    slips
+        .map(|slip| {
+            let keys: Vec<&str> = slip.path.iter().map(String::as_str).collect();
+            let remedy = format!("{}; until then the last good version stays in use", slip.remedy);
+            Problem::error(path, slip.what, remedy).at_line(line_of_key(text, &keys))
+        })
+        .collect()
+}
+
+/// Says of edits of elements who made them.
+fn made_by(mut edits: Vec<SceneEdit>, author: &Author, record: Option<Seq>) -> Vec<SceneEdit> {
+    for edit in &mut edits {
+        if let SceneEdit::Element { by, cause, .. } | SceneEdit::ElementGone { by, cause, .. } = edit {
+            (*by, *cause) = (author.clone(), record);
+        }
+    }
+    edits
+}
+
+/// Has the text that the world knows saved, if the room writes this file.
+pub(super) fn order(world: &mut World, path: &str) {
+    let unsaved = world.resource::<Unsaved>();
+    let (Some(over), number) = (unsaved.over(path), unsaved.number()) else { return };
+    let scene = world.resource::<SceneState>();
+    if scene.path == path && !scene.readable {
+        return;
+    }
+    let Some(text) = world.resource::<KnownFiles>().text(path) else { return };
+    if let Some(files) = world.get_resource::<FileBridge>() {
+        files.save(path, SaveOrder { text: text.to_owned(), over, number });
+    }
+}
+
+/// Collects what the room wrote in this tick and brings the texts up to date.
+pub(super) fn write_scene(world: &mut World, mut writes: Local<MessageCursor<SceneWrite>>) {
+    let new: Vec<SceneWrite> = writes.read(world.resource::<Messages<SceneWrite>>()).cloned().collect();
+    let scene = &world.resource::<SceneState>().path;
+    let large = world.resource::<KnownFiles>().text(scene).is_some_and(|text| text.len() > LARGE_SCENE_BYTES);
+    let now = !large || world.resource::<SimClock>().tick().is_multiple_of(LARGE_SCENE_TICKS);
+    // However large the scene is, the files beside it are written at once: others act on what they say.
+    let (files, of_scene): (Vec<SceneWrite>, Vec<SceneWrite>) =
+        new.into_iter().partition(|write| matches!(write, SceneWrite::File { .. }));
+    if !files.is_empty() {
+        world.resource_mut::<Unsaved>().begin_change();
+        fold_files(world, &files);
+    }
+    world.resource_mut::<SceneState>().waiting.extend(of_scene);
+    if now {
+        fold(world);
+    }
+}
+
+/// Brings the texts up to date and has them saved, without waiting for the disk.
+pub fn order_saves(world: &mut World) {
+    fold(world);
+}
+
+/// Brings the texts up to date and waits until they are on disk; says what is not and why. For whoever is about
+/// to save or close the room, between ticks.
+pub fn save_now(world: &mut World) -> Vec<Problem> {
+    fold(world);
+    world.get_resource_mut::<FileBridge>().map(|mut files| files.flush()).unwrap_or_default()
+}
+
+/// What is on disk is the room's no more, once it is closed: what a person takes out of a file meanwhile is not put
+/// back when it goes on.
+pub fn forget_saved(world: &mut World) {
+    world.resource_mut::<Unsaved>().all_saved();
+}
+
+/// Works what waits into the data and the texts, and orders them to be saved.
+fn fold(world: &mut World) {
+    let writes = std::mem::take(&mut world.resource_mut::<SceneState>().waiting);
+    if writes.is_empty() {
+        return;
+    }
+    world.resource_mut::<Unsaved>().begin_change();
+    fold_files(world, &writes);
+    let scene = world.resource::<SceneState>();
+    let (path, old, readable) = (scene.path.clone(), scene.doc.root.clone(), scene.readable);
+    let mut new = old.clone();
+    scene_patch::apply(&mut new, &writes);
+    if new == old {
+        return;
+    }
+    let known = world.resource::<KnownFiles>().text(&path).map(str::to_owned);
+    let mut unsaved = world.resource_mut::<Unsaved>();
+    unsaved.track(&path, known.as_deref());
+    for target in writes.iter().filter_map(target_of) {
+        unsaved.note(target, &old);
+    }
+    if readable {
+        let text = scene_patch::patch(
+            known.as_deref().unwrap_or(""),
+            if known.is_some() { &old } else { &serde_json::Value::Null },
+            &new,
+        );
+        know(world, &path, Some(text));
+    }
+    world.resource_mut::<SceneState>().doc = SceneDoc::from_data(new);
+    order(world, &path);
+}
+
+fn fold_files(world: &mut World, writes: &[SceneWrite]) {
+    for write in writes {
+        if let SceneWrite::File { path, text } = write {
+            fold_file(world, path, text);
+        }
+    }
+}
+
+fn fold_file(world: &mut World, path: &str, text: &str) {
+    let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
+    if known.as_deref() == Some(text) {
+        return;
+    }
+    let source = format!("saving {path}");
+    if !layout::is_room_file(path) && layout::element_file(path).as_deref() != Ok(path) {
+        let problem = Problem::error(
+            path,
+            "is not a valid place for the content of an \
+            element",
+            layout::ELEMENT_FILE_REMEDY,
+        );
+        world.write_message(ProblemReport { source, problems: vec![problem] });
+        return;
+    }
+    let mut unsaved = world.resource_mut::<Unsaved>();
+    unsaved.track(path, known.as_deref());
+    unsaved.note_file(Target::File(path.to_owned()), known.unwrap_or_default());
+    know(world, path, Some(text.to_owned()));
+    world.write_message(FileWritten { path: path.to_owned() });
+    order(world, path);
+}
+
+/// Keeps what is wrong now, and logs what is newly so.
+pub(super) fn keep_problems(
+    mut reports: MessageReader<ProblemReport>,
+    mut problems: ResMut<super::Problems>,
+    mut log: ResMut<EventLog>,
+) {
+    for report in reports.read() {
+        let before = problems.0.remove(&report.source).unwrap_or_default();
+        for problem in report.problems.iter().filter(|problem| !before.contains(problem)) {
+            log.write(match problem.severity {
+                Severity::Warning => EventDraft::of(&Warning::from(problem)),
+                Severity::Error => EventDraft::of(&events::Error::Problem(Box::new(problem.into()))),
+            });
+        }
+        if !report.problems.is_empty() {
+            problems.0.insert(report.source.clone(), report.problems.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "room_sync_tests.rs"]
+mod tests;

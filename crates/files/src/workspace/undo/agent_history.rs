@@ -1,0 +1,206 @@
+//! What happened to each file, from the kept versions and the log together, and the points that an agent's history can
+//! go back to: its pieces of work. The versions have the texts; only the log knows who deleted and renamed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::super::vfs::{FileHistory, FileServiceError, is_agent};
+use super::plan::{FileAction, FilePlan, FileTimeline, Outcome, TimelineEntry, UndoPlan, plan_file};
+use crate::base::Author;
+use crate::log::EventKind;
+use crate::log::events::{Activation, FileChange};
+use crate::store::{FileVersion, Reader, StoreError};
+
+/// What an agent changes outside of any piece of work counts as one point where it happened within this time.
+const TOGETHER_MS: u64 = 10 * 60 * 1000;
+
+/// A piece of an agent's work that changed files.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RestorePoint {
+    /// Which piece of work; none where files were changed outside of any.
+    pub activation: Option<String>,
+    /// What it was about, where the log still says so.
+    pub task: Option<String>,
+    /// When it changed a file first, in milliseconds since 1970.
+    pub first_ms: u64,
+    /// When it did so last.
+    pub last_ms: u64,
+    /// The files that it changed, by the path that each has now, with how often.
+    pub files: BTreeMap<String, usize>,
+}
+
+/// One agent that changed files.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AgentHistory {
+    /// Its id.
+    pub agent: String,
+    /// Its pieces of work, the newest first.
+    pub points: Vec<RestorePoint>,
+}
+
+/// What happened to the files of a workspace.
+pub struct AgentHistories {
+    history: FileHistory,
+    stories: Vec<FileTimeline>,
+    tasks: BTreeMap<String, String>,
+}
+
+impl AgentHistories {
+    /// Reads it, whether or not a room is open. `dir` is the `.workshop` folder of the workspace.
+    pub fn read(root: &Path, dir: &Path) -> Result<Self, FileServiceError> {
+        let history = FileHistory::open(root, dir)?;
+        let (mut logged, tasks) = match Reader::open(dir) {
+            Ok(reader) => of_log(&reader)?,
+            Err(StoreError::NoHistory { .. }) => Default::default(),
+            Err(error) => return Err(error.into()),
+        };
+        let mut stories = Vec::new();
+        for path in history.known_paths()? {
+            let versions = history.versions(&path)?;
+            let acts = joined(logged.remove(&path).unwrap_or_default(), versions);
+            stories.push(FileTimeline { path, acts });
+        }
+        Ok(Self { history, stories, tasks })
+    }
+
+    /// Every agent that changed files, in order of ids.
+    pub fn agents(&self) -> Vec<AgentHistory> {
+        let by: BTreeSet<&str> = self.stories.iter().flat_map(|story| &story.acts).map(|act| act.by.as_str()).collect();
+        by.into_iter()
+            .filter(|by| is_agent(&Author((*by).into())))
+            .map(|agent| AgentHistory { agent: agent.to_owned(), points: self.points(agent) })
+            .collect()
+    }
+
+    /// The pieces of work of one agent, the newest first.
+    pub fn points(&self, agent: &str) -> Vec<RestorePoint> {
+        let mut acts: Vec<(&TimelineEntry, &str)> = Vec::new();
+        for story in &self.stories {
+            acts.extend(story.acts.iter().filter(|act| act.by == agent).map(|act| (act, story.path.as_str())));
+        }
+        acts.sort_by_key(|(act, path)| (act.time_ms, *path));
+        let mut points: Vec<RestorePoint> = Vec::new();
+        for (act, path) in acts {
+            let is_of = |point: &RestorePoint| match &act.activation {
+                Some(_) => point.activation == act.activation,
+                None => point.activation.is_none() && act.time_ms <= point.last_ms.saturating_add(TOGETHER_MS),
+            };
+            let at = points.iter().rposition(is_of).unwrap_or_else(|| {
+                let task = act.activation.as_ref().and_then(|activation| self.tasks.get(activation)).cloned();
+                points.push(RestorePoint {
+                    activation: act.activation.clone(),
+                    task,
+                    first_ms: act.time_ms,
+                    last_ms: act.time_ms,
+                    files: BTreeMap::new(),
+                });
+                points.len() - 1
+            });
+            points[at].last_ms = act.time_ms;
+            *points[at].files.entry(path.to_owned()).or_default() += 1;
+        }
+        points.reverse();
+        points
+    }
+
+    /// What it comes to if an agent's changes from a moment on are undone, that moment included.
+    pub fn plan(&self, agent: &str, since_ms: u64) -> UndoPlan {
+        let is_undone = |act: &TimelineEntry| act.by == agent && act.time_ms >= since_ms;
+        let mut plan = UndoPlan { agent: agent.to_owned(), files: Vec::new() };
+        for story in self.stories.iter().filter(|story| story.acts.iter().any(is_undone)) {
+            let path = &story.path;
+            let now = match self.history.look(path) {
+                Ok(now) => now,
+                Err(why) => {
+                    let outcome = Outcome::Stays { why: format!("'{path}' stays: {why}") };
+                    plan.files.push(FilePlan { path: path.clone(), now: None, outcome });
+                    continue;
+                }
+            };
+            // A version that cannot be read is one that is not kept.
+            let text = |version| self.history.text(path, version).ok().flatten();
+            // What cannot be looked at is in the way as well.
+            let is_taken = |path: &str| !matches!(self.history.look(path), Ok(None));
+            plan.files.extend(plan_file(story, now.as_deref(), is_undone, text, is_taken));
+        }
+        plan
+    }
+}
+
+type Logged = (BTreeMap<String, Vec<TimelineEntry>>, BTreeMap<String, String>);
+
+/// What the log says of each file, by the path that it has now, and what each piece of work was about.
+fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
+    let (mut stories, mut tasks) = (BTreeMap::<String, Vec<TimelineEntry>>::new(), BTreeMap::new());
+    reader.for_each_event_of(&[EventKind::FileChange, EventKind::Activation], |event| {
+        if let Some(Activation { task, .. }) = event.read::<Activation>() {
+            if let Some(activation) = &event.draft.activation {
+                tasks.insert(activation.to_string(), task);
+            }
+            return;
+        }
+        let Some(change) = event.read::<FileChange>() else { return };
+        let act = |deed| TimelineEntry {
+            time_ms: event.time_ms,
+            by: change.by.to_string(),
+            activation: event.draft.activation.as_ref().map(ToString::to_string),
+            deed,
+        };
+        let path = change.path.to_string();
+        if change.gone {
+            stories.entry(path).or_default().push(act(FileAction::Gone));
+        } else if let Some(from) = &change.from {
+            // What had the new path before is another file, which no path names any more.
+            let mut acts = stories.remove(&**from).unwrap_or_default();
+            acts.push(act(FileAction::Renamed { from: from.to_string(), to: path.clone() }));
+            stories.insert(path, acts);
+        } else if let Some(version) = change.version {
+            let is_new = change.new == Some(true);
+            stories.entry(path).or_default().push(act(FileAction::Wrote { version, is_new }));
+        }
+    })?;
+    Ok((stories, tasks))
+}
+
+/// One story of what the log says and of the versions, which have the last word on who wrote what. Versions that the
+/// log does not know stand before the next one that it does, and before what happened later otherwise: the text that was
+/// there when a file was deleted or renamed is kept in that moment, and the log says nothing of it.
+pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>) -> Vec<TimelineEntry> {
+    let number_of = |act: &TimelineEntry| match act.deed {
+        FileAction::Wrote { version, .. } => Some(version),
+        FileAction::Gone | FileAction::Renamed { .. } => None,
+    };
+    let known: BTreeSet<u64> = logged.iter().filter_map(number_of).collect();
+    versions.sort_by_key(|version| version.number);
+    let mut versions = versions.into_iter().peekable();
+    let mut acts = Vec::new();
+    for act in logged {
+        let FileAction::Wrote { version: number, is_new } = act.deed else {
+            let is_earlier = |version: &FileVersion| !known.contains(&version.number) && version.time_ms <= act.time_ms;
+            while let Some(earlier) = versions.next_if(is_earlier) {
+                acts.push(written(earlier, false));
+            }
+            acts.push(act);
+            continue;
+        };
+        while let Some(earlier) = versions.next_if(|version| version.number < number) {
+            acts.push(written(earlier, false));
+        }
+        match versions.next_if(|version| version.number == number) {
+            Some(version) => acts.push(written(version, is_new)),
+            // One whose text is not kept any more: without it, the one before would seem to be the text that it replaced.
+            None => acts.push(act),
+        }
+    }
+    acts.extend(versions.map(|version| written(version, false)));
+    acts
+}
+
+fn written(version: FileVersion, is_new: bool) -> TimelineEntry {
+    TimelineEntry {
+        time_ms: version.time_ms,
+        by: version.author,
+        activation: version.activation,
+        deed: FileAction::Wrote { version: version.number, is_new },
+    }
+}

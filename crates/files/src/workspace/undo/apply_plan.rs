@@ -1,0 +1,339 @@
+//! Doing what a plan says: each file becomes what the plan has, if it is still as the plan found it. What was there before
+//! is written down first, in `.workshop/undone/`, so that the undoing itself can be taken back.
+
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use similar::TextDiff;
+
+use super::super::vfs::{
+    DirectFiles, FileAnswer, FileHandle, FileOperation, FileService, FileServiceError, FileServiceOptions, Reach,
+    WorkspacePath,
+};
+use super::plan::{FilePlan, Outcome, UndoPlan, reverted};
+use crate::base::hash::content_hash;
+use crate::safe_fs;
+use crate::store::{StoreError, while_closed};
+
+/// The folder of what was undone, in the folder of the workspace's state.
+const FOLDER: &str = "undone";
+/// So many are kept.
+const KEPT: usize = 50;
+/// No such record is larger, in bytes.
+const RECORD_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+/// No larger file is looked at, in bytes.
+const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+/// Lines that stay, shown beside a change.
+const LINES_AROUND: usize = 3;
+
+/// What was undone once. A stored format.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Undone {
+    /// Counted up from 1.
+    pub number: u64,
+    /// When, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// Whose work.
+    pub agent: String,
+    /// The files.
+    pub files: Vec<UndoneFile>,
+    /// Whether it was taken back.
+    #[serde(default)]
+    pub is_taken_back: bool,
+}
+
+/// What undoing did to a file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UndoneFile {
+    /// Where it was.
+    pub path: String,
+    /// Where it is since, if it got another path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What stood there before; nothing where there was no file.
+    pub before: Option<String>,
+    /// What stood there then.
+    pub after: Option<String>,
+}
+
+/// A file that was not changed, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SkippedFile {
+    /// Which.
+    pub path: String,
+    /// A whole sentence.
+    pub why: String,
+}
+
+/// Why nothing was undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// The files cannot be used.
+    #[error(transparent)]
+    Files(#[from] FileServiceError),
+    /// What is to be undone cannot be written down.
+    #[error("the undo could not be recorded in .workshop/{FOLDER}, so nothing was changed: {0}")]
+    Record(io::Error),
+    /// Nothing was undone that could be taken back.
+    #[error("there is no undo to revert")]
+    Nothing,
+}
+
+/// Who has the files while they are put back.
+enum FileAccess {
+    /// Nobody else: the changes are the person's, with versions.
+    Service(FileHandle),
+    /// A room that is open: it takes the changes in as it does those of an editor.
+    AtRest(DirectFiles),
+}
+
+/// Does what a plan says. Gives back the record of it, and the files that were not changed because somebody changed them
+/// since the plan was made. `open` is the way to the files where this process has the workspace open.
+pub fn apply_plan(
+    root: &Path,
+    dir: &Path,
+    plan: &UndoPlan,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+    let files = plan.files.iter().filter(|file| file.changes()).map(|file: &FilePlan| UndoneFile {
+        path: file.path.clone(),
+        to: match &file.outcome {
+            Outcome::Put { to, .. } => to.clone(),
+            _ => None,
+        },
+        before: file.now.clone(),
+        after: file.after().map(str::to_owned),
+    });
+    let number = numbers(dir).last().map_or(1, |last| last + 1);
+    let undone =
+        Undone { number, time_ms: now_ms(), agent: plan.agent.clone(), files: files.collect(), is_taken_back: false };
+    keep(dir, &undone).map_err(UndoError::Record)?;
+    let not_done = with_hands(root, dir, open, |hands| {
+        let done = undone.files.iter().map(|file| (file, put(hands, file)));
+        done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
+    })?;
+    thin(dir);
+    Ok((undone, not_done))
+}
+
+/// What was undone last and not taken back.
+pub fn last_undone(dir: &Path) -> Option<Undone> {
+    numbers(dir).into_iter().rev().filter_map(|number| read(dir, number)).find(|undone| !undone.is_taken_back)
+}
+
+/// Takes back what was undone last: what others changed since stays, and a file in which both changed the same lines is
+/// left as it is and named.
+pub fn take_back(root: &Path, dir: &Path) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+    turn(root, dir, last_undone(dir).ok_or(UndoError::Nothing)?, None)
+}
+
+/// Takes back what was undone under this number, or undoes it once more where it was taken back, in the same way.
+pub fn turn_undone(
+    root: &Path,
+    dir: &Path,
+    number: u64,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+    turn(root, dir, read(dir, number).ok_or(UndoError::Nothing)?, open)
+}
+
+fn turn(
+    root: &Path,
+    dir: &Path,
+    undone: Undone,
+    open: Option<FileHandle>,
+) -> Result<(Undone, Vec<SkippedFile>), UndoError> {
+    let is_redone = undone.is_taken_back;
+    let not_done = with_hands(root, dir, open, |hands| {
+        let done = undone.files.iter().map(|file| (file, turn_file(hands, file, is_redone)));
+        done.filter_map(|(file, done)| Some(SkippedFile { path: file.path.clone(), why: done.err()? })).collect()
+    })?;
+    let undone = Undone { is_taken_back: !is_redone, ..undone };
+    keep(dir, &undone).map_err(UndoError::Record)?;
+    Ok((undone, not_done))
+}
+
+/// The difference between two texts of a file as `diff -u` shows it.
+pub fn unified_diff(path: (&str, &str), before: Option<&str>, after: Option<&str>) -> String {
+    let name = |side: &str, path: &str, text: Option<&str>| match text {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let (old, new) = (name("a", path.0, before), name("b", path.1, after));
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    diff.unified_diff().context_radius(LINES_AROUND).header(&old, &new).to_string()
+}
+
+fn with_hands<T>(
+    root: &Path,
+    dir: &Path,
+    open: Option<FileHandle>,
+    act: impl FnOnce(&FileAccess) -> T,
+) -> Result<T, UndoError> {
+    if let Some(handle) = open {
+        return Ok(act(&FileAccess::Service(handle)));
+    }
+    let mut act = Some(act);
+    let alone = while_closed(dir, || -> Result<Option<T>, FileServiceError> {
+        let service = FileService::open(FileServiceOptions { dir: dir.to_owned(), ..FileServiceOptions::new(root) })?;
+        let done = service.handle().zip(act.take()).map(|(handle, act)| act(&FileAccess::Service(handle)));
+        service.close();
+        Ok(done)
+    });
+    match alone {
+        Ok(done) => {
+            if let Some(done) = done? {
+                return Ok(done);
+            }
+        }
+        Err(StoreError::InUse { .. }) => {}
+        Err(error) => return Err(FileServiceError::from(error).into()),
+    }
+    let at_rest = FileAccess::AtRest(DirectFiles::open(root).map_err(FileServiceError::from)?);
+    match act.take() {
+        Some(act) => Ok(act(&at_rest)),
+        None => Err(FileServiceError::Files(io::Error::other("the files were closed")).into()),
+    }
+}
+
+/// Makes a file what it is to be, if it is as it was found.
+fn put(hands: &FileAccess, file: &UndoneFile) -> Result<(), String> {
+    let UndoneFile { path, to, before, after } = file;
+    let to = to.as_ref().unwrap_or(path);
+    hands.replace((path, before.as_deref()), (to, after.as_deref()))
+}
+
+/// Makes a file what it was before it was undone, or once more what it was made by that, with what others did to it since.
+fn turn_file(hands: &FileAccess, file: &UndoneFile, is_redone: bool) -> Result<(), String> {
+    let UndoneFile { path, to, before, after } = file;
+    let mut places = (to.as_ref().unwrap_or(path), path);
+    let mut texts = (after.as_deref(), before.as_deref());
+    if is_redone {
+        (places, texts) = ((places.1, places.0), (texts.1, texts.0));
+    }
+    let now = hands.read(places.0)?;
+    if now.is_none() && places.0 != places.1 && hands.read(places.1)?.as_deref() == texts.1 {
+        // It never came so far.
+        return Ok(());
+    }
+    match reverted(texts.0, texts.1, now.as_deref()) {
+        Some(text) => {
+            let text = text.map(std::borrow::Cow::into_owned);
+            hands.replace((places.0, now.as_deref()), (places.1, text.as_deref()))
+        }
+        None => Err(format!("'{}' was not changed: others have changed the same lines since.", places.0)),
+    }
+}
+
+impl FileAccess {
+    fn read(&self, path: &str) -> Result<Option<String>, String> {
+        match self {
+            Self::Service(handle) => match handle.change(FileOperation::Read { path: path.to_owned() }) {
+                Ok(FileAnswer::Text { content, .. }) => Ok(Some(content)),
+                Ok(_) => Err(format!("'{path}' cannot be read.")),
+                // Why there is nothing to read is said where something is to be put there.
+                Err(_) => Ok(None),
+            },
+            Self::AtRest(files) => files.read(&workspace_path(path)?, BYTES_AT_MOST).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Puts a text in the place of another, under another path where that differs.
+    fn replace(&self, (from, old): (&str, Option<&str>), (to, new): (&str, Option<&str>)) -> Result<(), String> {
+        if old.is_some() && new.is_some() && from != to {
+            self.rename(from, to)?;
+        }
+        match (old, new) {
+            _ if old == new => Ok(()),
+            (Some(old), None) => self.remove(from, old),
+            (old, Some(new)) => self.write(to, old, new),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), String> {
+        match self {
+            Self::Service(handle) => {
+                let operation = FileOperation::Rename { from: from.to_owned(), to: to.to_owned() };
+                handle.change(operation).map(drop)
+            }
+            Self::AtRest(files) => {
+                files.rename(&workspace_path(from)?, &workspace_path(to)?).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    fn remove(&self, path: &str, old: &str) -> Result<(), String> {
+        match self {
+            Self::Service(handle) => {
+                let hash = content_hash(old.as_bytes());
+                handle.change(FileOperation::DeleteUnchanged { path: path.to_owned(), hash }).map(drop)
+            }
+            Self::AtRest(files) => {
+                let taken = files.remove(&workspace_path(path)?, old).map_err(|error| error.to_string())?;
+                if taken { Ok(()) } else { Err(crossed(path)) }
+            }
+        }
+    }
+
+    fn write(&self, path: &str, old: Option<&str>, new: &str) -> Result<(), String> {
+        match self {
+            Self::Service(handle) => {
+                let base = old.map(|text| content_hash(text.as_bytes()));
+                handle.change(FileOperation::Save { path: path.to_owned(), base, content: new.to_owned() }).map(drop)
+            }
+            Self::AtRest(files) => {
+                let written = files.write(&workspace_path(path)?, new, old).map_err(|error| error.to_string())?;
+                if written { Ok(()) } else { Err(crossed(path)) }
+            }
+        }
+    }
+}
+
+fn crossed(path: &str) -> String {
+    format!("'{path}' was changed in the meantime and was left as it is.")
+}
+
+fn workspace_path(path: &str) -> Result<WorkspacePath, String> {
+    let path = WorkspacePath::new(path).map_err(|why| why.to_string())?;
+    if path.reach() == Reach::Closed { Err(format!("'{path}' belongs to the program.")) } else { Ok(path) }
+}
+
+fn now_ms() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn name(number: u64) -> String {
+    format!("{number:06}.json")
+}
+
+/// The numbers of what was undone, in order.
+fn numbers(dir: &Path) -> Vec<u64> {
+    let entries = std::fs::read_dir(dir.join(FOLDER)).into_iter().flatten().flatten();
+    let number = |name: &str| name.strip_suffix(".json")?.parse::<u64>().ok();
+    let mut numbers: Vec<u64> = entries.filter_map(|entry| number(entry.file_name().to_str()?)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn read(dir: &Path, number: u64) -> Option<Undone> {
+    let text = safe_fs::read_text(&dir.join(FOLDER).join(name(number)), RECORD_BYTES_AT_MOST).ok()??;
+    serde_json::from_str(&text).ok()
+}
+
+fn keep(dir: &Path, undone: &Undone) -> io::Result<()> {
+    let folder = dir.join(FOLDER);
+    std::fs::create_dir_all(&folder)?;
+    safe_fs::replace_text(&folder.join(name(undone.number)), &serde_json::to_string(undone)?)
+}
+
+fn thin(dir: &Path) {
+    let numbers = numbers(dir);
+    for number in numbers.iter().take(numbers.len().saturating_sub(KEPT)) {
+        // One that stays costs room and nothing else.
+        let _ = std::fs::remove_file(dir.join(FOLDER).join(name(*number)));
+    }
+}

@@ -1,0 +1,170 @@
+//! Files of a workspace changed by a command of its own, beside a room or where there is none: whole or not at all, and
+//! only over what was read. A room that is open takes it in as any change from outside.
+
+use std::io;
+use std::path::Path;
+
+use super::path::WorkspacePath;
+use super::resolve::{Root, Trouble, beside_name};
+use crate::base::globs;
+use crate::base::hash::content_hash;
+use crate::safe_fs::{EntryKind, Folder, Placing};
+
+/// No more files and folders are looked at for a glob.
+const ENTRIES_AT_MOST: usize = 100_000;
+
+/// The files of a workspace that no service of this process has.
+pub struct DirectFiles(Root);
+
+/// Why a file cannot be read or written, in words for a person.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DirectFileError(String);
+
+impl DirectFiles {
+    /// Opens a workspace.
+    pub fn open(workspace: &Path) -> io::Result<Self> {
+        Root::open(workspace).map(Self)
+    }
+
+    /// The text of a file of at most so many bytes; none where there is no such file. No link is followed.
+    pub fn read(&self, path: &WorkspacePath, bytes_at_most: u64) -> Result<Option<String>, DirectFileError> {
+        match self.0.read(path, bytes_at_most) {
+            Ok((text, _)) => Ok(Some(text)),
+            Err(Trouble::Missing) => Ok(None),
+            Err(Trouble::TooLarge { most }) => {
+                Err(DirectFileError(format!("'{path}' is larger than {} KiB; split it.", most / 1024)))
+            }
+            Err(trouble) => Err(DirectFileError(trouble.words(path.as_str()))),
+        }
+    }
+
+    /// Puts a text in the place of a file, if that still holds what was read (none: if there is still no such file).
+    /// Says whether it did, and waits until it is on disk.
+    pub fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
+        let told = |trouble: Trouble| DirectFileError(trouble.words(path.as_str()));
+        // Two commands at once write under names of their own.
+        let beside = beside_name(&format!("command {} {path}", std::process::id()));
+        self.0.write_beside(path, &beside, text).map_err(told)?;
+        let over = over.map(|text| content_hash(text.as_bytes()));
+        let placed = self.0.put_in_place(path, &beside, over).map_err(told)?;
+        Ok(placed == Placing::Placed)
+    }
+
+    /// Takes a file away, if it still says what was read. Says whether it did.
+    pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, DirectFileError> {
+        let beside = beside_name(&format!("command {} {path}", std::process::id()));
+        match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
+            Ok(placing) => Ok(placing == Placing::Placed),
+            Err(Trouble::Missing) => Ok(false),
+            Err(trouble) => Err(DirectFileError(trouble.words(path.as_str()))),
+        }
+    }
+
+    /// Gives a file another path, where nothing may be yet.
+    pub fn rename(&self, from: &WorkspacePath, to: &WorkspacePath) -> Result<(), DirectFileError> {
+        match self.0.look(to) {
+            Err(Trouble::Missing) => {}
+            Ok(_) => return Err(DirectFileError(format!("'{to}' already exists."))),
+            Err(trouble) => return Err(DirectFileError(trouble.words(to.as_str()))),
+        }
+        self.0.rename(from, to).map_err(|trouble| DirectFileError(trouble.words(from.as_str())))
+    }
+
+    /// The files that lie in a folder itself, in order; hidden ones and those behind links are left out. None where
+    /// there is no such folder.
+    pub fn find_in(&self, folder: &str) -> Result<Vec<WorkspacePath>, DirectFileError> {
+        let opened = match self.0.walk(folder) {
+            Ok(Some(opened)) => opened,
+            Ok(None) | Err(Trouble::Missing) => return Ok(Vec::new()),
+            Err(trouble) => return Err(DirectFileError(trouble.words(folder))),
+        };
+        let entries = opened.entries();
+        let entries = entries.map_err(|error| DirectFileError(format!("'{folder}' cannot be listed: {error}.")))?;
+        let files = entries.into_iter().filter(|(name, kind)| *kind == EntryKind::File && !name.starts_with('.'));
+        let mut found: Vec<_> =
+            files.filter_map(|(name, _)| WorkspacePath::new(&format!("{folder}/{name}")).ok()).collect();
+        found.sort();
+        Ok(found)
+    }
+
+    /// The files that one of these plain globs names, in order; hidden ones and those behind links are left out.
+    pub fn find(&self, globs: &[String]) -> Result<Vec<WorkspacePath>, DirectFileError> {
+        let mut walk = Walk { globs, found: Vec::new(), seen: 0 };
+        walk.folder(self.0.folder(), "")?;
+        walk.found.sort();
+        Ok(walk.found)
+    }
+}
+
+struct Walk<'a> {
+    globs: &'a [String],
+    found: Vec<WorkspacePath>,
+    seen: usize,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Folder, lead: &str) -> Result<(), DirectFileError> {
+        let told = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
+        for (name, kind) in folder.entries().map_err(told)? {
+            self.seen += 1;
+            if self.seen > ENTRIES_AT_MOST {
+                return Err(DirectFileError(format!("there are more than {ENTRIES_AT_MOST} files; name one.")));
+            }
+            let Ok(path) = WorkspacePath::new(&format!("{lead}{name}")) else { continue };
+            if name.starts_with('.') {
+                continue;
+            }
+            match kind {
+                EntryKind::Folder => {
+                    let below = folder.child(&name).map_err(told)?;
+                    self.folder(&below, &format!("{lead}{name}/"))?;
+                }
+                EntryKind::File if globs::any_matches(self.globs, path.as_str()) => self.found.push(path),
+                EntryKind::File | EntryKind::Link | EntryKind::Other => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::new(text).expect("it is a path")
+    }
+
+    #[test]
+    fn a_text_is_put_only_over_what_was_read() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let files = DirectFiles::open(folder.path()).expect("it is there");
+        let plan = path("tasks/plan.task.md");
+        assert_eq!(files.read(&plan, 100).expect("nothing is well too"), None);
+        assert!(files.write(&plan, "one", None).expect("it can be written"));
+        assert!(!files.write(&plan, "two", None).expect("somebody was first"));
+        assert!(files.write(&plan, "two", Some("one")).expect("it can be written"));
+        assert!(!files.write(&plan, "three", Some("one")).expect("it is another text now"));
+        assert_eq!(files.read(&plan, 100).expect("it is there").as_deref(), Some("two"));
+        assert!(files.read(&plan, 2).is_err(), "it is larger");
+        assert_eq!(std::fs::read_dir(folder.path().join("tasks")).expect("it is there").count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_neither_found_nor_followed() {
+        let (folder, elsewhere) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("another"));
+        std::fs::write(elsewhere.path().join("far.task.md"), "far").expect("it can be written");
+        std::fs::create_dir(folder.path().join("tasks")).expect("it can be made");
+        std::fs::write(folder.path().join("tasks/a.task.md"), "a").expect("it can be written");
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("links")).expect("links can be made");
+        let link = folder.path().join("tasks/b.task.md");
+        std::os::unix::fs::symlink(elsewhere.path().join("far.task.md"), link).expect("links can be made");
+        let files = DirectFiles::open(folder.path()).expect("it is there");
+        let found = files.find(&["**/*.task.md".to_owned()]).expect("it can be listed");
+        assert_eq!(found, [path("tasks/a.task.md")]);
+        assert!(files.read(&path("tasks/b.task.md"), 100).is_err());
+        assert!(files.write(&path("links/far.task.md"), "x", Some("far")).is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! What others do to the files: every edit made outside becomes a version, and news for the world.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use super::super::files::{FileChanged, FileContent};
+use super::super::layout;
+use super::super::session_files::is_session_file;
+use super::executor::{Executor, Later};
+use super::order::{FileOperation, FileOrder};
+use super::path::{FileKind, Reach, WorkspacePath};
+use super::resolve::Trouble;
+use super::room_files::fingerprint;
+use super::service_events::{OutsideChange, ServiceEvent};
+use crate::base::hash::content_hash;
+use crate::safe_fs::EntryMetadata;
+use crate::store::{Durability, FileHead, StoreError};
+
+/// How long a file must be empty or gone before it is believed: others truncate, or remove, and then write.
+pub(super) const SETTLE: Duration = Duration::from_millis(300);
+
+impl Executor {
+    /// Compares a text that was just read with what is known of its file; says the newest version.
+    pub(super) fn notice(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &EntryMetadata,
+    ) -> Result<u64, StoreError> {
+        self.seen(path, text, found, None)
+    }
+
+    /// The same; `displaced_by` where the text is about to be written over or taken away by this order: then it
+    /// becomes a version even if nobody changed it.
+    pub(super) fn seen(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &EntryMetadata,
+        displaced_by: Option<&FileOrder>,
+    ) -> Result<u64, StoreError> {
+        self.notice_session(path.as_str(), text);
+        let must_keep = displaced_by.is_some();
+        let hash = content_hash(text.as_bytes());
+        let entry = self.index.get(path.as_str());
+        self.index.note(path.as_str(), found);
+        let looks_the_same =
+            entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (found.size, found.modified_ns));
+        if !looks_the_same {
+            self.note_changed(path.as_str());
+        }
+        let head = self.heads.get_mut(path.as_str());
+        let newest = head.as_ref().map_or(0, |head| head.version);
+        let has_history = head.is_some();
+        if let Some(head) = head.filter(|head| head.is_there && head.hash == hash) {
+            (head.size, head.modified_ns) = (found.size, found.modified_ns);
+            return Ok(newest);
+        }
+        let is_first_sight = !has_history && looks_the_same;
+        let room = self.room.as_ref().filter(|_| layout::matters(path.as_str()));
+        let is_known = room.is_some_and(|room| room.known.get(path.as_str()) == Some(&hash));
+        let is_left = (is_first_sight || self.ignored.contains(path.as_str())) && !must_keep;
+        if is_left || path.kind() == FileKind::Session {
+            return Ok(newest);
+        }
+        let version = self.record_seen(path, text, found)?;
+        // A room is told otherwise of files that matter to it, unless the text is written over before that.
+        let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
+        let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
+        if !is_first_sight && !is_told && !is_saved_over {
+            // What is made of the text as it stands loses nothing of it.
+            let loses = |order: &&FileOrder| {
+                use FileOperation::{Append, Edit, Rename};
+                !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
+            };
+            let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
+            let path = path.as_str().to_owned();
+            self.news.push(ServiceEvent::Outside(OutsideChange {
+                path,
+                version,
+                is_gone: false,
+                displaced_by,
+                by: None,
+            }));
+        }
+        Ok(version)
+    }
+
+    /// Looks at one file, which someone else may have changed.
+    pub(super) fn look(&mut self, path: &str) {
+        if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
+            return self.look_for_room(path);
+        }
+        let Ok(path) = WorkspacePath::new(path) else { return };
+        let is_hidden = path.reach() == Reach::Closed || path.parts().any(|part| part.starts_with('.'));
+        if is_hidden || self.ignored.contains(path.as_str()) {
+            return;
+        }
+        let looked = match self.index.read(&self.root, &path, self.limits.bytes_at_most(&path)) {
+            Ok((text, found)) => self.notice(&path, &text, &found).map(drop),
+            Err(Trouble::Missing | Trouble::NotAFolder | Trouble::IsFolder) => {
+                self.gone(&path);
+                Ok(())
+            }
+            Err(trouble) => {
+                if is_session_file(path.as_str()) && self.room.is_some() {
+                    self.tell_unusable(&path, &trouble);
+                }
+                self.no_text(&path);
+                Ok(())
+            }
+        };
+        if let Err(error) = looked {
+            tracing::warn!("an edit of {path} could not be recorded: {error}");
+        }
+    }
+
+    /// Reads a file of the room's once: for its history, and for the room, if it is not as the room knows it.
+    fn look_for_room(&mut self, path: &str) {
+        let Some(room) = self.room.as_mut().filter(|room| room.is_in_place()) else {
+            self.doubts.remove(path);
+            return;
+        };
+        let root = room.root().to_owned();
+        match room.stamp(path) {
+            Some(stamp) => room.stamps.insert(path.to_owned(), stamp),
+            None => room.stamps.remove(path),
+        };
+        let known = room.known.get(path).copied();
+        let normal = WorkspacePath::new(path).ok();
+        let most = layout::most_bytes(path);
+        let read = normal.as_ref().and_then(|path| {
+            let most = self.limits.bytes_at_most(path).max(most as u64);
+            self.index.read(&self.root, path, most).ok()
+        });
+        let content = match &read {
+            Some((text, _)) if text.len() <= most => FileContent::Text(text.to_string()),
+            // A link, or nothing that a room can use: it is said why.
+            _ => layout::read_file(&root, path),
+        };
+        let hash = fingerprint(&content);
+        if hash != known && self.is_still_doubtful(path, &content) {
+            return;
+        }
+        self.doubts.remove(path);
+        if let Some(normal) = &normal {
+            match (&read, &content) {
+                (Some((text, found)), _) => {
+                    if let Err(error) = self.notice(normal, text, found) {
+                        tracing::warn!("an edit of {path} could not be recorded: {error}");
+                    }
+                }
+                (None, FileContent::Removed) => self.gone(normal),
+                (None, FileContent::Unusable { .. }) => self.no_text(normal),
+                // Read through a link within the workspace: versions belong to the file itself.
+                (None, FileContent::Text(_)) => {}
+            }
+        }
+        if hash == known {
+            return;
+        }
+        if let Some(room) = &mut self.room {
+            room.know(path, hash);
+        }
+        let is_newest = |head: &&FileHead| head.is_there && Some(head.hash) == hash;
+        let version = self.heads.get(path).filter(is_newest).map(|head| head.version);
+        self.news.push(ServiceEvent::Changed(FileChanged { version, ..FileChanged::new(path, content) }));
+    }
+
+    /// Whether a file has been empty or gone for too short a time to be believed.
+    fn is_still_doubtful(&mut self, path: &str, content: &FileContent) -> bool {
+        let is_doubtful = match content {
+            FileContent::Text(text) => text.is_empty(),
+            content => *content == FileContent::Removed,
+        };
+        is_doubtful && self.doubts.entry(path.to_owned()).or_insert_with(Instant::now).elapsed() < SETTLE
+    }
+
+    /// Looks again at what has been empty or gone for long enough.
+    pub(super) fn look_again_at_doubts(&mut self) {
+        let is_settled = |since: &Instant| since.elapsed() >= SETTLE;
+        let settled: Vec<String> =
+            self.doubts.iter().filter(|(_, since)| is_settled(since)).map(|(path, _)| path.clone()).collect();
+        for path in settled {
+            self.look(&path);
+            // What changed again while it was looked at is in doubt anew.
+            if self.doubts.get(&path).is_some_and(is_settled) {
+                self.doubts.remove(&path);
+            }
+        }
+    }
+
+    /// Looks at every file of the room's that is or was there, and reads those that look changed.
+    pub(super) fn look_at_room_files(&mut self) {
+        let Some(room) = self.room.as_ref().filter(|room| room.is_watched && room.is_in_place()) else { return };
+        let (mut paths, _) = layout::list(room.root());
+        let there: HashSet<&String> = paths.iter().collect();
+        let gone: Vec<String> = room.known.keys().filter(|path| !there.contains(path)).cloned().collect();
+        paths.extend(gone);
+        paths.retain(|path| {
+            let stamp = room.stamp(path);
+            stamp.is_none() || stamp != room.stamps.get(path).copied() || self.doubts.contains_key(path)
+        });
+        paths.iter().for_each(|path| self.look(path));
+    }
+
+    /// Looks at every file.
+    pub(super) fn look_at_everything(&mut self) {
+        for path in self.index.compare(&self.root) {
+            self.look(&path);
+        }
+    }
+
+    /// Whether a file is gone or empty, as it is for a moment while others write it.
+    pub(super) fn is_doubtful(&self, path: &str) -> bool {
+        let Ok(path) = WorkspacePath::new(path) else { return false };
+        match self.root.look(&path) {
+            Ok(found) => found.size == 0,
+            Err(trouble) => matches!(trouble, Trouble::Missing),
+        }
+    }
+
+    /// There is no file here any more, if there was one.
+    pub(super) fn gone(&mut self, path: &WorkspacePath) {
+        let was_listed = self.index.forget(path.as_str());
+        let head = self.heads.get(path.as_str()).filter(|head| head.is_there).cloned();
+        if !was_listed && head.is_none() {
+            return;
+        }
+        self.note_changed(path.as_str());
+        if let Some(head) = &head {
+            let gone = FileHead { is_there: false, ..head.clone() };
+            if let Err(error) = self.versions.change(Durability::Process, |changes| changes.set_head(&gone)) {
+                tracing::warn!("the deletion of {path} could not be recorded: {error}");
+            }
+            self.heads.insert(path.as_str().to_owned(), gone);
+        }
+        if !layout::matters(path.as_str()) && path.kind() != FileKind::Session {
+            let version = head.map_or(0, |head| head.version);
+            let path = path.as_str().to_owned();
+            self.news.push(ServiceEvent::Outside(OutsideChange {
+                path,
+                version,
+                is_gone: true,
+                displaced_by: None,
+                by: None,
+            }));
+        }
+    }
+
+    /// Someone put something here that is no text.
+    fn no_text(&mut self, path: &WorkspacePath) {
+        let Ok(found) = self.root.look(path) else { return };
+        self.note_changed(path.as_str());
+        let entry = self.index.get(path.as_str());
+        self.index.note(path.as_str(), &found);
+        if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
+            let path = path.as_str().to_owned();
+            self.news.push(ServiceEvent::Outside(OutsideChange {
+                path,
+                version: 0,
+                is_gone: false,
+                displaced_by: None,
+                by: None,
+            }));
+        }
+    }
+
+    /// Files with a history that are not as it says are looked at as soon as there is time.
+    pub(super) fn find_edits_while_closed(&mut self) {
+        let changed: Vec<String> = self
+            .heads
+            .values()
+            .filter(|head| {
+                let entry = self.index.get(&head.path);
+                let is_same =
+                    entry.is_some_and(|entry| (entry.size, entry.modified_ns) == (head.size, head.modified_ns));
+                if head.is_there { !is_same } else { entry.is_some() }
+            })
+            .map(|head| head.path.clone())
+            .collect();
+        changed.into_iter().for_each(|path| self.push_later(Later::Look(path)));
+    }
+}
+
+#[cfg(test)]
+#[path = "external_edits_tests.rs"]
+mod tests;

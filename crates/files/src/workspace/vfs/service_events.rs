@@ -1,0 +1,182 @@
+//! What the file service has to tell the world: what others did to the files, and what the room wrote and is on disk
+//! now. The newest about each file waits until a tick takes it, so that the queue is bounded by the number of files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+
+use super::super::files::{FileChanged, FileContent};
+use crate::base::{Id, Problem};
+use crate::schedule::Input;
+
+/// A file that the room wrote is on disk now, or could not be written. An input: what a person's edit was made
+/// from, and so how it is joined with what the room did meanwhile, depends on what had been saved.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SaveReport {
+    /// Relative to the workspace, `/` between parts.
+    pub path: String,
+    /// The number of the room's last change that stands in it; changes are counted up by the room.
+    pub saved: Option<u64>,
+    /// Why it could not be written, with what to do; it is tried again.
+    pub problem: Option<Problem>,
+}
+
+impl Input for SaveReport {
+    const KIND: &'static str = "file_saved";
+}
+
+/// A file was changed by someone who did not order it. An input. Files that matter to a room (agent files, boards,
+/// scenes, settings) come in as [`FileChanged`] instead.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OutsideChange {
+    /// Its normalised path.
+    pub path: String,
+    /// Its newest version; 0 where it has none, because it is no text.
+    pub version: u64,
+    /// Whether it is gone.
+    pub is_gone: bool,
+    /// Who wrote over it, or took it away, before anyone had seen it: it is that version now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displaced_by: Option<Id>,
+    /// Who did it, where it was ordered in this program; somebody else, in another one, where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Id>,
+}
+
+impl Input for OutsideChange {
+    const KIND: &'static str = "file_outside";
+}
+
+/// A person saved a session file, or one was brought in. An input. What the room wrote itself is not told.
+#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RecordChanged {
+    /// Its normalised path.
+    pub path: String,
+    /// What stands in it now.
+    pub content: FileContent,
+    /// What the room had written there last, where that is still known: what of it is missing now was written while
+    /// somebody had an older text in their editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ours: Option<String>,
+}
+
+impl RecordChanged {
+    /// A session file of which nothing else is known.
+    pub fn new(path: impl Into<String>, content: FileContent) -> Self {
+        Self { path: path.into(), content, ours: None }
+    }
+}
+
+impl Input for RecordChanged {
+    const KIND: &'static str = "session_file";
+}
+
+/// Something that the world is to be told.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::workspace) enum ServiceEvent {
+    /// Somebody else changed a file that matters to a room.
+    Changed(FileChanged),
+    /// The same of any other file.
+    Outside(OutsideChange),
+    /// The same of a session file.
+    Record(RecordChanged),
+    /// What became of a text of the room's.
+    Saved(SaveReport),
+}
+
+/// What news take the place of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum ServiceEventKind {
+    Changed,
+    Outside,
+    Record,
+    Saved,
+    NotSaved,
+}
+
+impl ServiceEvent {
+    fn key(&self) -> (ServiceEventKind, String) {
+        match self {
+            Self::Changed(change) => (ServiceEventKind::Changed, change.path.clone()),
+            Self::Outside(change) => (ServiceEventKind::Outside, change.path.clone()),
+            Self::Record(change) => (ServiceEventKind::Record, change.path.clone()),
+            Self::Saved(report) if report.saved.is_some() => (ServiceEventKind::Saved, report.path.clone()),
+            Self::Saved(report) => (ServiceEventKind::NotSaved, report.path.clone()),
+        }
+    }
+}
+
+/// The newest news of each kind for each path, in the order in which they came first. Shared by the service's thread
+/// and the world; never locked while a disk works.
+#[derive(Clone, Default)]
+pub(in crate::workspace) struct ServiceEventQueue(Arc<Mutex<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    in_order: BTreeMap<u64, ServiceEvent>,
+    /// Where each is in that order.
+    slots: HashMap<(ServiceEventKind, String), u64>,
+    next: u64,
+}
+
+impl Waiting {
+    fn pop(&mut self) -> Option<ServiceEvent> {
+        let (_, news) = self.in_order.pop_first()?;
+        self.slots.remove(&news.key());
+        Some(news)
+    }
+}
+
+impl ServiceEventQueue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves something for the world; it takes the place of what waits about the same file.
+    pub(super) fn push(&self, news: ServiceEvent) {
+        let mut waiting = self.lock();
+        let next = waiting.next;
+        let slot = *waiting.slots.entry(news.key()).or_insert(next);
+        waiting.next = next.max(slot + 1);
+        waiting.in_order.insert(slot, news);
+    }
+
+    /// Takes back that someone changed a file: the world is told otherwise what stands in it now.
+    pub(super) fn forget_change(&self, path: &str) {
+        let mut waiting = self.lock();
+        if let Some(slot) = waiting.slots.remove(&(ServiceEventKind::Changed, path.to_owned())) {
+            waiting.in_order.remove(&slot);
+        }
+    }
+
+    /// Whether anything is to be told.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().in_order.is_empty()
+    }
+
+    /// Takes at most so many, oldest first.
+    pub(super) fn take(&self, most: usize) -> Vec<ServiceEvent> {
+        let mut waiting = self.lock();
+        std::iter::from_fn(|| waiting.pop()).take(most).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::files::FileContent;
+    use super::*;
+
+    #[test]
+    fn the_newest_word_on_a_file_takes_the_place_of_older_ones() {
+        let news = ServiceEventQueue::default();
+        let changed =
+            |path: &str, text: &str| ServiceEvent::Changed(FileChanged::new(path, FileContent::Text(text.into())));
+        for change in [changed("a", "1"), changed("b", "1"), changed("a", "2")] {
+            news.push(change);
+        }
+        assert_eq!(news.take(1), [changed("a", "2")]);
+        assert_eq!(news.take(9), [changed("b", "1")]);
+    }
+}

@@ -1,0 +1,63 @@
+//! What a person does with files in the window: inputs that become orders to the file service, kept and replayed like any
+//! other, and carried out exactly once.
+
+use std::collections::VecDeque;
+
+use bevy::ecs::message::{Message, MessageReader, MessageWriter};
+use bevy::ecs::resource::Resource;
+use serde::{Deserialize, Serialize};
+
+use super::order::{FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::base::{Author, Id, Seq};
+use crate::schedule::Input;
+
+/// Something that a person does with a file.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileCommand {
+    /// Names it for ever; whoever gives it chooses a name that was never used.
+    pub key: Id,
+    /// What is to be done.
+    pub operation: FileOperation,
+}
+
+impl Input for FileCommand {
+    const KIND: &'static str = "file_command";
+}
+
+/// Hands on what a person wants.
+pub(in crate::workspace) fn give_orders(
+    mut commands: MessageReader<FileCommand>,
+    mut orders: MessageWriter<FileOrder>,
+) {
+    orders.write_batch(commands.read().map(|FileCommand { key, operation }| FileOrder {
+        key: key.clone(),
+        author: Author::user(),
+        activation: None,
+        operation: operation.clone(),
+        rights: FileRights::default(),
+        cause: Seq(0),
+        worktree: None,
+    }));
+}
+
+/// Outcomes that wait until a window takes them.
+const TOLD_AT_MOST: usize = 200;
+
+/// How a person's orders went, by their names, for the window to take. Nothing in the room decides by it.
+#[derive(Resource, Default)]
+pub struct UserCommandResults(VecDeque<(Id, Result<(), String>)>);
+
+impl UserCommandResults {
+    pub(in crate::workspace) fn note(&mut self, outcome: &FileOutcome) {
+        if self.0.len() >= TOLD_AT_MOST {
+            self.0.pop_front();
+        }
+        let result = outcome.result.as_ref().map(|_| ()).map_err(|failure| failure.what.clone());
+        self.0.push_back((outcome.key.clone(), result));
+    }
+
+    /// What was told since the last call, oldest first.
+    pub fn take(&mut self) -> VecDeque<(Id, Result<(), String>)> {
+        std::mem::take(&mut self.0)
+    }
+}

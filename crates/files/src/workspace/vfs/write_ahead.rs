@@ -1,0 +1,579 @@
+//! How a change reaches the disk exactly once, and whole.
+//!
+//! 1. The new text is written beside the old one and synced. Nothing is recorded: whatever stops the process here
+//!    leaves a hidden file that the next start removes, and the order is carried out then.
+//! 2. One transaction records the version, the answer under the order's key, and a *step*: what is still to be done
+//!    on disk. From here on the order counts as carried out.
+//! 3. The text is renamed into its place. A start that finds the step looks whether that was done, and does it if
+//!    the file is as it was before.
+//! 4. The step is struck out, and the answer goes out. The same key again finds the recorded answer.
+//!
+//! Deleting and renaming do the same without the first.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::layout;
+use super::super::task_files::permission::only_for_a_person;
+use super::executor::{Executor, FileServiceError, LastStep, Later, RoomSave, history, kept_apart, troubled, unfit};
+use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
+use super::path::WorkspacePath;
+use super::resolve::{Trouble, beside_name};
+use super::{OUTSIDE, is_agent};
+use crate::base::hash::content_hash;
+use crate::base::text_normalization::folded;
+use crate::base::{Id, Problem};
+use crate::log::now_ms;
+use crate::safe_fs::{EntryMetadata, Placing};
+use crate::store::{Durability, FileChanges, FileHead, StoreError, VersionDraft};
+
+/// How often a change begins anew because someone else changed the file under it.
+const TRIES: usize = 5;
+
+/// What a change still has to do on disk, as it is recorded. A stored format.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(tag = "step", rename_all = "snake_case")]
+enum PendingChange {
+    Write {
+        key: Id,
+        path: String,
+        beside: String,
+        file: i64,
+        version: u64,
+        before: Option<u64>,
+        head: Option<FileHead>,
+    },
+    Delete {
+        key: Id,
+        path: String,
+        before: u64,
+        head: FileHead,
+    },
+    Rename {
+        key: Id,
+        from: String,
+        to: String,
+        before: u64,
+        head: FileHead,
+        displaced: Option<i64>,
+    },
+}
+
+impl Executor {
+    /// Puts a text into a file: the one that `text_for` makes of what stands there, asked again where somebody else
+    /// changed the file meanwhile.
+    pub(super) fn put(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        mut text_for: impl FnMut(&mut Self, Option<&str>) -> Result<String, FileFailure>,
+    ) -> Result<FileAnswer, FileFailure> {
+        for _ in 0..TRIES {
+            let now = self.present(path)?;
+            let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
+            keep_permission(order, path, now.as_ref().map_or("", |(text, _)| text), &text)?;
+            if let Some(answer) = self.try_put(order, what, path, &text, now)? {
+                self.answered(path, Some(content_hash(text.as_bytes())));
+                return Ok(answer);
+            }
+        }
+        Err(unfit(format!("'{path}' keeps changing; try again.")))
+    }
+
+    /// The same; `None` if someone else changed the file under it.
+    pub(super) fn try_put(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        text: &str,
+        now: Option<(Arc<str>, EntryMetadata)>,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        if let Some((old, found)) = &now {
+            let is_same = **old == *text;
+            let version = self.seen(path, old, found, (!is_same).then_some(order)).map_err(|error| history(&error))?;
+            if is_same {
+                self.readers.note(path.as_str(), &order.author);
+                return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
+            }
+        }
+        let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
+        if !order.is_save_of_room() {
+            let (count, total) = self.used();
+            self.limits.allow(path, text.len() as u64, old_bytes, count, total).map_err(unfit)?;
+        }
+        let beside = beside_name(&order.key);
+        self.root.write_beside(path, &beside, text).map_err(|trouble| troubled(path, &trouble))?;
+        self.reached(LastStep::WrittenBeside);
+        let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
+        let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
+        let recorded = self.record_write(order, what, path, text, over, &beside);
+        let (step, head, answer) = recorded.map_err(|error| {
+            self.root.drop_beside(path, &beside);
+            history(&error)
+        })?;
+        self.reached(LastStep::Recorded);
+        let placed = self.root.put_in_place(path, &beside, over);
+        if !matches!(placed, Ok(Placing::Placed)) {
+            self.root.drop_beside(path, &beside);
+            self.take_write_back(order, path, step, &head)?;
+            return placed.map(|_| None).map_err(|trouble| troubled(path, &trouble));
+        }
+        self.reached(LastStep::InPlace);
+        let found = self.root.look(path).map_err(|trouble| troubled(path, &trouble))?;
+        if order.is_save_of_room() {
+            self.room_saves.insert(head.file, RoomSave { version: head.version, saved_ms });
+        }
+        self.complete_change(step, &FileHead { size: found.size, modified_ns: found.modified_ns, ..head }, replaced);
+        self.index.note(path.as_str(), &found);
+        self.index.keep(path.as_str(), text.into(), found);
+        self.readers.note(path.as_str(), &order.author);
+        self.reached(LastStep::Settled);
+        Ok(Some(with_content(answer, text)))
+    }
+
+    fn record_write(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+        text: &str,
+        over: Option<u64>,
+        beside: &str,
+    ) -> Result<(i64, FileHead, FileAnswer), StoreError> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let conflict_with = self.readers.others(path.as_str(), &order.author);
+        let (chars, hash) = (text.chars().count() as u64, content_hash(text.as_bytes()));
+        let draft = VersionDraft {
+            author: &order.author.0,
+            activation: order.activation.as_deref(),
+            order_key: Some(&order.key),
+            text,
+        };
+        let place = path.as_str().to_owned();
+        // A save waits for the disk once: should the power fail, its file is whole, and only its author is not known.
+        let surety = if order.is_save_of_room() { Durability::Process } else { Durability::Power };
+        self.versions.change(surety, |changes| {
+            let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
+            let version = changes.add_version(file, &draft)?;
+            let done = FileDone::Written { path: place.clone(), version, chars, is_new: over.is_none(), content: None };
+            let answer = FileAnswer::Changed { done, conflict_with };
+            let step = PendingChange::Write {
+                key: order.key.clone(),
+                path: place.clone(),
+                beside: beside.to_owned(),
+                file,
+                version,
+                before: over,
+                head: before.clone(),
+            };
+            let step = keep(changes, order, what, &answer, &step)?;
+            let head = FileHead { file, path: place.clone(), is_there: true, version, hash, size: 0, modified_ns: 0 };
+            Ok((step, head, answer))
+        })
+    }
+
+    /// Takes a recorded write back that did not reach its place.
+    fn take_write_back(
+        &mut self,
+        order: &FileOrder,
+        path: &WorkspacePath,
+        step: i64,
+        head: &FileHead,
+    ) -> Result<(), FileFailure> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let taken_back = self.versions.change(Durability::Process, |changes| {
+            changes.end_step(step)?;
+            changes.take_answer_back(&order.key)?;
+            changes.take_version_back(head.file, head.version, before.as_ref())
+        });
+        taken_back.map_err(|error| history(&error))
+    }
+
+    /// The version of the room's own that a save takes the place of: what it saves within the same stretch of time is
+    /// one version, so that a room that is busy for hours leaves those of other people their place. What was saved before
+    /// this service was started stays.
+    fn replaced_version(&self, order: &FileOrder, path: &WorkspacePath) -> Option<u64> {
+        let stretch_ms = self.limits.save_version_secs.saturating_mul(1000);
+        let head = self.heads.get(path.as_str()).filter(|_| order.is_save_of_room() && stretch_ms > 0)?;
+        let save = self.room_saves.get(&head.file).filter(|save| save.version == head.version)?;
+        (save.saved_ms / stretch_ms == now_ms() / stretch_ms).then_some(save.version)
+    }
+
+    /// Strikes out a step that is done, with the version that it `replaced`. Where that cannot be written, the next
+    /// start finds that it is done.
+    fn complete_change(&mut self, step: i64, head: &FileHead, replaced: Option<u64>) {
+        let kept = self.limits.versions_kept.max(1);
+        let settled = self.versions.change(Durability::Process, |changes| {
+            changes.end_step(step)?;
+            changes.set_head(head)?;
+            replaced.map_or(Ok(()), |version| changes.drop_version(head.file, version))?;
+            changes.prune(head.file, kept)
+        });
+        if let Err(error) = settled {
+            tracing::warn!("{} is on disk, but could not be recorded: {error}", head.path);
+        }
+        self.heads.insert(head.path.clone(), head.clone());
+        self.note_changed(&head.path);
+    }
+
+    /// Takes a file away; `None` if there is none.
+    pub(super) fn delete(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        path: &WorkspacePath,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        let Some((text, found)) = self.present(path)? else {
+            self.gone(path);
+            return Ok(None);
+        };
+        keep_permission(order, path, &text, "")?;
+        self.seen(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        let head = self.head_of(path)?;
+        let done = FileDone::Deleted { path: path.as_str().to_owned() };
+        let conflict_with = self.readers.others(path.as_str(), &order.author);
+        let answer = FileAnswer::Changed { done, conflict_with };
+        let gone = FileHead { is_there: false, ..head.clone() };
+        let step = PendingChange::Delete {
+            key: order.key.clone(),
+            path: path.as_str().to_owned(),
+            before: head.hash,
+            head: head.clone(),
+        };
+        let recorded = self.versions.change(Durability::Power, |changes| {
+            changes.set_head(&gone)?;
+            keep(changes, order, what, &answer, &step)
+        });
+        let step = recorded.map_err(|error| history(&error))?;
+        self.reached(LastStep::Recorded);
+        let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
+        if !matches!(taken, Ok(Placing::Placed)) {
+            self.take_back(order, step, &head, None)?;
+            let changed = || unfit(format!("'{path}' was just changed; check it again before you delete it."));
+            return Err(taken.map_or_else(|trouble| troubled(path, &trouble), |_| changed()));
+        }
+        self.reached(LastStep::InPlace);
+        self.complete_change(step, &gone, None);
+        self.index.forget(path.as_str());
+        self.readers.forget(path.as_str());
+        self.answered(path, None);
+        self.reached(LastStep::Settled);
+        Ok(Some(answer))
+    }
+
+    /// Gives a file another path; `None` if there is none.
+    pub(super) fn rename(
+        &mut self,
+        order: &FileOrder,
+        what: u64,
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+    ) -> Result<Option<FileAnswer>, FileFailure> {
+        let Some((text, found)) = self.present(from)? else {
+            self.gone(from);
+            return Ok(None);
+        };
+        match self.root.look(to) {
+            Err(Trouble::Missing) => {}
+            Ok(_) => return Err(unfit(format!("'{to}' already exists; delete it first or choose another path."))),
+            Err(trouble) => return Err(troubled(to, &trouble)),
+        }
+        // Elsewhere a task could be changed into another, and come back.
+        keep_permission(order, from, &text, "")?;
+        keep_permission(order, to, "", &text)?;
+        self.seen(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
+        let head = self.head_of(from)?;
+        let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
+        let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
+        let done = FileDone::Renamed { from: from.as_str().to_owned(), to: to.as_str().to_owned(), content: None };
+        let answer = FileAnswer::Changed { done, conflict_with: self.readers.others(from.as_str(), &order.author) };
+        let step = PendingChange::Rename {
+            key: order.key.clone(),
+            from: from.as_str().to_owned(),
+            to: to.as_str().to_owned(),
+            before: head.hash,
+            head: head.clone(),
+            displaced,
+        };
+        let recorded = self.versions.change(Durability::Power, |changes| {
+            displaced.map_or(Ok(()), |file| changes.displace(file))?;
+            changes.set_head(&moved)?;
+            keep(changes, order, what, &answer, &step)
+        });
+        let step = recorded.map_err(|error| history(&error))?;
+        self.reached(LastStep::Recorded);
+        if let Err(trouble) = self.root.rename(from, to) {
+            self.take_back(order, step, &head, displaced)?;
+            return Err(troubled(to, &trouble));
+        }
+        self.reached(LastStep::InPlace);
+        self.heads.remove(from.as_str());
+        self.complete_change(step, &moved, None);
+        self.index.forget(from.as_str());
+        self.note_changed(from.as_str());
+        self.index.note(to.as_str(), &found);
+        self.readers.renamed(from.as_str(), to.as_str());
+        self.answered(from, None);
+        self.answered(to, Some(head.hash));
+        self.reached(LastStep::Settled);
+        Ok(Some(with_content(answer, &text)))
+    }
+
+    /// What was answered when this order was carried out, be it before a restart. The text for the room is the one
+    /// that stands there now: another may have been written since, and the room must not go back behind it.
+    pub(super) fn recorded_answer(&mut self, order: &FileOrder, what: u64) -> Result<Option<FileAnswer>, StoreError> {
+        let Some((asked, answer)) = self.versions.answer(&order.key)? else { return Ok(None) };
+        if asked != what {
+            tracing::warn!("the order {} differs from before; it is carried out", order.key);
+            return Ok(None);
+        }
+        let answer: FileAnswer = match serde_json::from_str(&answer) {
+            Ok(answer) => answer,
+            Err(source) => return Err(StoreError::Json { doing: "read an answer", source }),
+        };
+        let path = match &answer {
+            FileAnswer::Changed {
+                done: FileDone::Written { path, .. } | FileDone::Renamed { to: path, .. }, ..
+            } => WorkspacePath::new(path).ok(),
+            _ => None,
+        };
+        let now = path.and_then(|path| self.present(&path).ok().flatten());
+        Ok(Some(match now {
+            Some((text, _)) => with_content(answer, &text),
+            None => answer,
+        }))
+    }
+
+    /// Does what was recorded and is not on disk, or takes it back where that is impossible.
+    pub(super) fn finish_what_was_begun(&mut self) -> Result<(), FileServiceError> {
+        for (number, step) in self.versions.steps()? {
+            let step: PendingChange = match serde_json::from_str(&step) {
+                Ok(step) => step,
+                Err(error) => {
+                    let what = format!("an interrupted file change cannot be read: {error}");
+                    let remedy = "compare the last changes by agents with the versions of those files";
+                    self.problems.push(Problem::warning("files", what, remedy));
+                    self.versions.change(Durability::Process, |changes| changes.end_step(number))?;
+                    continue;
+                }
+            };
+            let done = self.finish(&step);
+            if let Err(trouble) = &done {
+                tracing::warn!("rolled back an interrupted change: {trouble:?}");
+            }
+            let is_done = done.is_ok();
+            self.versions.change(Durability::Process, |changes| {
+                changes.end_step(number)?;
+                if is_done { Ok(()) } else { undo(changes, &step) }
+            })?;
+        }
+        self.room_saves.clear();
+        self.heads = self.versions.heads()?.into_iter().map(|head| (head.path.clone(), head)).collect();
+        Ok(())
+    }
+
+    fn finish(&mut self, step: &PendingChange) -> Result<(), Trouble> {
+        match step {
+            PendingChange::Write { path, beside, file, version, before, .. } => {
+                let path = normal(path)?;
+                let now = self.hash_now(&path)?;
+                let text = self.versions.text(*file, *version).map_err(|error| broken(&error))?;
+                let text = text.ok_or_else(|| Trouble::Failed(std::io::ErrorKind::NotFound.into()))?;
+                let ours = content_hash(text.as_bytes());
+                let known: Vec<u64> = before.iter().copied().chain([ours]).collect();
+                if let Some(kept) = self.root.clear_placing(&path, beside, Some(ours), &known)? {
+                    self.problems.push(kept_apart(path.as_str(), &kept));
+                }
+                // What is neither the old text nor the new one came from someone else, later: it stays.
+                if now == *before && now != Some(ours) {
+                    self.root.write_beside(&path, beside, &text)?;
+                    self.root.put_in_place(&path, beside, *before)?;
+                }
+                self.root.drop_beside(&path, beside);
+                self.push_later(Later::Look(path.as_str().to_owned()));
+            }
+            PendingChange::Delete { key, path, before, .. } => {
+                let path = normal(path)?;
+                let beside = beside_name(key);
+                if let Some(kept) = self.root.clear_placing(&path, &beside, None, &[*before])? {
+                    self.problems.push(kept_apart(path.as_str(), &kept));
+                }
+                if self.hash_now(&path)? == Some(*before) {
+                    self.root.take_away(&path, &beside, *before)?;
+                }
+                self.push_later(Later::Look(path.as_str().to_owned()));
+            }
+            PendingChange::Rename { from, to, before, .. } => {
+                let (from, to) = (normal(from)?, normal(to)?);
+                if self.hash_now(&to)?.is_none() {
+                    match self.hash_now(&from)? {
+                        Some(hash) if hash == *before => self.root.rename(&from, &to)?,
+                        _ => self.push_later(Later::Look(from.as_str().to_owned())),
+                    }
+                }
+                self.push_later(Later::Look(to.as_str().to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn hash_now(&mut self, path: &WorkspacePath) -> Result<Option<u64>, Trouble> {
+        match self.root.read(path, u64::MAX - 1) {
+            Ok((text, _)) => Ok(Some(content_hash(text.as_bytes()))),
+            Err(Trouble::Missing | Trouble::NotAFolder) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    fn head_of(&self, path: &WorkspacePath) -> Result<FileHead, FileFailure> {
+        let missing = || unfit(format!("the history of '{path}' is missing; try again."));
+        self.heads.get(path.as_str()).cloned().ok_or_else(missing)
+    }
+
+    fn take_back(
+        &mut self,
+        order: &FileOrder,
+        step: i64,
+        head: &FileHead,
+        displaced: Option<i64>,
+    ) -> Result<(), FileFailure> {
+        let taken_back = self.versions.change(Durability::Process, |changes| {
+            changes.end_step(step)?;
+            changes.take_answer_back(&order.key)?;
+            changes.set_head(head)?;
+            displaced.map_or(Ok(()), |file| changes.put_back(file))
+        });
+        taken_back.map_err(|error| history(&error))
+    }
+
+    /// Stops here where a test says so.
+    fn reached(&mut self, step: LastStep) {
+        #[cfg(test)]
+        {
+            assert_ne!(self.stop_at, Some(step), "stopped as if killed");
+            if let Some((_, act)) = self.act_at.as_mut().filter(|(at, _)| *at == step) {
+                act();
+            }
+        }
+        #[cfg(not(test))]
+        let _ = step;
+    }
+
+    /// What an order made of a file is told with its answer, and not as news. The room's saves do not go over it: it
+    /// is not theirs.
+    fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
+        if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
+            room.know(path.as_str(), hash);
+            self.news.forget_change(path.as_str());
+        }
+    }
+
+    /// A version of someone else's, who ordered nothing here.
+    pub(super) fn record_seen(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &EntryMetadata,
+    ) -> Result<u64, StoreError> {
+        self.record_version(path, text, found, OUTSIDE)
+    }
+
+    /// The text of a file as a version of somebody.
+    pub(super) fn record_version(
+        &mut self,
+        path: &WorkspacePath,
+        text: &str,
+        found: &EntryMetadata,
+        author: &str,
+    ) -> Result<u64, StoreError> {
+        let before = self.heads.get(path.as_str()).cloned();
+        let draft = VersionDraft { author, activation: None, order_key: None, text };
+        let kept = self.limits.versions_kept.max(1);
+        let head = self.versions.change(Durability::Process, |changes| {
+            let file = before.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;
+            let head = FileHead {
+                file,
+                path: path.as_str().to_owned(),
+                is_there: true,
+                version: changes.add_version(file, &draft)?,
+                hash: content_hash(text.as_bytes()),
+                size: found.size,
+                modified_ns: found.modified_ns,
+            };
+            changes.set_head(&head)?;
+            changes.prune(file, kept)?;
+            Ok(head)
+        })?;
+        let version = head.version;
+        self.note_changed(&head.path);
+        self.heads.insert(head.path.clone(), head);
+        Ok(version)
+    }
+}
+
+/// Refuses what only a person changes in a task file, where an agent does it.
+fn keep_permission(order: &FileOrder, path: &WorkspacePath, before: &str, after: &str) -> Result<(), FileFailure> {
+    if !layout::is_task_file(&folded(path.as_str())) || !is_agent(&order.author) {
+        return Ok(());
+    }
+    match only_for_a_person(before, after) {
+        Some(why) => Err(FileFailure { what: format!("'{path}' was not changed: {why}."), is_refusal: true }),
+        None => Ok(()),
+    }
+}
+
+fn keep(
+    changes: &FileChanges<'_>,
+    order: &FileOrder,
+    what: u64,
+    answer: &FileAnswer,
+    step: &PendingChange,
+) -> Result<i64, StoreError> {
+    let json = |source| StoreError::Json { doing: "put an answer into words", source };
+    if !order.is_save_of_room() {
+        changes.keep_answer(&order.key, what, &serde_json::to_string(answer).map_err(json)?)?;
+    }
+    changes.begin_step(&serde_json::to_string(step).map_err(json)?)
+}
+
+fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreError> {
+    match step {
+        PendingChange::Write { key, file, version, head, .. } => {
+            changes.take_answer_back(key)?;
+            changes.take_version_back(*file, *version, head.as_ref())
+        }
+        PendingChange::Delete { key, head, .. } => {
+            changes.take_answer_back(key)?;
+            changes.set_head(head)
+        }
+        PendingChange::Rename { key, head, displaced, .. } => {
+            changes.take_answer_back(key)?;
+            changes.set_head(head)?;
+            displaced.map_or(Ok(()), |file| changes.put_back(file))
+        }
+    }
+}
+
+/// The answer with the text, where the room must know it.
+fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
+    if let FileAnswer::Changed { done, .. } = &mut answer {
+        match done {
+            FileDone::Written { path, content, .. } | FileDone::Renamed { to: path, content, .. } => {
+                *content = layout::matters(path).then(|| text.to_owned());
+            }
+            FileDone::Deleted { .. } => {}
+        }
+    }
+    answer
+}
+
+fn normal(path: &str) -> Result<WorkspacePath, Trouble> {
+    WorkspacePath::new(path).map_err(|refusal| Trouble::Failed(std::io::Error::other(refusal.to_string())))
+}
+
+fn broken(error: &StoreError) -> Trouble {
+    Trouble::Failed(std::io::Error::other(error.to_string()))
+}

@@ -1,0 +1,270 @@
+//! What the room itself writes and could not: sessions, how far workflows are, what stays of blackboards. A person is
+//! told once for each folder, it is tried again until it is done, and then the person is told that too.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::problems::ProblemReport;
+use super::vfs::{FileFailure, FileOperation, FileOrder, PendingFileOrders};
+use crate::base::{Id, Problem};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{Section, SimClock, TICKS_PER_SEC};
+
+/// The first time, it is tried again after so many seconds of the room's time.
+const RETRY_SECS: u64 = 5;
+/// It is tried again at least so often.
+const RETRY_SECS_AT_MOST: u64 = 60;
+/// So many files wait to be written again.
+const WAITING_AT_MOST: usize = 200;
+/// Their texts have so many bytes together.
+const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+/// What a person can do about it.
+const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
+/// The same, where too much waits to be tried again.
+const REMEDY_LOST: &str = "check that the folder is writable and that the disk is not full; too much is waiting \
+    already, so this is not retried";
+
+/// A text that is still to be written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Waiting {
+    order: FileOrder,
+    /// So often it was tried.
+    tries: u32,
+    /// The tick in which it is tried again.
+    due: u64,
+}
+
+/// What the room could not write, by path. Part of the saved world. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct FailedWrites {
+    waiting: BTreeMap<String, Waiting>,
+    /// What the person was told of each folder.
+    told: BTreeMap<String, Problem>,
+}
+
+/// What a person is to be told.
+#[derive(Clone, PartialEq, Debug)]
+enum Telling {
+    /// Something in this folder cannot be written.
+    Fails(String, Problem),
+    /// Everything in this folder is written again.
+    Works(String),
+}
+
+impl FailedWrites {
+    /// Takes up that a write failed.
+    fn note_failure(&mut self, order: &FileOrder, failure: &FileFailure, now: u64) -> Option<Telling> {
+        let path = room_write(order)?;
+        let folder = folder_of(path);
+        let tries = self.waiting.remove(path).map_or(0, |before| before.tries).saturating_add(1);
+        let bytes: usize = self.waiting.values().map(|one| bytes_of(&one.order)).sum();
+        let has_room = self.waiting.len() < WAITING_AT_MOST && bytes + bytes_of(order) <= BYTES_AT_MOST;
+        if has_room {
+            let secs = RETRY_SECS.saturating_mul(1 << (tries - 1).min(8)).min(RETRY_SECS_AT_MOST);
+            let waiting = Waiting { order: order.clone(), tries, due: now + secs * TICKS_PER_SEC };
+            self.waiting.insert(path.to_owned(), waiting);
+        }
+        let remedy = if has_room { REMEDY } else { REMEDY_LOST };
+        let problem = Problem::error(path, format!("could not be written: {}", failure.what), remedy);
+        // Of many files in one folder the first one says it.
+        if self.told.get(folder).is_some_and(|told| told.remedy == remedy && (told.place != path || *told == problem)) {
+            return None;
+        }
+        self.told.insert(folder.to_owned(), problem.clone());
+        Some(Telling::Fails(folder.to_owned(), problem))
+    }
+
+    /// Takes up that a write went well.
+    fn note_written(&mut self, order: &FileOrder) -> Option<Telling> {
+        let path = room_write(order)?;
+        let folder = folder_of(path);
+        self.waiting.remove(path);
+        let is_over = !self.waiting.keys().any(|waiting| folder_of(waiting) == folder);
+        let told = is_over.then(|| self.told.remove(folder)).flatten();
+        told.map(|_| Telling::Works(folder.to_owned()))
+    }
+
+    /// What is tried again now, each under a key of its own.
+    fn take_due(&mut self, now: u64, is_under_way: impl Fn(&str) -> bool) -> Vec<FileOrder> {
+        let mut due = Vec::new();
+        for (path, one) in self.waiting.iter_mut().filter(|(_, one)| one.due <= now) {
+            // Until this is answered.
+            one.due = now + RETRY_SECS_AT_MOST * TICKS_PER_SEC;
+            if !is_under_way(path) {
+                let key = one.order.key.split(AGAIN).next().unwrap_or_default();
+                let key: Id = format!("{key}{AGAIN}{}", one.tries).into();
+                due.push(FileOrder { key, ..one.order.clone() });
+            }
+        }
+        due
+    }
+}
+
+/// What stands between the key of an order and how often it was tried.
+const AGAIN: &str = "~again-";
+
+/// The file that the room writes of its own accord with this order, if it is such an order.
+fn room_write(order: &FileOrder) -> Option<&str> {
+    match &order.operation {
+        FileOperation::Record { path, .. } => Some(path),
+        FileOperation::Write { path, .. } if order.is_save_of_room() => Some(path),
+        _ => None,
+    }
+}
+
+fn bytes_of(order: &FileOrder) -> usize {
+    match &order.operation {
+        FileOperation::Record { content, .. } | FileOperation::Write { content, .. } => content.len(),
+        _ => 0,
+    }
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Takes up how a write of the room's own went, and tells the person where that is news.
+pub(super) fn note_outcome(world: &mut World, order: &FileOrder, failure: Option<&FileFailure>) {
+    let now = world.resource::<SimClock>().tick();
+    let mut failed = world.resource_mut::<FailedWrites>();
+    let telling = match failure {
+        Some(failure) => failed.note_failure(order, failure, now),
+        None if failed.waiting.is_empty() && failed.told.is_empty() => None,
+        None => failed.note_written(order),
+    };
+    match telling {
+        None => {}
+        Some(Telling::Fails(folder, problem)) => {
+            world.write_message(ProblemReport { source: source_of(&folder), problems: vec![problem] });
+        }
+        Some(Telling::Works(folder)) => {
+            world.write_message(ProblemReport { source: source_of(&folder), problems: Vec::new() });
+            let what = format!("{folder}/ is writable again, and everything that was waiting has been saved");
+            world.resource_mut::<EventLog>().write(EventDraft::of(&Warning::new(what)));
+        }
+    }
+}
+
+fn source_of(folder: &str) -> String {
+    format!("writing {folder}")
+}
+
+/// Tries again what is due. Before any floor orders something newer for the same file.
+pub(super) fn try_again(
+    mut failed: ResMut<FailedWrites>,
+    under_way: Res<PendingFileOrders>,
+    clock: Res<SimClock>,
+    mut orders: MessageWriter<FileOrder>,
+) {
+    if failed.waiting.is_empty() {
+        return;
+    }
+    let is_under_way = |path: &str| under_way.iter().any(|order| room_write(order) == Some(path));
+    let due = failed.bypass_change_detection().take_due(clock.tick(), is_under_way);
+    orders.write_batch(due);
+}
+
+impl Section for FailedWrites {
+    const NAME: &'static str = "failed_writes";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::ROOM;
+    use crate::base::{Author, Seq};
+    use crate::workspace::vfs::FileRights;
+
+    fn order(author: &str, operation: FileOperation) -> FileOrder {
+        FileOrder {
+            key: "k".into(),
+            author: Author(author.into()),
+            activation: None,
+            operation,
+            rights: FileRights::default(),
+            cause: Seq(0),
+            worktree: None,
+        }
+    }
+
+    fn record(path: &str) -> FileOrder {
+        order("ada", FileOperation::Record { path: path.into(), content: "x".into(), over: None })
+    }
+
+    fn full() -> FileFailure {
+        FileFailure { what: "the disk is full".into(), is_refusal: false }
+    }
+
+    #[test]
+    fn only_what_the_room_writes_of_its_own_accord_is_meant() {
+        let write = |author| order(author, FileOperation::Write { path: "a/b.md".into(), content: String::new() });
+        assert_eq!(room_write(&write(ROOM)), Some("a/b.md"));
+        assert_eq!(room_write(&write("ada")), None, "an agent is told by its call");
+        assert_eq!(room_write(&record("sessions/a.yaml")), Some("sessions/a.yaml"));
+        assert_eq!(room_write(&order(ROOM, FileOperation::Read { path: "a".into() })), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_told_once_and_told_again_when_it_can() {
+        let mut failed = FailedWrites::default();
+        let told = failed.note_failure(&record("sessions/a.yaml"), &full(), 0);
+        assert!(matches!(told, Some(Telling::Fails(folder, problem)) if folder == "sessions"
+            && problem.place == "sessions/a.yaml" && problem.what.contains("the disk is full")));
+        for tick in 1..50 {
+            assert_eq!(failed.note_failure(&record("sessions/a.yaml"), &full(), tick), None);
+            assert_eq!(failed.note_failure(&record("sessions/b.yaml"), &full(), tick), None);
+        }
+        assert_eq!(failed.note_written(&record("sessions/a.yaml")), None, "the other one waits");
+        assert_eq!(failed.note_written(&record("sessions/b.yaml")), Some(Telling::Works("sessions".into())));
+        assert_eq!(failed, FailedWrites::default());
+        assert!(failed.note_failure(&record("sessions/b.yaml"), &full(), 60).is_some(), "it is told anew");
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_ever_more_rarely_and_under_a_new_key() {
+        let mut failed = FailedWrites::default();
+        let (mut now, mut keys, mut waits) = (0, Vec::new(), Vec::new());
+        let mut order = record("sessions/a.yaml");
+        for _ in 0..6 {
+            failed.note_failure(&order, &full(), now);
+            assert_eq!(failed.take_due(now, |_| false), []);
+            let since = now;
+            order = loop {
+                now += 1;
+                if let Some(due) = failed.take_due(now, |_| false).pop() {
+                    break due;
+                }
+            };
+            waits.push((now - since) / TICKS_PER_SEC);
+            keys.push(order.key.to_string());
+        }
+        assert_eq!(waits, [5, 10, 20, 40, 60, 60]);
+        assert_eq!(keys[..3], ["k~again-1", "k~again-2", "k~again-3"]);
+        failed.note_failure(&order, &full(), now);
+        assert_eq!(failed.take_due(now + 10_000, |_| true), [], "a newer text is on its way");
+    }
+
+    #[test]
+    fn what_waits_is_bounded_and_what_is_left_out_is_told() {
+        let mut failed = FailedWrites::default();
+        for number in 0..WAITING_AT_MOST {
+            failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);
+        }
+        let told = failed.note_failure(&record("sessions/more.yaml"), &full(), 0);
+        assert!(matches!(told, Some(Telling::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
+        assert_eq!(failed.note_failure(&record("sessions/most.yaml"), &full(), 0), None, "once");
+        assert_eq!(failed.waiting.len(), WAITING_AT_MOST);
+    }
+}

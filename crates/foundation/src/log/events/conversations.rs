@@ -1,0 +1,175 @@
+//! What is said and remembered: conversations, memory, and sessions that are summed up.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EventData, EventKind, Word};
+use crate::base::Id;
+use crate::log::narration::{NarrationContext, aside, counted, joined, with};
+
+/// Agents began to talk.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConversationStart {
+    /// Who talks, by id.
+    pub participants: Vec<Id>,
+    /// Why they talk: `chance`.
+    pub kind: Word,
+    /// About what; may be empty.
+    pub topic: String,
+}
+
+impl EventData for ConversationStart {
+    const KIND: EventKind = EventKind::ConversationStart;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        with(&format!("{} began to talk", telling.everyone(&self.participants)), " about ", &self.topic)
+    }
+}
+
+/// Someone said something in a conversation.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Message {
+    /// Who, where it was no agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Id>,
+    /// What.
+    pub text: String,
+    /// Its id: `msg-7-3kq9x2mf`. Records of older versions have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Id>,
+}
+
+impl EventData for Message {
+    const KIND: EventKind = EventKind::Message;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+        with(&format!("{who} said"), ": ", &self.text)
+    }
+}
+
+/// A conversation ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConversationEnd {
+    /// Why, in words.
+    pub why: String,
+    /// How many turns were taken.
+    pub turns: Option<u32>,
+}
+
+impl EventData for ConversationEnd {
+    const KIND: EventKind = EventKind::ConversationEnd;
+
+    fn narrate(&self, _: &NarrationContext<'_>) -> String {
+        let turns = self.turns.map(|turns| counted(turns.into(), "turn", "turns"));
+        with(&with("the conversation ended", " after ", &turns.unwrap_or_default()), ": ", &self.why)
+    }
+}
+
+/// A memory slot changed. An element is named by its id; one that is gone is not named.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields say what they are; `dropped` had to make room")]
+pub enum Memory {
+    /// A note was added.
+    Noted { note: String, dropped: Option<String> },
+    /// An interaction was added.
+    Met { interaction: String, dropped: Option<String> },
+    /// A version of an element was read.
+    Saw {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<Id>,
+        version: u32,
+        summary: String,
+    },
+    /// A pin is kept at hand.
+    PinKept {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<Id>,
+        pin: Id,
+        dropped: Option<Id>,
+    },
+    /// A kept pin was let go.
+    PinReleased { pin: Id },
+    /// The summary was replaced.
+    Summed { summary: String },
+    /// The summary was emptied.
+    SummaryCleared,
+    /// An element is gone from the room, and what was known of it.
+    Forgot {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<Id>,
+        #[serde(default)]
+        pins: Vec<Id>,
+    },
+    /// An element is back in the room, and what was known of it.
+    Recalled {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<Id>,
+        #[serde(default)]
+        pins: Vec<Id>,
+    },
+    /// Every slot was emptied.
+    Cleared,
+}
+
+impl EventData for Memory {
+    const KIND: EventKind = EventKind::Memory;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let who = telling.who();
+        let named = |element: &Option<Id>| telling.element(element.as_deref().unwrap_or_default());
+        match self {
+            Self::Noted { note, .. } => with(&format!("{who} noted"), ": ", note),
+            Self::Met { interaction, .. } => with(&format!("{who} remembered"), ": ", interaction),
+            Self::Saw { element, summary, .. } => with(&format!("{who} learned {}", named(element)), ": ", summary),
+            Self::PinKept { pin, .. } => format!("{who} kept {} in mind", with("pin", " ", pin)),
+            Self::PinReleased { pin } => format!("{who} let {} go", with("pin", " ", pin)),
+            Self::Summed { summary } => with(&format!("{who} summed up"), ": ", summary),
+            Self::SummaryCleared => format!("{who} emptied its summary"),
+            Self::Recalled { element, .. } => format!("{who} remembered {}", named(element)),
+            Self::Forgot { element, .. } => format!("{who} forgot {}", named(element)),
+            Self::Cleared => format!("{who} forgot everything"),
+        }
+    }
+}
+
+/// A session was summed up, or failed to be.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Compaction {
+    /// It was summed up.
+    Done {
+        /// Turns that the summary stands for.
+        turns: u32,
+        /// Messages that were put away.
+        messages_dropped: u64,
+    },
+    /// It was not.
+    Failed {
+        /// Why, in words.
+        why: String,
+        /// The tick in which it is tried again; null where it is not.
+        retry_tick: Option<u64>,
+        /// Failures in a row.
+        failures: u32,
+    },
+}
+
+impl EventData for Compaction {
+    const KIND: EventKind = EventKind::Compaction;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let who = telling.who();
+        match self {
+            Self::Failed { why, .. } => with(&format!("{who} could not sum up its session"), ": ", why),
+            Self::Done { turns, messages_dropped } => {
+                let turns = counted((*turns).into(), "turn", "turns");
+                let dropped = counted(*messages_dropped, "message", "messages") + " put away";
+                aside(&format!("{who} summed up its session"), &joined([Some(turns), Some(dropped)]))
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What goes wrong: warnings, and the three things that an error is.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::work::WorkFailed;
+use super::{EventData, EventKind, Word, present};
+use crate::base::{Id, Problem, RequestId};
+use crate::log::narration::{NarrationContext, with};
+
+/// Something is off and the room goes on; or, within an [`Error`], a file cannot be read as it is.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Warning {
+    /// The file or agent in which something is wrong, if it is a problem that a person can fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The line of the file, from 1; null where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub line: Option<Option<usize>>,
+    /// The agent about whose entry in the scene it is, by id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The element that did not take a change, by id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<Id>,
+    /// What is off, in words.
+    pub what: Word,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Word>,
+    /// The version of a file that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Who tried what did not work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<Id>,
+    /// The order about a file that could not be carried out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Id>,
+    /// A file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Id>,
+    /// Who changed the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writer: Option<Id>,
+    /// Who had read it before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Vec<Id>>,
+    /// The kind of a conversation that did not begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Word>,
+    /// What the conversation was to be about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<Word>,
+    /// What was said and not heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The request to a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
+    /// The question to a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Id>,
+}
+
+impl Warning {
+    /// This is off.
+    pub fn new(what: impl Into<Word>) -> Self {
+        Self { what: what.into(), ..Self::default() }
+    }
+
+    /// With what to do about it.
+    pub fn remedy(mut self, remedy: impl Into<Word>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Whether it is a problem with a place, which is listed for as long as it is there.
+    pub fn is_problem(&self) -> bool {
+        self.place.is_some() || self.subject.is_some()
+    }
+
+    fn narrate_or(&self, telling: &NarrationContext<'_>, otherwise: &str) -> String {
+        let what = if self.what.is_empty() { otherwise } else { &self.what };
+        let told = match &self.element {
+            Some(element) => {
+                let who = telling.agent_or(self.by.as_deref().unwrap_or_default());
+                with(&format!("{who} could not change {}", telling.element(element)), ": ", what)
+            }
+            None => match self.about(telling) {
+                about if about.is_empty() => with("", "", what),
+                about => with(&about, ": ", what),
+            },
+        };
+        let told = with(&told, ", ", self.topic.as_deref().unwrap_or_default());
+        with(&told, ": ", self.why.as_deref().unwrap_or_default())
+    }
+
+    /// Where it is, else whom it is about.
+    fn about(&self, telling: &NarrationContext<'_>) -> String {
+        let line = self.line.flatten().map(|line| format!(", line {line}")).unwrap_or_default();
+        match (self.place.as_deref(), self.path.as_deref().or(self.subject.as_deref())) {
+            (Some(place), _) if !place.is_empty() => with("", "", place) + &line,
+            (_, Some(path)) => with("", "", path),
+            _ => telling.agent(),
+        }
+    }
+}
+
+impl From<&Problem> for Warning {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            place: Some(problem.place.clone()),
+            line: Some(problem.line),
+            what: problem.what.clone().into(),
+            remedy: Some(problem.remedy.clone().into()),
+            ..Self::default()
+        }
+    }
+}
+
+impl EventData for Warning {
+    const KIND: EventKind = EventKind::Warning;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        self.narrate_or(telling, "there is a problem")
+    }
+
+    fn to_do(&self) -> &str {
+        self.remedy.as_deref().unwrap_or_default()
+    }
+}
+
+/// Something failed. A record says which of these it is by the key `of`; records of old logs say it by their keys.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Error {
+    /// A piece of work ended so.
+    Work(WorkFailed),
+    /// A model could not be asked.
+    Request(RequestFailed),
+    /// A file cannot be read as it is.
+    Problem(Box<Warning>),
+}
+
+/// A model could not be asked.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestFailed {
+    /// What it was to be asked for: `read`.
+    pub kind: Word,
+    /// Why not, in words.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl Error {
+    /// The piece of work that ended so, if it is that.
+    pub fn work(&self) -> Option<&WorkFailed> {
+        match self {
+            Self::Work(failed) => Some(failed),
+            _ => None,
+        }
+    }
+
+    /// What failed, in words.
+    pub fn what(&self) -> &str {
+        match self {
+            Self::Work(failed) => &failed.what,
+            Self::Request(failed) => &failed.what,
+            Self::Problem(problem) => &problem.what,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Error {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let data = serde_json::Map::deserialize(deserializer)?;
+        let of = match data.get("of").and_then(Value::as_str) {
+            Some(of) => of.to_owned(),
+            None if data.contains_key("turns") => "work".to_owned(),
+            None if data.contains_key("kind") => "request".to_owned(),
+            None => "problem".to_owned(),
+        };
+        let data = Value::Object(data);
+        let error = match &*of {
+            "work" => serde_json::from_value(data).map(Self::Work),
+            "request" => serde_json::from_value(data).map(Self::Request),
+            "problem" => serde_json::from_value(data).map(Self::Problem),
+            of => return Err(serde::de::Error::unknown_variant(of, &["work", "request", "problem"])),
+        };
+        error.map_err(serde::de::Error::custom)
+    }
+}
+
+impl EventData for Error {
+    const KIND: EventKind = EventKind::Error;
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        match self {
+            Self::Work(failed) => failed.narrate(telling),
+            Self::Problem(problem) => problem.narrate_or(telling, "something failed"),
+            Self::Request(failed) => Warning::new(failed.what.clone()).narrate_or(telling, "something failed"),
+        }
+    }
+
+    fn to_do(&self) -> &str {
+        match self {
+            Self::Work(_) => "",
+            Self::Request(failed) => &failed.remedy,
+            Self::Problem(problem) => problem.to_do(),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! How a text takes the place of another without ever taking somebody else's save with it: written beside, synced,
+//! then both files change places in one step, and only then is looked at what came out. If that is not what was to be
+//! replaced, somebody saved in between: their file gets its place back.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use super::{EntryKind, Folder};
+use crate::base::hash::content_hash;
+
+/// What the name of a text that is still being written ends in.
+const WRITING: &str = ".workshop-writing";
+/// The same for one that is whole and is about to take its place: while it does, somebody else's save may lie here.
+const PLACING: &str = ".workshop-placing";
+/// No text of this program's is larger, in bytes: what is, is somebody else's.
+const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+/// A name that is longer, in bytes, does not fit into the hidden name as it is.
+const NAME_BYTES_AT_MOST: usize = 180;
+
+/// What came of putting a text in its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placing {
+    /// It stands there.
+    Placed,
+    /// Somebody else's text stands there, which came after what was to be replaced was looked at: it was left there,
+    /// and the new one is gone.
+    Crossed,
+}
+
+/// A hidden name in the same folder, for the new text of a file.
+pub fn name_beside(name: &str) -> String {
+    if name.len() > NAME_BYTES_AT_MOST {
+        return format!(".{:016x}{WRITING}", content_hash(name.as_bytes()));
+    }
+    format!(".{name}{WRITING}")
+}
+
+/// Whether a name was made for a text that was never whole: worth nothing to anyone.
+pub fn is_left_over(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(WRITING)
+}
+
+/// The name of the file, if this is the hidden name under which a file lies while the two change places. After a kill
+/// in that moment it holds the old text, the new one, or what somebody else had just saved.
+pub fn is_placing(name: &str) -> Option<&str> {
+    name.strip_prefix('.')?.strip_suffix(PLACING)
+}
+
+/// The hidden name under which a text that was written under `beside` changes places with a file.
+pub fn placing_name(beside: &str) -> String {
+    format!("{}{PLACING}", beside.strip_suffix(WRITING).unwrap_or(beside))
+}
+
+/// Writes a new file under a hidden name, with the rights of `like` where there is one, and waits until it is on disk.
+pub fn write_beside(folder: &Folder, beside: &str, text: &[u8], like: Option<&File>) -> io::Result<()> {
+    remove_if_there(folder, beside)?;
+    let mut file = folder.create(beside)?;
+    let written = like
+        .map_or(Ok(()), |like| like.metadata().and_then(|like| file.set_permissions(like.permissions())))
+        .and_then(|()| file.write_all(text))
+        .and_then(|()| file.sync_all());
+    written.inspect_err(|_| {
+        // The error says enough; what is left over is cleared with the next start.
+        let _ = folder.remove(beside);
+    })
+}
+
+/// Puts what was written beside in the place of `name`, if that still holds the text with this hash (`None`: if there
+/// is still no such file), and waits until that is on disk. Whatever comes of it, nothing is left under the hidden
+/// name.
+pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Placing> {
+    atomic_replace_watched(folder, beside, name, over, &mut |_| {})
+}
+
+/// The same; a test does something after each step.
+pub(super) fn atomic_replace_watched(
+    folder: &Folder,
+    beside: &str,
+    name: &str,
+    over: Option<u64>,
+    after: &mut dyn FnMut(usize),
+) -> io::Result<Placing> {
+    let placing = placing_name(beside);
+    remove_if_there(folder, &placing)?;
+    let Some(over) = over else {
+        let moved = folder.move_new(beside, folder, name);
+        return match moved {
+            Ok(()) => folder.sync().map(|()| Placing::Placed),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => crossed(folder, beside),
+            Err(error) => Err(error),
+        };
+    };
+    folder.move_new(beside, folder, &placing)?;
+    let ours = see(folder, &placing)?;
+    // Most saves come while the new text is written. Nobody who reads the file right then is shown the new text and
+    // writes it over what was saved: the two change places only where nothing is known to stand in between.
+    if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
+        return crossed(folder, &placing);
+    }
+    after(0);
+    let placed = match folder.exchange(&placing, name) {
+        Ok(()) => after_exchange(folder, &placing, name, over, ours, after)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => crossed(folder, &placing)?,
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => look_and_replace(folder, &placing, name, over)?,
+        Err(error) => {
+            let _ = folder.remove(&placing);
+            return Err(error);
+        }
+    };
+    folder.sync()?;
+    Ok(placed)
+}
+
+/// Looks at what came out; where somebody saved in between, the newest of theirs gets its place back.
+fn after_exchange(
+    folder: &Folder,
+    placing: &str,
+    name: &str,
+    over: u64,
+    ours: Seen,
+    after: &mut dyn FnMut(usize),
+) -> io::Result<Placing> {
+    if see(folder, placing)?.hash == Some(over) {
+        folder.remove(placing)?;
+        return Ok(Placing::Placed);
+    }
+    let (mut put, mut step) = (ours, 1);
+    loop {
+        after(step);
+        let newest = see(folder, placing)?;
+        match folder.exchange(placing, name) {
+            // It was taken away meanwhile: what was saved last is put there again.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                folder.move_new(placing, folder, name)?;
+                return Ok(Placing::Crossed);
+            }
+            exchanged => exchanged?,
+        }
+        // What comes out now is what was put there before, unless somebody saved once more.
+        if see(folder, placing)? == put {
+            return crossed(folder, placing);
+        }
+        (put, step) = (newest, step + 1);
+    }
+}
+
+/// Where two files cannot change places: one last look, and the rename at once.
+fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Placing> {
+    if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
+        return crossed(folder, placing);
+    }
+    folder.replace(placing, name)?;
+    Ok(Placing::Placed)
+}
+
+fn crossed(folder: &Folder, beside: &str) -> io::Result<Placing> {
+    folder.remove(beside)?;
+    Ok(Placing::Crossed)
+}
+
+/// A file as it was seen: which, and what stood in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    number: u64,
+    /// None for what is no text of a bearable size.
+    hash: Option<u64>,
+}
+
+/// The hash of the text in a file; none where there is no file, or none that can be read.
+pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
+    match see(folder, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        seen => Ok(seen?.hash),
+    }
+}
+
+fn see(folder: &Folder, name: &str) -> io::Result<Seen> {
+    let found = folder.look(name)?;
+    let seen = |hash| Ok(Seen { number: found.number, hash });
+    if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
+        return seen(None);
+    }
+    let mut bytes = Vec::new();
+    let read = folder.open_file(name).and_then(|(file, _)| file.take(BYTES_AT_MOST + 1).read_to_end(&mut bytes));
+    // What cannot be read is somebody else's.
+    seen(read.ok().map(|_| content_hash(&bytes)))
+}
+
+pub(super) fn remove_if_there(folder: &Folder, name: &str) -> io::Result<()> {
+    match folder.remove(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn folder(text: Option<&str>) -> (tempfile::TempDir, Folder) {
+        let made = tempfile::tempdir().expect("a temporary folder can be made");
+        if let Some(text) = text {
+            fs::write(made.path().join("a.md"), text).expect("files can be written");
+        }
+        let folder = Folder::open(made.path()).expect("it is there");
+        (made, folder)
+    }
+
+    fn names(made: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(made.path()).expect("it is there").flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    fn text(made: &tempfile::TempDir) -> Option<String> {
+        fs::read_to_string(made.path().join("a.md")).ok()
+    }
+
+    fn hash(text: &str) -> u64 {
+        content_hash(text.as_bytes())
+    }
+
+    /// As editors save: beside, then renamed over.
+    fn save(made: &tempfile::TempDir, text: &str) {
+        fs::write(made.path().join("theirs"), text).expect("files can be written");
+        fs::rename(made.path().join("theirs"), made.path().join("a.md")).expect("it can be renamed");
+    }
+
+    fn put(folder: &Folder, over: Option<u64>, after: &mut dyn FnMut(usize)) -> Placing {
+        let beside = name_beside("a.md");
+        write_beside(folder, &beside, b"ours", None).expect("it can be written");
+        atomic_replace_watched(folder, &beside, "a.md", over, after).expect("it can be placed")
+    }
+
+    #[test]
+    fn a_text_takes_the_place_of_what_was_looked_at_and_of_nothing_else() {
+        let (made, folder) = folder(Some("old"));
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
+        assert_eq!((text(&made).as_deref(), names(&made)), (Some("ours"), vec!["a.md".to_owned()]));
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Crossed);
+        assert_eq!(put(&folder, None, &mut |_| {}), Placing::Crossed);
+        assert_eq!(names(&made), ["a.md"]);
+        fs::remove_file(made.path().join("a.md")).expect("it is there");
+        assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Placing::Crossed, "taken away is not put back");
+        assert_eq!(names(&made), Vec::<String>::new());
+        assert_eq!(put(&folder, None, &mut |_| {}), Placing::Placed);
+    }
+
+    #[test]
+    fn what_was_saved_while_the_new_text_was_written_never_leaves_its_place() {
+        let (made, folder) = folder(Some("theirs"));
+        let mut steps = 0;
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Placing::Crossed);
+        assert_eq!((steps, text(&made).as_deref(), names(&made)), (0, Some("theirs"), vec!["a.md".to_owned()]));
+    }
+
+    #[test]
+    fn a_save_at_any_step_stays_and_the_last_of_several_wins() {
+        // At which steps somebody saves, by renaming or into the file as it is.
+        for saves in 0..16_usize {
+            for in_place in [false, true] {
+                let (made, folder) = folder(Some("old"));
+                let mut last = None;
+                let placing = put(&folder, Some(hash("old")), &mut |step| {
+                    if saves >> step & 1 == 1 && step < 4 {
+                        let theirs = format!("theirs {step}");
+                        if in_place {
+                            fs::write(made.path().join("a.md"), &theirs).expect("files can be written");
+                        } else {
+                            save(&made, &theirs);
+                        }
+                        last = Some(theirs);
+                    }
+                });
+                let expected = last.clone().unwrap_or_else(|| "ours".to_owned());
+                assert_eq!(names(&made), ["a.md"], "{saves:b}");
+                assert_eq!(text(&made), Some(expected), "{saves:b} in place: {in_place}");
+                let is_crossed = last.is_some();
+                assert_eq!(placing == Placing::Crossed, is_crossed, "{saves:b}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_taken_away_in_between_stays_so_unless_something_was_saved() {
+        let (made, folder) = folder(Some("old"));
+        let gone = || fs::remove_file(made.path().join("a.md")).expect("it is there");
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Placing::Crossed);
+        assert_eq!(names(&made), Vec::<String>::new());
+        save(&made, "old");
+        let placing =
+            put(&folder, Some(hash("old")), &mut |step| if step == 0 { save(&made, "theirs") } else { gone() });
+        assert_eq!((placing, text(&made).as_deref()), (Placing::Crossed, Some("theirs")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn hidden_names_that_lead_elsewhere_are_taken_away_and_not_followed() {
+        let (made, folder) = folder(Some("old"));
+        let (outside, far) = super::tests::folder(Some("far"));
+        drop(far);
+        let target = outside.path().join("a.md");
+        for name in [name_beside("a.md"), placing_name(&name_beside("a.md"))] {
+            std::os::unix::fs::symlink(&target, made.path().join(name)).expect("links can be made");
+        }
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Placing::Placed);
+        assert_eq!(text(&made).as_deref(), Some("ours"));
+        assert!(!made.path().join("a.md").is_symlink());
+        assert_eq!(text(&outside).as_deref(), Some("far"));
+    }
+
+    #[test]
+    fn hidden_names_are_told_apart() {
+        let beside = name_beside("a.md");
+        assert!(is_left_over(&beside) && is_placing(&beside).is_none());
+        assert_eq!(is_placing(&placing_name(&beside)), Some("a.md"));
+        assert!(!is_left_over("a.workshop-writing") && is_placing("a.md").is_none());
+        assert!(name_beside(&"x".repeat(250)).len() < 255);
+    }
+}

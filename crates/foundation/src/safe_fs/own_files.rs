@@ -1,0 +1,275 @@
+//! Files of this program's own: the lock, the database, drafts, texts that were kept. Whatever lies in their place is
+//! looked at first: a link, a pipe or a folder is refused in words, never followed, waited for or written into.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::atomic_replace::remove_if_there;
+use super::{EntryKind, EntryMetadata, Folder, name_beside, write_beside};
+
+/// What is wrong with something in the place of a file of ours, as an error with a person's words.
+fn wrong(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
+}
+
+/// Whether this is an ordinary file with one name; else what it is.
+fn check(found: &EntryMetadata) -> io::Result<()> {
+    match found.kind {
+        EntryKind::File if found.names > 1 => Err(wrong("it has a second name (a hard link); remove it")),
+        EntryKind::File => Ok(()),
+        EntryKind::Folder => Err(wrong("it is a folder where a file should be; move it away")),
+        EntryKind::Link => Err(wrong("links are not followed here; remove it")),
+        EntryKind::Other => Err(wrong("it is a pipe or a device, not a file; remove it")),
+    }
+}
+
+fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| wrong("its name is not valid text"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((Folder::open(folder)?, name))
+}
+
+/// Opens a folder of ours in another one, made if it is not there; a link or a file in its place is an error.
+pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
+    match parent.look(name) {
+        Ok(found) if found.kind == EntryKind::Link => Err(wrong("links are not followed here; remove it")),
+        Ok(found) if found.kind != EntryKind::Folder => Err(wrong(
+            "it is not a folder; move it away, and it is created \
+            again",
+        )),
+        Ok(_) => parent.child(name),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            parent.make_child(name)?;
+            parent.child(name)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Fails where something else than an ordinary file lies at a path; nothing there is well too. For files that a
+/// library opens by itself.
+pub fn check_own(path: &Path) -> io::Result<()> {
+    match folder_of(path).and_then(|(folder, name)| folder.look(name)) {
+        Ok(found) => check(&found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file of ours to read and write it, made if it is not there.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    if let Ok(found) = folder.look(name) {
+        check(&found)?;
+    }
+    let (file, found) = folder.open_own(name)?;
+    check(&found)?;
+    Ok(file)
+}
+
+/// Makes a file that is not there yet, below a folder; what is not there of the way is made, and no link on it is
+/// followed. `path` has `/` between its parts.
+pub fn create_new(root: &Path, path: &str) -> io::Result<File> {
+    let (folder, name) = folder_below(root, path)?;
+    folder.create(name)
+}
+
+/// The folder below another that a path leads into, made where it is not there, and the name in it.
+fn folder_below<'a>(root: &Path, path: &'a str) -> io::Result<(Folder, &'a str)> {
+    let (way, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folder = Folder::open(root)?;
+    for part in way.split('/').filter(|part| !part.is_empty()) {
+        folder = open_own_folder(&folder, part)?;
+    }
+    Ok((folder, name))
+}
+
+/// Gives a file below a folder another place there, where nothing may be yet. The way to it is made, and no link on
+/// either way is followed.
+pub fn move_below(root: &Path, from: &str, to: &str) -> io::Result<()> {
+    let (old, old_name) = folder_below(root, from)?;
+    let (new, new_name) = folder_below(root, to)?;
+    old.move_new(old_name, &new, new_name)?;
+    new.sync()?;
+    old.sync()
+}
+
+/// Writes a file that is not there yet: beside its place, synced, and moved there when it is whole. One that is there
+/// stays as it is. The way is as for [`create_new`].
+pub fn write_new<T, E: From<io::Error>>(
+    root: &Path,
+    path: &str,
+    write: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<T, E> {
+    let (folder, name) = folder_below(root, path)?;
+    if folder.look(name).is_ok() {
+        return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+    }
+    let beside = name_beside(name);
+    remove_if_there(&folder, &beside)?;
+    let file = folder.create(&beside)?;
+    let written = write(&file).and_then(|told| {
+        file.sync_all()?;
+        folder.move_new(&beside, &folder, name)?;
+        folder.sync()?;
+        Ok(told)
+    });
+    if written.is_err() {
+        // The error says enough; what is left over is cleared with the next start.
+        let _ = folder.remove(&beside);
+    }
+    written
+}
+
+/// Opens an ordinary file that anybody may have put there, to read it. Links are followed, for a person may keep a file
+/// elsewhere; a pipe is never waited for, and it or a device is an error.
+pub fn open_ordinary(path: &Path) -> io::Result<File> {
+    let path = path.canonicalize()?;
+    let (folder, name) = folder_of(&path)?;
+    let (file, found) = folder.open_file(name)?;
+    if found.kind == EntryKind::File { Ok(file) } else { Err(wrong("it is not a regular file")) }
+}
+
+/// What stands in an ordinary file, if it has at most so many bytes.
+pub fn read_bytes(path: &Path, bytes_at_most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_ordinary(path)?.take(bytes_at_most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_at_most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is too large, with more than {bytes_at_most} bytes"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The same as text; none where there is no such file.
+pub fn read_text(path: &Path, bytes_at_most: u64) -> io::Result<Option<String>> {
+    let bytes = match read_bytes(path, bytes_at_most) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes?,
+    };
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// Puts a text in the place of a file's, whole or not at all, in a folder that is made if it is not there. A link in
+/// its place is replaced, not followed.
+pub fn replace_text(path: &Path, text: &str) -> io::Result<()> {
+    replace_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let (folder, name) = folder_of(path)?;
+    let old = match folder.look(name) {
+        Ok(found) if found.kind == EntryKind::Folder => return check(&found),
+        Ok(found) if found.is_read_only => {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is marked read-only"));
+        }
+        Ok(found) if found.kind == EntryKind::File => folder.open_file(name).ok().map(|(file, _)| file),
+        _ => None,
+    };
+    let beside = name_beside(name);
+    write_beside(&folder, &beside, bytes, old.as_ref())?;
+    folder.replace(&beside, name)?;
+    folder.sync()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary folder can be made")
+    }
+
+    fn pipe(path: &Path) {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).expect("pipes can be made");
+    }
+
+    #[test]
+    fn what_lies_in_the_place_of_a_file_of_ours_is_named_and_left_alone() {
+        let (made, elsewhere) = (folder(), folder());
+        let far = elsewhere.path().join("far");
+        fs::write(&far, "far").expect("files can be written");
+        let at = |name: &str| made.path().join(name);
+        symlink(&far, at("link")).expect("links can be made");
+        symlink(elsewhere.path().join("nothing"), at("dangling")).expect("links can be made");
+        fs::hard_link(&far, at("hard")).expect("links can be made");
+        fs::create_dir(at("folder")).expect("folders can be made");
+        pipe(&at("pipe"));
+        for name in ["link", "dangling", "hard", "folder", "pipe"] {
+            assert!(open_own(&at(name)).is_err() && check_own(&at(name)).is_err(), "{name}");
+        }
+        assert!(!elsewhere.path().join("nothing").exists());
+        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
+        assert!(check_own(&at("none")).is_ok() && open_own(&at("none")).is_ok());
+    }
+
+    #[test]
+    fn replacing_takes_the_place_of_a_link_and_not_of_what_it_leads_to() {
+        let (made, elsewhere) = (folder(), folder());
+        let (far, link) = (elsewhere.path().join("far"), made.path().join("a.json"));
+        fs::write(&far, "far").expect("files can be written");
+        symlink(&far, &link).expect("links can be made");
+        replace_text(&link, "ours").expect("it can be written");
+        assert_eq!(fs::read_to_string(&far).expect("it is there"), "far");
+        assert_eq!(fs::read_to_string(&link).expect("it is there"), "ours");
+        replace_text(&made.path().join("new/b.json"), "b").expect("folders are made");
+    }
+
+    #[test]
+    fn reading_never_waits_and_is_bounded() {
+        let made = folder();
+        pipe(&made.path().join("pipe"));
+        symlink("/dev/zero", made.path().join("zero")).expect("links can be made");
+        fs::write(made.path().join("large"), "x".repeat(100)).expect("files can be written");
+        for (name, kind) in [
+            ("pipe", io::ErrorKind::InvalidInput),
+            ("zero", io::ErrorKind::InvalidInput),
+            ("large", io::ErrorKind::FileTooLarge),
+        ] {
+            assert_eq!(read_text(&made.path().join(name), 10).expect_err("it is bounded").kind(), kind, "{name}");
+        }
+        assert!(open_ordinary(made.path()).is_err(), "a folder");
+        assert_eq!(read_text(&made.path().join("none"), 10).expect("nothing is well too"), None);
+        assert_eq!(read_text(&made.path().join("large"), 100).expect("it is small").map(|text| text.len()), Some(100));
+    }
+
+    #[test]
+    fn new_files_are_made_below_the_folder_and_never_behind_a_link() {
+        let (made, elsewhere) = (folder(), folder());
+        symlink(elsewhere.path(), made.path().join("exports")).expect("links can be made");
+        assert!(create_new(made.path(), "exports/a.zip").is_err());
+        assert_eq!(fs::read_dir(elsewhere.path()).expect("it is there").count(), 0);
+        create_new(made.path(), "a/b/c.txt").expect("folders are made");
+        assert!(create_new(made.path(), "a/b/c.txt").is_err(), "what is there stays");
+    }
+
+    #[test]
+    fn a_new_file_stands_in_its_place_only_when_it_is_whole() {
+        let made = folder();
+        let whole = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"whole"));
+        whole.expect("it can be written");
+        let path = made.path().join("exports/a.txt");
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
+        let again = write_new(made.path(), "exports/a.txt", |mut file| io::Write::write_all(&mut file, b"other"));
+        assert_eq!(again.expect_err("it is there").kind(), io::ErrorKind::AlreadyExists);
+        let half = write_new(made.path(), "exports/b.txt", |mut file| {
+            io::Write::write_all(&mut file, b"half")?;
+            Err::<(), _>(io::Error::other("the disk is full"))
+        });
+        assert!(half.is_err());
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), "whole");
+        assert_eq!(fs::read_dir(made.path().join("exports")).expect("it is there").count(), 1);
+    }
+}

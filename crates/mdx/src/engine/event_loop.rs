@@ -1,0 +1,233 @@
+//! Drives the code of a runtime: runs what is ready, rings its timers, hands it the host's answers, and stops it at its
+//! limits.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Function, IntoJs, Object, Promise, Runtime, TypedArray, Value};
+
+use super::clock::{Clock, Pulse, Stop};
+use super::globals::{self, Log, Shared, Timer};
+use super::halt::Halt;
+use super::host::{HostAnswer, HostCall};
+use super::imports::Imports;
+use super::limits::EngineLimits;
+use super::random::Random;
+
+/// What comes to the thread of a runtime from whoever started it.
+pub(super) enum Incoming {
+    /// The answer to a request.
+    Answer(u64, HostAnswer),
+    /// Whoever waits gave up; the clock's pulse says so as well.
+    Cancel,
+}
+
+/// The ends of the channels that a runtime holds.
+pub(super) struct Link {
+    pub(super) requests: Sender<HostCall>,
+    pub(super) incoming: Receiver<Incoming>,
+    pub(super) pulse: Arc<Pulse>,
+}
+
+/// What a runtime begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning {
+    pub(super) limits: EngineLimits,
+    pub(super) seed: u64,
+    pub(super) now_unix_ms: i64,
+}
+
+/// A runtime with its limits set, and one context in it.
+pub(super) struct Machine {
+    pub(super) shared: Rc<Shared>,
+    pub(super) incoming: Receiver<Incoming>,
+    pub(super) context: Context,
+}
+
+/// The engine could not be started: it got no memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the tool engine could not be started: there is not enough memory")]
+pub(super) struct NoMachine;
+
+impl Machine {
+    pub(super) fn new(beginning: Beginning, link: Link, imports: Imports) -> Result<Self, NoMachine> {
+        let limits = beginning.limits;
+        let shared = Rc::new(Shared {
+            clock: Clock::new(link.pulse, &limits),
+            limits,
+            requests: link.requests,
+            random: Random(beginning.seed).into(),
+            began_unix_ms: beginning.now_unix_ms as f64,
+            log: Log::default().into(),
+            timers: Vec::new().into(),
+            asked: 0.into(),
+            unanswered: 0.into(),
+        });
+        let runtime = Runtime::new().map_err(|_| NoMachine)?;
+        runtime.set_memory_limit(limits.memory_bytes);
+        runtime.set_max_stack_size(limits.stack_bytes);
+        imports.install(&runtime);
+        // Set before any code runs: inside of a context it cannot be.
+        let (of, halt) = (shared.clone(), Halt::default());
+        let at_end = halt.clone();
+        let must_stop = move || {
+            let must_stop = of.clock.must_stop();
+            if must_stop {
+                at_end.apply(of.limits.memory_bytes);
+            }
+            must_stop
+        };
+        runtime.set_interrupt_handler(Some(Box::new(must_stop)));
+        let context = Context::full(&runtime).map_err(|_| NoMachine)?;
+        halt.set(&context);
+        Ok(Self { shared, incoming: link.incoming, context })
+    }
+}
+
+/// The world of a machine, while its context is entered.
+pub(super) struct Session<'a, 'js> {
+    pub(super) ctx: Ctx<'js>,
+    pub(super) shared: &'a Rc<Shared>,
+    pub(super) incoming: &'a Receiver<Incoming>,
+    pub(super) world: Object<'js>,
+}
+
+impl<'a, 'js> Session<'a, 'js> {
+    /// Makes the world. The clock runs already.
+    pub(super) fn new(ctx: &Ctx<'js>, machine: &'a Machine) -> rquickjs::Result<Self> {
+        let world = globals::make(ctx, &machine.shared)?;
+        Ok(Self { ctx: ctx.clone(), shared: &machine.shared, incoming: &machine.incoming, world })
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// Runs until the promise is settled, or until it must stop. The clock runs before and after.
+    pub(super) fn settle(&self, promise: &Promise<'js>) -> Result<(), Stop> {
+        loop {
+            self.run_ready()?;
+            if promise.state() != PromiseState::Pending {
+                return Ok(());
+            }
+            self.wait()?;
+        }
+    }
+
+    /// Runs everything that can run without waiting.
+    pub(super) fn run_ready(&self) -> Result<(), Stop> {
+        loop {
+            if self.clock().must_stop() {
+                return Err(self.clock().stopped().unwrap_or(Stop::Cancelled));
+            }
+            if !self.ctx.execute_pending_job() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the host or for a timer, whichever comes first, and hands it to the code.
+    fn wait(&self) -> Result<(), Stop> {
+        let timer = self.next_timer();
+        if timer.is_none() && self.shared.unanswered.get() == 0 {
+            return Err(Stop::NeverSettles);
+        }
+        self.clock().rest();
+        let begun = Instant::now();
+        let until_timer = timer.map(|timer| timer.due.saturating_duration_since(begun));
+        let left = self.clock().wait_left();
+        let came = self.incoming.recv_timeout(until_timer.map_or(left, |due| due.min(left)));
+        self.clock().add_waited(begun.elapsed());
+        self.clock().run();
+        match came {
+            Ok(Incoming::Answer(id, answer)) => self.answer(id, answer),
+            Ok(Incoming::Cancel) | Err(RecvTimeoutError::Disconnected) => return Err(Stop::Cancelled),
+            Err(RecvTimeoutError::Timeout) if self.clock().wait_left() == Duration::ZERO => {
+                return Err(Stop::WaitLimit);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        self.ring_due();
+        Ok(())
+    }
+
+    /// The timer that is due next; those that were cleared are forgotten.
+    pub(super) fn next_timer(&self) -> Option<Timer> {
+        let is_running: Option<Function<'js>> = self.world.get("isRunning").ok();
+        loop {
+            let next = self.shared.timers.borrow().iter().min().copied()?;
+            let runs = is_running.as_ref().is_some_and(|runs| runs.call::<_, bool>((next.id,)).unwrap_or(false));
+            if runs {
+                return Some(next);
+            }
+            self.forget(next);
+        }
+    }
+
+    fn forget(&self, timer: Timer) {
+        self.shared.timers.borrow_mut().retain(|other| *other != timer);
+    }
+
+    /// Runs the timers that are due, in the order in which they are.
+    pub(super) fn ring_due(&self) {
+        let now = Instant::now();
+        let mut due: Vec<Timer> =
+            self.shared.timers.borrow().iter().filter(|timer| timer.due <= now).copied().collect();
+        due.sort();
+        for timer in due {
+            self.forget(timer);
+            self.call_world("ring", (timer.id,));
+            while !self.clock().must_stop() && self.ctx.execute_pending_job() {}
+            if self.clock().must_stop() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn answer(&self, id: u64, answer: HostAnswer) {
+        self.shared.unanswered.set(self.shared.unanswered.get().saturating_sub(1));
+        let is_fine = !matches!(answer, HostAnswer::Refused { .. });
+        match self.value_of(answer) {
+            Ok(value) => self.call_world("settle", (id as f64, is_fine, value)),
+            Err(_) => {
+                drop(self.ctx.catch());
+                self.call_world("settle", (id as f64, false, "the answer is too large for the tool's memory"));
+            }
+        }
+    }
+
+    /// What a timer or a waiting promise throws is logged: nobody else sees it.
+    fn call_world<A: rquickjs::function::IntoArgs<'js>>(&self, name: &str, arguments: A) {
+        let function: Option<Function<'js>> = self.world.get(name).ok();
+        if let Some(function) = function
+            && function.call::<_, Value<'js>>(arguments).is_err()
+        {
+            drop(self.ctx.catch());
+        }
+    }
+
+    fn value_of(&self, answer: HostAnswer) -> rquickjs::Result<Value<'js>> {
+        let ctx = &self.ctx;
+        match answer {
+            HostAnswer::Response { status, url, headers, body } => {
+                let object = Object::new(ctx.clone())?;
+                object.set("status", status)?;
+                object.set("url", url)?;
+                let pairs: Vec<Vec<String>> = headers.into_iter().map(|(name, value)| vec![name, value]).collect();
+                object.set("headers", pairs)?;
+                object.set("body", TypedArray::<u8>::new(ctx.clone(), body)?)?;
+                Ok(object.into_value())
+            }
+            HostAnswer::Text { text } => {
+                let object = Object::new(ctx.clone())?;
+                object.set("text", text)?;
+                Ok(object.into_value())
+            }
+            HostAnswer::Done => Ok(Value::new_undefined(ctx.clone())),
+            HostAnswer::Refused { reason } => reason.into_js(ctx),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a coding agent tells of itself, in the log: the tools of its own that it used, and its plan. It is its own word.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::log::narration::NarrationContext;
+use crate::log::{EventData, EventKind, Word};
+use crate::mind::{OwnCall, OwnCommand, OwnOption, PlanStep, RanInTerminal};
+
+/// Files that are named in one line.
+const NAMED_AT_MOST: usize = 3;
+
+/// A coding agent used a tool of its own, as it says.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnToolUsed {
+    /// What it says of it.
+    #[serde(flatten)]
+    pub call: OwnCall,
+}
+
+impl EventData for OwnToolUsed {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_tool"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let OwnCall { title, kind, status, paths, .. } = &self.call;
+        let how = match status.as_str() {
+            "completed" => "",
+            "failed" => ", and says that it failed",
+            _ => ", and does not say how that ended",
+        };
+        let title = if title.is_empty() { kind } else { title };
+        let mut words = format!("{} used its own tool ({kind}): {title}", telling.who());
+        let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
+        if !others.is_empty() {
+            let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");
+            // Writing into a text does not fail.
+            let _ = write!(words, " [{named}]");
+        }
+        match self.call.images {
+            0 => {}
+            1 => words += ", with an image",
+            more => words += &format!(", with {more} images"),
+        }
+        words + how
+    }
+}
+
+/// The room ran a program for a coding agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TerminalRan {
+    /// Which, and how it ended.
+    #[serde(flatten)]
+    pub ran: RanInTerminal,
+}
+
+impl EventData for TerminalRan {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("terminal"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let RanInTerminal { command, exit_code, end, secs, .. } = &self.ran;
+        let how = match (exit_code, end.as_str()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, "timed_out") => "ended by the room, because it took too long".to_owned(),
+            (None, "said_too_much") => "ended by the room, because it wrote too much".to_owned(),
+            (None, "killed") => "killed".to_owned(),
+            _ => "ended with the turn or by the agent".to_owned(),
+        };
+        format!("{} ran `{command}` in a terminal: {how}, after {secs:.1} s", telling.who())
+    }
+}
+
+/// A coding agent told of what it lets be chosen, and what is chosen now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnOptions {
+    /// All of it.
+    pub options: Vec<OwnOption>,
+}
+
+impl EventData for OwnOptions {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_options"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let chosen = self.options.iter().map(|option| {
+            let value = option.values.iter().find(|value| value.id == option.current);
+            let name = value.map_or(option.current.as_str(), |value| &value.name);
+            let asks_less = value.is_some_and(|value| value.asks_less);
+            let note = if asks_less { ", in which it asks before less" } else { "" };
+            format!("{} {name}{note}", option.name.to_lowercase())
+        });
+        format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A coding agent told of the commands that it knows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnCommands {
+    /// All of them.
+    pub commands: Vec<OwnCommand>,
+}
+
+impl EventData for OwnCommands {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_commands"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let named: Vec<String> = self.commands.iter().take(8).map(|command| format!("/{}", command.name)).collect();
+        let more = match self.commands.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{} knows the commands {}{more}", telling.who(), named.join(", "))
+    }
+}
+
+/// A coding agent told of its plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnPlan {
+    /// Its steps, in order.
+    pub steps: Vec<PlanStep>,
+}
+
+impl EventData for OwnPlan {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_plan"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let done = self.steps.iter().filter(|step| step.status == "completed").count();
+        let steps = self.steps.iter().map(|step| match step.status.as_str() {
+            "completed" => format!("{} (done)", step.text),
+            "in_progress" => format!("{} (at it)", step.text),
+            _ => step.text.clone(),
+        });
+        let steps = steps.collect::<Vec<_>>().join("; ");
+        format!("{} plans, {done} of {} done: {steps}", telling.who(), self.steps.len())
+    }
+}

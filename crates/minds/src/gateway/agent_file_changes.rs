@@ -1,0 +1,140 @@
+//! What a coding agent changes by itself, and not through the room: the file service notices that a file changed and does
+//! not know who did it; while such an agent answers for somebody, that is known, and recorded as its act.
+//!
+//! The file belongs to nobody by that: the same moment may have seen a person save. So the record says what is known, and
+//! names everyone who it can have been.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::Id;
+use crate::log::narration::NarrationContext;
+use crate::log::{EventData, EventDraft, EventKind, Word};
+use crate::schedule::TICKS_PER_SEC;
+use crate::workspace::vfs::OutsideChange;
+
+/// For how long after its answer a change is still its own: files are listened to, and not asked in the moment.
+const AFTERWARDS_TICKS: u64 = 2 * TICKS_PER_SEC;
+
+/// A file changed beside the room while a coding agent was at work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnChangeSeen {
+    /// Which file.
+    pub path: String,
+    /// Its newest version; none where it is no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Whether it is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+    /// Other coding agents that were at work in the same moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Id>,
+}
+
+impl EventData for OwnChangeSeen {
+    const KIND: EventKind = EventKind::Other(Word::Borrowed("own_change"));
+
+    fn narrate(&self, telling: &NarrationContext<'_>) -> String {
+        let Self { path, gone, others, .. } = self;
+        let act = if *gone { "took away" } else { "changed" };
+        let or = others.iter().map(|other| format!(" or {other}")).collect::<String>();
+        format!("{}{or} {act} {path} by itself, not through the room", telling.who())
+    }
+}
+
+/// The coding agents that are at work, or were a moment ago.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct CodingAgentsAtWork(BTreeMap<Id, AtWork>);
+
+/// Who was at work, at what, and when that was seen last.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct AtWork {
+    activation: Option<Id>,
+    seen_tick: u64,
+}
+
+impl CodingAgentsAtWork {
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes in who answers now, and forgets who has not for a while.
+    pub(super) fn note<'a>(&mut self, now: u64, at_work: impl Iterator<Item = (&'a Id, Option<&'a Id>)>) {
+        for (agent, activation) in at_work {
+            self.0.insert(agent.clone(), AtWork { activation: activation.cloned(), seen_tick: now });
+        }
+        self.0.retain(|_, at_work| now.saturating_sub(at_work.seen_tick) <= AFTERWARDS_TICKS);
+    }
+
+    /// The record of a change that somebody else made, if one of them can have made it.
+    pub(super) fn record(&self, change: &OutsideChange) -> Option<EventDraft> {
+        // What was ordered in this program was not done by them.
+        if change.by.is_some() {
+            return None;
+        }
+        let newest = self.0.iter().max_by_key(|(id, at_work)| (at_work.seen_tick, std::cmp::Reverse((*id).clone())));
+        let (agent, AtWork { activation, .. }) = newest?;
+        let seen = OwnChangeSeen {
+            path: change.path.clone(),
+            version: Some(change.version).filter(|version| *version > 0),
+            gone: change.is_gone,
+            others: self.0.keys().filter(|other| *other != agent).cloned().collect(),
+        };
+        let draft = EventDraft::of(&seen).agent(agent);
+        Some(match activation {
+            Some(activation) => draft.activation(activation),
+            None => draft,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_work(agents: &[(&str, u64)]) -> CodingAgentsAtWork {
+        let of = |(agent, seen_tick): &(&str, u64)| {
+            (Id::from(*agent), AtWork { activation: Some("act-1".into()), seen_tick: *seen_tick })
+        };
+        CodingAgentsAtWork(agents.iter().map(of).collect())
+    }
+
+    fn change(by: Option<&str>) -> OutsideChange {
+        OutsideChange {
+            path: "artifacts/a.md".to_owned(),
+            version: 3,
+            is_gone: false,
+            displaced_by: None,
+            by: by.map(Id::from),
+        }
+    }
+
+    fn seen(at_work: &CodingAgentsAtWork, by: Option<&str>) -> Option<(Option<Id>, Vec<Id>)> {
+        let draft = at_work.record(&change(by))?;
+        let seen: OwnChangeSeen = draft.read().expect("it is one");
+        assert_eq!((seen.path.as_str(), seen.version), ("artifacts/a.md", Some(3)));
+        Some((draft.agent.clone(), seen.others))
+    }
+
+    #[test]
+    fn a_change_beside_the_room_is_the_act_of_who_is_at_work_and_of_nobody_else() {
+        assert_eq!(seen(&at_work(&[]), None), None);
+        assert_eq!(seen(&at_work(&[("lead", 5)]), None), Some((Some("lead".into()), vec![])));
+        assert_eq!(seen(&at_work(&[("lead", 5)]), Some("user")), None, "that was ordered in this program");
+        let two = at_work(&[("ada", 5), ("lead", 9)]);
+        assert_eq!(seen(&two, None), Some((Some("lead".into()), vec!["ada".into()])), "it can have been either");
+    }
+
+    #[test]
+    fn who_has_not_worked_for_a_while_has_changed_nothing() {
+        let mut agents = at_work(&[("ada", 5), ("lead", 9)]);
+        agents.note(5 + AFTERWARDS_TICKS, std::iter::empty());
+        assert_eq!(agents, at_work(&[("ada", 5), ("lead", 9)]));
+        agents.note(6 + AFTERWARDS_TICKS, std::iter::empty());
+        assert_eq!(agents, at_work(&[("lead", 9)]));
+    }
+}

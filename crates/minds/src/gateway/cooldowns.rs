@@ -1,0 +1,133 @@
+//! Until when providers are to be left alone: by the wall clock, at every speed of the room. One place for everyone
+//! who asks them.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::provider::ErrorCause;
+use super::retry::RetryPolicy;
+
+/// A server that asks to wait longer, in seconds, is asked again after this.
+pub(super) const LONGEST_REST_SECS: f64 = 86_400.0;
+
+/// What is known of every provider that asked to be left alone. Copies know the same.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Cooldowns(Arc<Mutex<BTreeMap<String, Cooldown>>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Cooldown {
+    until: Instant,
+    /// How often in a row it asked for that without a word of how long.
+    times: u32,
+}
+
+impl Cooldowns {
+    /// A provider refused a question for now, if this is what happened: it is left alone for as long as it asked, or a
+    /// little longer each time where it did not say.
+    pub(super) fn note_refusal(&self, provider: &str, cause: ErrorCause, policy: &RetryPolicy, now: Instant) {
+        let Some(asked_secs) = wait_asked(cause) else { return };
+        let mut rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = rests.entry(provider.to_owned()).or_insert(Cooldown { until: now, times: 0 });
+        let secs = match asked_secs {
+            Some(secs) => secs.clamp(0.0, LONGEST_REST_SECS),
+            // What was asked at the same time and refused with it is no further time.
+            None if now < rest.until => return,
+            None => {
+                rest.times = rest.times.saturating_add(1);
+                policy.rest_secs(rest.times - 1)
+            }
+        };
+        rest.until = rest.until.max(now + Duration::from_secs_f64(secs));
+    }
+
+    /// A provider answered. What it asked for another question still holds.
+    pub(super) fn note_answer(&self, provider: &str) {
+        if let Some(rest) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(provider) {
+            rest.times = 0;
+        }
+    }
+
+    /// How long a provider is still to be left alone; nothing where it may be asked.
+    pub(super) fn left(&self, provider: &str, now: Instant) -> Duration {
+        let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rests.get(provider).map_or(Duration::ZERO, |rest| rest.until.saturating_duration_since(now))
+    }
+
+    /// The longest time that any provider is still to be left alone.
+    pub(super) fn longest_left(&self, now: Instant) -> Duration {
+        let rests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rests.values().map(|rest| rest.until.saturating_duration_since(now)).max().unwrap_or_default()
+    }
+}
+
+/// Whether a server asks to be left alone, and for how many seconds if it says that.
+pub(super) fn wait_asked(cause: ErrorCause) -> Option<Option<f64>> {
+    match cause {
+        ErrorCause::Status { status, retry_after_secs } => {
+            let asked = retry_after_secs.filter(|secs| secs.is_finite());
+            (status == 429 || asked.is_some()).then_some(asked)
+        }
+        _ => None,
+    }
+}
+
+/// A number in 0..1 that nobody can foresee, to spread retries. Never reaches the world.
+pub(super) fn chance() -> f64 {
+    (RandomState::new().build_hasher().finish() % 1000) as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: RetryPolicy =
+        RetryPolicy { attempts: 4, first_delay_secs: 1.0, longest_delay_secs: 30.0, total_delay_secs: 60.0 };
+
+    fn refused(status: u16, retry_after_secs: Option<f64>) -> ErrorCause {
+        ErrorCause::Status { status, retry_after_secs }
+    }
+
+    #[test]
+    fn who_says_how_long_is_left_alone_so_long_and_others_are_asked() {
+        let (rests, now) = (Cooldowns::default(), Instant::now());
+        rests.note_refusal("openai", refused(429, Some(40.0)), &POLICY, now);
+        assert_eq!(rests.left("openai", now), Duration::from_secs(40));
+        assert_eq!(rests.left("openai", now + Duration::from_secs(41)), Duration::ZERO);
+        assert_eq!(rests.left("gemini", now), Duration::ZERO);
+        // A shorter time that another question was told, and an answer to a third one, shorten nothing.
+        rests.note_refusal("openai", refused(429, Some(2.0)), &POLICY, now);
+        rests.note_answer("openai");
+        assert_eq!(rests.clone().left("openai", now), Duration::from_secs(40));
+        rests.note_refusal("gemini", refused(503, Some(3e9)), &POLICY, now);
+        assert_eq!(rests.longest_left(now), Duration::from_secs(86_400), "a hundred years are a day");
+    }
+
+    #[test]
+    fn who_does_not_say_is_left_alone_longer_each_time_until_it_answers() {
+        let (rests, mut now) = (Cooldowns::default(), Instant::now());
+        let refuse = |now: &mut Instant| {
+            rests.note_refusal("openai", refused(429, None), &POLICY, *now);
+            // Those that were refused at the same moment are one refusal.
+            rests.note_refusal("openai", refused(429, None), &POLICY, *now);
+            let left = rests.left("openai", *now);
+            *now += left;
+            left.as_secs()
+        };
+        let waits: Vec<u64> = (0..8).map(|_| refuse(&mut now)).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        rests.note_answer("openai");
+        assert_eq!(refuse(&mut now), 1);
+    }
+
+    #[test]
+    fn only_a_refusal_is_one() {
+        let (rests, now) = (Cooldowns::default(), Instant::now());
+        for cause in [refused(500, None), refused(401, None), ErrorCause::Connect, ErrorCause::Cut] {
+            rests.note_refusal("openai", cause, &POLICY, now);
+        }
+        assert_eq!(rests.longest_left(now), Duration::ZERO);
+    }
+}

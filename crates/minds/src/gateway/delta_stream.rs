@@ -1,0 +1,221 @@
+//! The pieces of an answer on their way to the screen: without keys, joined for a moment, and told when that has passed also
+//! where nothing more comes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use tokio::sync::Notify;
+
+use super::live_replies::LiveCall;
+use super::messages::{GatewayEvent, has_room};
+use super::provider::{DeltaSink, LivePiece};
+use super::redaction::{RedactedStream, Redactor};
+use crate::base::RequestId;
+
+/// Pieces of text are joined for so long before they are handed on: with the frame that draws them, a piece is seen within
+/// two frames of sixty a second.
+const COALESCE: Duration = Duration::from_millis(15);
+
+/// Where the pieces of one answer go.
+#[derive(Clone)]
+pub(super) struct DeltaStream(Arc<Shared>);
+
+struct Shared {
+    id: RequestId,
+    events: Sender<GatewayEvent>,
+    pending: Mutex<Pending>,
+    /// Something waits, and may be all that comes for a long time.
+    waits: Notify,
+}
+
+impl DeltaStream {
+    /// Those of the answer to this question.
+    pub(super) fn of(id: RequestId, events: Sender<GatewayEvent>) -> Self {
+        let (pending, waits) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Shared { id, events, pending, waits }))
+    }
+
+    /// Where a provider puts them. What a model thinks is told only where `with_thoughts` says so; `count` hears how many
+    /// characters more there are.
+    pub(super) fn sink(
+        &self,
+        redactor: Redactor,
+        with_thoughts: bool,
+        mut count: impl FnMut(usize) + Send + 'static,
+    ) -> DeltaSink {
+        let pieces = self.clone();
+        let (mut words, mut thoughts) = (RedactedStream::new(redactor.clone()), RedactedStream::new(redactor.clone()));
+        let mut calls: Vec<usize> = Vec::new();
+        DeltaSink::new(move |piece| match piece {
+            LivePiece::Text(text) => {
+                count(text.chars().count());
+                pieces.take(LivePiece::Text(&words.push(text)));
+            }
+            LivePiece::Thought(text) => {
+                count(text.chars().count());
+                if with_thoughts {
+                    pieces.take(LivePiece::Thought(&thoughts.push(text)));
+                }
+            }
+            LivePiece::Call { position, name, arguments } => {
+                calls.resize(calls.len().max(position + 1), 0);
+                let chars = name.chars().count() + arguments.chars().count();
+                count(chars.saturating_sub(std::mem::replace(&mut calls[position], chars)));
+                let arguments = redactor.json_so_far(LiveCall::kept(arguments));
+                pieces.take(LivePiece::Call { position, name: &redactor.known(name), arguments: &arguments });
+            }
+        })
+    }
+
+    /// Tells what waits when its time has come, for as long as it is waited for. Never ends.
+    pub(super) async fn flush_when_due(&self) -> std::convert::Infallible {
+        loop {
+            self.0.waits.notified().await;
+            tokio::time::sleep(COALESCE).await;
+            self.send();
+        }
+    }
+
+    fn take(&self, piece: LivePiece<'_>) {
+        let mut pending = self.pending();
+        // That a tool is called is told at once: it may be all that comes for a long time.
+        let begins_call = pending.take(piece);
+        let is_due = begins_call || pending.sent.is_none_or(|sent| sent.elapsed() >= COALESCE);
+        drop(pending);
+        match is_due {
+            true => self.send(),
+            false => self.0.waits.notify_one(),
+        }
+    }
+
+    /// Hands on what waits. Where there is no room it waits on; the whole answer comes with the end anyway.
+    fn send(&self) {
+        let mut pending = self.pending();
+        if pending.is_empty() {
+            return;
+        }
+        if has_room(&self.0.events) {
+            pending.sent = Some(Instant::now());
+            pending.send(self.0.id, &self.0.events);
+        }
+        if !pending.is_empty() {
+            self.0.waits.notify_one();
+        }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What waits to be told.
+#[derive(Default)]
+struct Pending {
+    text: String,
+    thought: String,
+    /// Every call as it is known, and whether that was told.
+    calls: Vec<(LiveCall, bool)>,
+    /// When something was told last.
+    sent: Option<Instant>,
+}
+
+impl Pending {
+    /// Takes a piece in; whether it begins a call.
+    fn take(&mut self, piece: LivePiece<'_>) -> bool {
+        match piece {
+            LivePiece::Text(text) => self.text.push_str(text),
+            LivePiece::Thought(text) => self.thought.push_str(text),
+            LivePiece::Call { position, name, arguments } => {
+                let call = LiveCall::new(name, arguments);
+                match self.calls.get_mut(position) {
+                    Some((known, _)) if *known == call => {}
+                    Some(known) => *known = (call, false),
+                    None => {
+                        self.calls.push((call, false));
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.thought.is_empty() && self.calls.iter().all(|(_, is_told)| *is_told)
+    }
+
+    fn send(&mut self, id: RequestId, events: &Sender<GatewayEvent>) {
+        // Nobody listens any more when the world is gone already.
+        if !self.thought.is_empty() {
+            let _ = events.try_send(GatewayEvent::Thought { id, text: std::mem::take(&mut self.thought) });
+        }
+        if !self.text.is_empty() {
+            let _ = events.try_send(GatewayEvent::Delta { id, text: std::mem::take(&mut self.text) });
+        }
+        for (position, (call, is_told)) in self.calls.iter_mut().enumerate().filter(|(_, (_, is_told))| !is_told) {
+            *is_told =
+                has_room(events) && events.try_send(GatewayEvent::Calling { id, position, call: call.clone() }).is_ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: RequestId = RequestId(7);
+
+    fn told(events: &crossbeam_channel::Receiver<GatewayEvent>) -> Vec<String> {
+        let word = |event| match event {
+            GatewayEvent::Delta { text, .. } => text,
+            GatewayEvent::Thought { text, .. } => format!("({text})"),
+            GatewayEvent::Calling { call, .. } => format!("[{}]", call.name),
+            other => format!("{other:?}"),
+        };
+        events.try_iter().map(word).collect()
+    }
+
+    #[test]
+    fn a_piece_that_nothing_follows_is_told_all_the_same() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a runtime can be made");
+        let (to, events) = crossbeam_channel::unbounded();
+        let pieces = DeltaStream::of(ID, to);
+        let mut sink = pieces.sink(Redactor::default(), true, |_| {});
+        let mut all = Vec::new();
+        runtime.block_on(async {
+            sink.push(LivePiece::Text("first "));
+            sink.push(LivePiece::Thought("well"));
+            sink.push(LivePiece::Text("and last"));
+            let comes = async {
+                while all.len() < 3 {
+                    all.extend(told(&events));
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::select! {
+                never = pieces.flush_when_due() => match never {},
+                () = comes => {}
+            }
+        });
+        assert_eq!(all, ["first ", "(well)", "and last"]);
+    }
+
+    #[test]
+    fn a_call_that_begins_is_told_at_once_and_thoughts_only_where_they_are_wanted() {
+        let (to, events) = crossbeam_channel::unbounded();
+        let pieces = DeltaStream::of(ID, to);
+        let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let of_sink = counted.clone();
+        let mut sink = pieces.sink(Redactor::of(["secret-key"]), false, move |chars| {
+            of_sink.fetch_add(chars, std::sync::atomic::Ordering::Relaxed);
+        });
+        sink.push(LivePiece::Thought("hidden"));
+        assert!(told(&events).is_empty());
+        sink.push(LivePiece::Text("see secret-key."));
+        sink.push(LivePiece::Call { position: 0, name: "vfs_read", arguments: "{}" });
+        assert_eq!(told(&events), ["see [redacted].", "[vfs_read]"]);
+        assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), 6 + 15 + 10, "what is hidden is paid for");
+    }
+}

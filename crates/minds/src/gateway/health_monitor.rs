@@ -1,0 +1,96 @@
+//! Watches how providers do, answer by answer, and tells it once when one begins to fail and when it works again.
+
+use bevy::ecs::message::{Message, MessageReader};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::budget::BudgetSettings;
+use super::health::{HealthChange, HealthState, Moment, ProviderHealth};
+use super::settings::GatewaySettings;
+use super::user_overrides::TrialUsed;
+use crate::base::hash::HashWriter;
+use crate::log::events::{self, word};
+use crate::log::{EventDraft, EventLog};
+use crate::mind::ModelReply;
+use crate::schedule::{Input, SimClock};
+
+/// A person changed the keys, or which addresses may get them. An input: what failed for want of one may work now.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AccessChanged {}
+
+impl Input for AccessChanged {
+    const KIND: &'static str = "access_changed";
+}
+
+/// Judges every answer, and forgets what was found under other settings or other keys.
+pub(super) fn judge(
+    mut replies: MessageReader<ModelReply>,
+    mut trials: MessageReader<TrialUsed>,
+    mut accesses: MessageReader<AccessChanged>,
+    mut health: ResMut<ProviderHealth>,
+    mut log: ResMut<EventLog>,
+    settings: Res<GatewaySettings>,
+    budget: Res<BudgetSettings>,
+    clock: Res<SimClock>,
+) {
+    let mut changes = Vec::new();
+    if settings.is_changed() || budget.is_changed() {
+        changes.extend(health.found_under(hash(&*settings), hash(&*budget)));
+    }
+    for AccessChanged {} in accesses.read() {
+        changes.extend(health.reset(|_| true));
+    }
+    let tick = clock.tick();
+    for reply in replies.read() {
+        let at = Moment { tick, at_ms: reply.at_ms };
+        let outcome = reply.outcome.as_ref().map(|_| ());
+        changes.extend(health.heard(at, &reply.provider, &reply.model, outcome));
+    }
+    for trial in trials.read() {
+        let at = Moment { tick, at_ms: trial.at_ms };
+        let outcome = match (&trial.cause, &trial.failure) {
+            (Some(cause), _) => Err(cause),
+            (None, None) => Ok(()),
+            // Recorded before the cause was.
+            (None, Some(_)) => continue,
+        };
+        changes.extend(health.heard(at, &trial.provider, &trial.model, outcome));
+    }
+    for change in changes {
+        log.write(record(&change, &health));
+    }
+}
+
+fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
+    let (fault, state) = match change {
+        HealthChange::Fails(fault) => (fault, HealthState::Failing),
+        HealthChange::Ended { fault, state } => (fault, *state),
+    };
+    let whom = fault.whom(health);
+    let times = if fault.failures == 1 { "1 failure".to_owned() } else { format!("{} failures", fault.failures) };
+    let what = match state {
+        HealthState::Failing => fault.what.clone(),
+        HealthState::Working => format!("{whom} works again after {times}"),
+        HealthState::Unknown => {
+            format!("{whom} may work again: its settings, keys or limits changed, or it was not used for a while")
+        }
+    };
+    let fails = state == HealthState::Failing;
+    EventDraft::of(&events::Provider {
+        provider: fault.provider.clone(),
+        models: fault.models.clone(),
+        state: state.word().into(),
+        kind: word(fault.kind),
+        what,
+        remedy: fails.then(|| fault.remedy.clone()),
+        failures: (!fails).then_some(fault.failures),
+        since_tick: (!fails).then_some(fault.since_tick),
+    })
+}
+
+fn hash(settings: &impl Serialize) -> u64 {
+    let mut hasher = HashWriter::default();
+    // What cannot be written is the same each time.
+    let _ = serde_json::to_writer(&mut hasher, settings);
+    hasher.digest()
+}

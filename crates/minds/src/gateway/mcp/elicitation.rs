@@ -1,0 +1,296 @@
+//! What a server asks a person while it carries out a call: a sentence and the fields of a form, and what the person
+//! fills in. Pure: its words are data, and nothing goes back that does not fit what it asked for.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::super::peers::plain;
+
+/// Fields of one form.
+const FIELDS_AT_MOST: usize = 20;
+/// Choices of one field.
+const CHOICES_AT_MOST: usize = 50;
+/// What a server says of a question or a field is cut to so many characters.
+const WORDS_AT_MOST: usize = 400;
+/// What a person fills into one field, in characters.
+const TEXT_AT_MOST: usize = 4_000;
+
+/// A question of a server.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct McpElicitation {
+    /// Counts the questions of a connection.
+    pub number: u64,
+    /// What it says that it wants to know.
+    pub message: String,
+    /// What is to be filled in; nothing where it only wants a yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<FormField>,
+}
+
+/// A field of a form.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FormField {
+    /// What it is called in the answer.
+    pub name: String,
+    /// What a person reads before it.
+    pub title: String,
+    /// What is to be filled in.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// What fits.
+    pub kind: FieldKind,
+    /// Whether it must be filled in.
+    #[serde(default)]
+    pub required: bool,
+    /// What stands there at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<Value>,
+}
+
+/// What fits into a field.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum FieldKind {
+    /// A text.
+    Text {
+        /// The fewest and the most characters.
+        chars: (usize, usize),
+    },
+    /// A number.
+    Number {
+        /// Whether it is a whole one.
+        whole: bool,
+        /// The least.
+        least: Option<Number>,
+        /// The most.
+        most: Option<Number>,
+    },
+    /// Yes or no.
+    Flag,
+    /// One of these: what is answered, and what a person reads.
+    Choice {
+        /// All of them.
+        choices: Vec<(String, String)>,
+    },
+}
+
+/// What a person answers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum McpReply {
+    /// This.
+    Given {
+        /// What was filled in, by field.
+        content: Map<String, Value>,
+    },
+    /// Nothing.
+    Declined,
+}
+
+impl McpElicitation {
+    /// A question as a server puts it; the error says why nobody can answer it.
+    pub fn of(number: u64, message: &str, schema: &Value) -> Result<Self, String> {
+        let none = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+        if properties.len() > FIELDS_AT_MOST {
+            return Err(format!("its form has {} fields", properties.len()));
+        }
+        let required = |name: &str| {
+            let all = schema.get("required").and_then(Value::as_array);
+            all.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
+        };
+        let field = |(name, schema): (&String, &Value)| FormField::of(name, schema, required(name));
+        let fields = properties.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { number, message: plain(message, WORDS_AT_MOST), fields })
+    }
+
+    /// What goes back of what a person filled in; the error says what does not fit.
+    pub fn content(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+        if let Some(name) = given.keys().find(|name| !self.fields.iter().any(|field| field.name == **name)) {
+            let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+            return Err(format!("there is no field {name:?}; there are: {}", names.join(", ")));
+        }
+        let mut content = Map::new();
+        for field in &self.fields {
+            match field.value(given.get(&field.name)) {
+                Ok(Some(value)) => drop(content.insert(field.name.clone(), value)),
+                Ok(None) => {}
+                Err(why) => return Err(format!("{}: {why}", field.name)),
+            }
+        }
+        Ok(content)
+    }
+}
+
+impl FormField {
+    fn of(name: &str, schema: &Value, required: bool) -> Result<Self, String> {
+        let shown = plain(name, 64);
+        if shown != name || name.is_empty() {
+            return Err(format!("{shown:?} is not a valid field name"));
+        }
+        let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
+        let number = |key: &str| schema.get(key).and_then(Value::as_number).cloned();
+        let size =
+            |key: &str, usual: usize| schema.get(key).and_then(Value::as_u64).map_or(usual, |size| size as usize);
+        let kind = match (choices(schema), text("type")) {
+            (Some(choices), _) if choices.is_empty() || choices.len() > CHOICES_AT_MOST => {
+                return Err(format!("the field {name} has {} choices", choices.len()));
+            }
+            (Some(choices), _) => FieldKind::Choice { choices },
+            (None, "string") => {
+                FieldKind::Text { chars: (size("minLength", 0), size("maxLength", TEXT_AT_MOST).min(TEXT_AT_MOST)) }
+            }
+            (None, kind @ ("number" | "integer")) => {
+                FieldKind::Number { whole: kind == "integer", least: number("minimum"), most: number("maximum") }
+            }
+            (None, "boolean") => FieldKind::Flag,
+            (None, _) => return Err(format!("no known value fits the field {name}")),
+        };
+        let title = Some(plain(text("title"), 80)).filter(|title| !title.is_empty()).unwrap_or(shown);
+        let field =
+            Self { name: name.to_owned(), title, about: plain(text("description"), 200), kind, required, usual: None };
+        let usual = schema.get("default").filter(|usual| field.value(Some(usual)).is_ok()).cloned();
+        Ok(Self { usual, ..field })
+    }
+
+    /// What stands in the field, as the server wants it: what was given, or what stands there at first.
+    pub fn value(&self, given: Option<&Value>) -> Result<Option<Value>, String> {
+        let is_empty = |value: &Value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
+        let given = given.filter(|value| !is_empty(value)).or(self.usual.as_ref());
+        let Some(given) = given else {
+            // Who says nothing to a yes or no says no.
+            return match (self.required, &self.kind) {
+                (true, FieldKind::Flag) => Ok(Some(Value::Bool(false))),
+                (true, _) => Err("is to be filled in".to_owned()),
+                (false, _) => Ok(None),
+            };
+        };
+        let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let value = match &self.kind {
+            FieldKind::Text { chars: (least, most) } => {
+                let count = text.chars().count();
+                if count < *least || count > *most {
+                    return Err(format!("has {count} characters, but needs {least} to {most}"));
+                }
+                Value::String(text)
+            }
+            FieldKind::Flag => match text.trim().to_lowercase().as_str() {
+                "true" | "yes" | "y" | "1" => Value::Bool(true),
+                "false" | "no" | "n" | "0" => Value::Bool(false),
+                _ => return Err("is yes or no".to_owned()),
+            },
+            FieldKind::Choice { choices } => {
+                let named = |choice: &&(String, String)| choice.0 == text || choice.1 == text;
+                match choices.iter().find(named) {
+                    Some((value, _)) => Value::String(value.clone()),
+                    None => {
+                        let all: Vec<&str> = choices.iter().map(|(value, _)| value.as_str()).collect();
+                        return Err(format!("is one of: {}", all.join(", ")));
+                    }
+                }
+            }
+            FieldKind::Number { whole, least, most } => number(text.trim(), *whole, least.as_ref(), most.as_ref())?,
+        };
+        Ok(Some(value))
+    }
+}
+
+fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>) -> Result<Value, String> {
+    let parsed = match whole {
+        true => text.parse::<i64>().ok().map(Number::from),
+        false => text.parse::<f64>().ok().and_then(Number::from_f64),
+    };
+    let Some(parsed) = parsed else {
+        return Err(if whole { "is a whole number".to_owned() } else { "is a number".to_owned() });
+    };
+    let value = parsed.as_f64().unwrap_or_default();
+    let bound = |number: Option<&Number>| number.and_then(Number::as_f64);
+    match (bound(least), bound(most)) {
+        (Some(least), _) if value < least => Err(format!("is at least {least}")),
+        (_, Some(most)) if value > most => Err(format!("is at most {most}")),
+        _ => Ok(Value::Number(parsed)),
+    }
+}
+
+/// What can be chosen, in each of the ways in which it is written.
+fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
+    let text = |value: &Value| value.as_str().map(|text| plain(text, 200)).unwrap_or_default();
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        let names = schema.get("enumNames").and_then(Value::as_array);
+        let named = |(at, value): (usize, &Value)| {
+            let name = names.and_then(|names| names.get(at)).map(text).filter(|name| !name.is_empty());
+            (text(value), name.unwrap_or_else(|| text(value)))
+        };
+        return Some(values.iter().enumerate().map(named).collect());
+    }
+    let Some(Value::Array(values)) = schema.get("oneOf") else { return None };
+    let titled = |value: &Value| {
+        let constant = value.get("const").map(text).unwrap_or_default();
+        let title = value.get("title").map(text).filter(|title| !title.is_empty());
+        (constant.clone(), title.unwrap_or(constant))
+    };
+    Some(values.iter().map(titled).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn question() -> McpElicitation {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "branch": { "type": "string", "title": "Branch", "description": "Which one?", "maxLength": 10 },
+                "depth": { "type": "integer", "minimum": 1, "maximum": 9, "default": 3 },
+                "force": { "type": "boolean" },
+                "level": { "type": "string", "enum": ["l", "h"], "enumNames": ["Low", "High"] },
+            },
+            "required": ["branch", "force"],
+        });
+        McpElicitation::of(1, "Which branch?\u{1b}[2J", &schema).expect("it can be answered")
+    }
+
+    fn content(given: Value) -> Result<Value, String> {
+        question().content(given.as_object().expect("a table")).map(Value::Object)
+    }
+
+    #[test]
+    fn what_is_filled_in_goes_back_as_it_was_asked_for() {
+        assert_eq!(question().message, "Which branch? [2J");
+        assert_eq!(content(json!({ "branch": "main" })), Ok(json!({ "branch": "main", "depth": 3, "force": false })));
+        let all = json!({ "branch": "main", "depth": "4", "force": "yes", "level": "High" });
+        assert_eq!(content(all), Ok(json!({ "branch": "main", "depth": 4, "force": true, "level": "h" })));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_and_does_not_go_back() {
+        for (given, told) in [
+            (json!({}), "branch: is to be filled in"),
+            (json!({ "branch": "x".repeat(11) }), "branch: has 11 characters"),
+            (json!({ "branch": "x", "depth": 10 }), "depth: is at most 9"),
+            (json!({ "branch": "x", "depth": "two" }), "depth: is a whole number"),
+            (json!({ "branch": "x", "force": "perhaps" }), "force: is yes or no"),
+            (json!({ "branch": "x", "level": "middle" }), "level: is one of: l, h"),
+            (json!({ "branch": "x", "other": 1 }), "there is no field \"other\""),
+        ] {
+            let why = content(given).expect_err("it does not fit");
+            assert!(why.starts_with(told), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_form_that_nobody_can_fill_in_is_none() {
+        let of = |properties: Value| McpElicitation::of(1, "x", &json!({ "properties": properties }));
+        assert!(of(json!({ "a": { "type": "array" } })).is_err());
+        assert!(of(json!({ "a\u{202e}b": { "type": "string" } })).is_err());
+        assert!(of(json!({ "a": { "enum": [] } })).is_err());
+        let many: Map<String, Value> = (0..50).map(|at| (format!("f{at}"), json!({ "type": "string" }))).collect();
+        assert!(of(Value::Object(many)).is_err());
+        let titled = of(json!({ "a": { "type": "string", "oneOf": [{ "const": "r", "title": "Red" }] } }));
+        let kind = FieldKind::Choice { choices: vec![("r".into(), "Red".into())] };
+        assert_eq!(titled.expect("it can be answered").fields[0].kind, kind);
+        assert!(of(json!({})).expect("a yes is enough").fields.is_empty());
+    }
+}

@@ -1,0 +1,215 @@
+//! Trying a provider out: one tiny question, asked as agents ask, apart from the room and beside its time.
+//! What it used is told to the room afterwards, so that the books stay honest; what came back is for the person.
+
+use std::time::{Duration, Instant};
+
+use bevy::ecs::world::World;
+
+use super::acp::{self, AcpSettings, AcpTerms};
+use super::address::Site;
+use super::budget::BudgetSettings;
+use super::dispatch::{GatewayEnvironment, SimulatedProviders};
+use super::keys::Environment;
+use super::ledger::{Reservation, Tally, Timekeeping};
+use super::messages::{GatewayCommand, GatewayEvent, Latency};
+use super::prices::{PriceSettings, Rate, rate};
+use super::provider::ProviderRequest;
+use super::request_queue::{RequestQueue, tally, used};
+use super::retry::RetryPolicy;
+use super::settings::{Choice, GatewaySettings, Terms};
+use super::user_overrides::TrialUsed;
+use super::worker::{SimulatedFactories, Worker};
+use crate::base::{JobControl, Problem, RequestId};
+use crate::log::now_ms;
+use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Prompt, PromptMessage, Role};
+use crate::schedule::InputQueue;
+
+/// An answer must be there after so long, in real time.
+const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
+/// The next byte must come within this.
+const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
+/// Tokens that may come back: enough for a word, and for models that think before they speak.
+const TOKENS_AT_MOST: u32 = 64;
+/// How often it is looked whether it is to stop.
+const LOOK: Duration = Duration::from_millis(25);
+/// The only question there is.
+const QUESTION: RequestId = RequestId(1);
+
+/// A question that may be asked. It is asked wherever it is [run](Self::run): never on the thread of the frames.
+#[derive(Clone)]
+pub struct ProviderTrial {
+    choice: Choice,
+    request: ProviderRequest,
+    terms: Terms,
+    site: Site,
+    rate: Rate,
+    environment: Environment,
+    factories: SimulatedFactories,
+}
+
+/// What became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// Who was asked, and which model.
+    pub choice: Choice,
+    /// The reply, or what failed, where, and what to do.
+    pub outcome: Result<Completion, ModelFailure>,
+    /// How long it took.
+    pub duration: Duration,
+    /// What it used: what was reckoned with, where nobody knows better.
+    pub used: Tally,
+    /// Whether it was answered on this computer or its network.
+    pub is_local: bool,
+}
+
+impl ProviderTrial {
+    /// Something tiny to ask this provider (`openai:gpt-x`, `offline`, `scripted:FILE`), if no cap forbids it.
+    pub fn of(world: &World, spec: &str) -> Result<Self, Problem> {
+        let settings = world.resource::<GatewaySettings>();
+        let choice = settings.choose(Some(spec), None)?;
+        let request = request(&choice);
+        let questions = world.resource::<RequestQueue>();
+        let of_room = world.resource::<BudgetSettings>().caps_of_room();
+        let site = settings.site(&choice.provider, &questions.sites);
+        let rate = rate(&choice, site, world.resource::<PriceSettings>());
+        if let Some(refusal) = questions.ledger.would_refuse(&reservation(&choice, &request, (site, rate)), &of_room) {
+            let place = format!("budget.{}", refusal.cap.name);
+            let what = format!("{} was not called: {}", choice.provider, refusal.what());
+            return Err(Problem::error(place, what, refusal.remedy()));
+        }
+        let environment = world.resource::<GatewayEnvironment>().0.clone();
+        let factories = world.resource::<SimulatedProviders>().0.clone();
+        let terms = terms(&choice, settings, world.resource::<AcpSettings>());
+        Ok(Self { choice, request, terms, site, rate, environment, factories })
+    }
+
+    /// Asks, and says what became of it. Takes as long as the answer; a question that is cancelled ends soon, and what
+    /// it used by then is said too.
+    pub fn run(&self, control: &JobControl) -> Tried {
+        let began = Instant::now();
+        let most = self.request.most();
+        let (outcome, latency, effort) = ask_worker(self, control);
+        let duration = match latency {
+            Some(Latency::Simulated(secs)) => Duration::from_secs_f32(secs.clamp(0.0, 3600.0)),
+            Some(Latency::Outside(millis)) => Duration::from_millis(millis),
+            None => began.elapsed(),
+        };
+        let used = used(&self.choice, &outcome, effort, most).tally(self.rate);
+        Tried { choice: self.choice.clone(), outcome, duration, used, is_local: self.site == Site::Local }
+    }
+
+    /// Who is asked, and which model.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+}
+
+impl Tried {
+    /// Tells the room what it used, with the next tick.
+    pub fn book(&self, world: &mut World) {
+        let used = TrialUsed {
+            provider: self.choice.provider.clone(),
+            model: self.choice.model.clone(),
+            timekeeping: timekeeping(&self.choice),
+            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            used: self.used,
+            is_local: self.is_local,
+            failure: self.outcome.as_ref().err().map(|failure| failure.what.clone()),
+            cause: self.outcome.as_ref().err().cloned(),
+            at_ms: Some(now_ms()),
+        };
+        world.resource_mut::<InputQueue<TrialUsed>>().push(used);
+    }
+}
+
+fn timekeeping(choice: &Choice) -> Timekeeping {
+    if choice.is_simulated() { Timekeeping::Simulated } else { Timekeeping::Outside }
+}
+
+fn request(choice: &Choice) -> ProviderRequest {
+    ProviderRequest {
+        agent: "user".to_owned(),
+        profile: "trial".to_owned(),
+        kind: CallKind::Task,
+        model: choice.model.clone(),
+        prompt: Prompt::of_messages(
+            "Somebody tries out whether you can be reached. Answer with one short sentence.",
+            vec![PromptMessage::words(Role::User, "Hello, are you there?")],
+        ),
+        tools: Vec::new(),
+        max_output_tokens: TOKENS_AT_MOST,
+        stops: Vec::new(),
+        seed: 1,
+        script: None,
+        work: None,
+        agent_session: None,
+        result_images: Default::default(),
+    }
+}
+
+fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Site, Rate)) -> Reservation {
+    Reservation {
+        agent: "user".into(),
+        activation: None,
+        kind: request.kind,
+        timekeeping: timekeeping(choice),
+        is_local: site == Site::Local,
+        most: tally(rate, request.most(), 1),
+    }
+}
+
+/// Impatient ones: a person waits, and wants to hear of the first thing that goes wrong.
+fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
+    let mut patience = settings.patience();
+    patience.stall = patience.stall.min(SILENCE_AT_MOST);
+    let terms = Terms {
+        patience,
+        total: settings.total_timeout().min(ANSWER_AT_MOST),
+        retry: RetryPolicy { attempts: 1, ..settings.retry_policy() },
+        ..settings.terms(&choice.provider)
+    };
+    if choice.provider != acp::PROVIDER {
+        return terms;
+    }
+    // It has to start first.
+    let agent = coding_agents.terms();
+    let silence = agent.silence.min(ANSWER_AT_MOST);
+    terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })
+}
+
+/// Asks through a worker of its own, so that nothing of it touches what the room has under way.
+fn ask_worker(
+    trial: &ProviderTrial,
+    control: &JobControl,
+) -> (Result<Completion, ModelFailure>, Option<Latency>, Option<Effort>) {
+    let failed =
+        |kind, what: String, remedy: &str| (Err(ModelFailure::new(kind, what, remedy)), None, Some(Effort::default()));
+    let provider = &trial.choice.provider;
+    let worker = match Worker::start(trial.environment.clone(), trial.factories.clone()) {
+        Ok(worker) => worker,
+        Err(error) => {
+            let what = format!("{provider} was not called: a thread could not be started: {error}");
+            return failed(FailureKind::Unavailable, what, "free some memory or threads and try again");
+        }
+    };
+    let give_up = Instant::now() + trial.terms.total + SILENCE_AT_MOST;
+    let command = GatewayCommand::Complete {
+        id: QUESTION,
+        request: Box::new(trial.request.clone()),
+        choice: trial.choice.clone(),
+        terms: Box::new(trial.terms.clone()),
+    };
+    let mut is_stopped = false;
+    let mut sent = worker.send(command);
+    while sent.is_ok() && Instant::now() < give_up {
+        if control.is_cancelled() && !is_stopped {
+            is_stopped = true;
+            sent = worker.send(GatewayCommand::Cancel { id: QUESTION });
+        }
+        if let Some(GatewayEvent::Finished { outcome, latency, effort, .. }) = worker.next(LOOK) {
+            return (outcome, Some(latency), Some(effort));
+        }
+    }
+    let what = format!("{provider} was called, but the gateway never returned a result");
+    failed(FailureKind::Unavailable, what, "try again, and report this if it persists")
+}

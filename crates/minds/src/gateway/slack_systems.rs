@@ -1,0 +1,154 @@
+//! The systems of Slack: what is due goes to the worker, and what came of it enters the world as an input, so that a
+//! replay has the same messages without Slack.
+
+use std::collections::VecDeque;
+
+use bevy::ecs::message::{Message, MessageReader};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bridge::WorkerBridge;
+use super::dispatch::{GatewayEnvironment, SimulatedProviders};
+use super::live_replies::LiveText;
+use super::slack::{SlackAccess, SlackCommand, SlackEvent, SlackLook, SlackPost, SlackTrouble};
+use crate::base::Id;
+use crate::schedule::{Input, InputJournal, InputQueue};
+
+/// Something of Slack. An input.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum SlackNews {
+    /// The ways that there are now.
+    Access {
+        /// Which.
+        access: SlackAccess,
+    },
+    /// What became of a message.
+    Posted {
+        /// Which.
+        id: Id,
+        /// What.
+        post: SlackPost,
+    },
+    /// What a look at the channels brought.
+    Looked {
+        /// What.
+        look: Box<SlackLook>,
+    },
+}
+
+impl Input for SlackNews {
+    const KIND: &'static str = "slack";
+}
+
+/// What goes to the worker. Nothing of it is saved.
+#[derive(Resource, Debug, Default)]
+pub struct SlackCalls {
+    due: VecDeque<SlackCommand>,
+    /// Whether a look is under way.
+    is_looking: bool,
+    /// Whether the first look since the room was opened is over, or none is to come.
+    has_looked: bool,
+    /// What was told last of what goes wrong.
+    told: Vec<SlackTrouble>,
+}
+
+impl SlackCalls {
+    /// Sends something, with this tick.
+    pub fn send(&mut self, command: SlackCommand) {
+        self.is_looking |= matches!(command, SlackCommand::Look { .. });
+        self.due.push_back(command);
+    }
+
+    /// Whether a look is under way.
+    pub fn is_looking(&self) -> bool {
+        self.is_looking
+    }
+
+    /// Whether the first look since the room was opened is under way: one step of everything that is due waits for it.
+    pub fn looks_first(&self) -> bool {
+        self.is_looking && !self.has_looked
+    }
+}
+
+/// Lets in what came, and which ways there are, before the door opens.
+pub(super) fn collect(
+    (mut bridge, mut calls): (ResMut<WorkerBridge>, ResMut<SlackCalls>),
+    (surroundings, access): (Res<GatewayEnvironment>, Res<SlackAccess>),
+    mut door: ResMut<InputQueue<SlackNews>>,
+    journal: Res<InputJournal>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    if surroundings.is_changed() {
+        let now = SlackAccess::of(&surroundings.0);
+        if !now.is_like(&access) {
+            door.push(SlackNews::Access { access: now });
+        }
+    }
+    if bridge.slack().is_quiet() {
+        return;
+    }
+    for event in bridge.slack().take() {
+        match event {
+            SlackEvent::Posted { id, post } => door.push(SlackNews::Posted { id, post }),
+            SlackEvent::Looked(look) => {
+                calls.is_looking = false;
+                calls.has_looked = true;
+                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.told;
+                calls.told.clone_from(&look.troubles);
+                if is_news {
+                    door.push(SlackNews::Looked { look });
+                }
+            }
+        }
+    }
+}
+
+/// Hears which ways there are.
+pub(super) fn apply_slack_access(mut news: MessageReader<SlackNews>, mut access: ResMut<SlackAccess>) {
+    for news in news.read() {
+        if let SlackNews::Access { access: now } = news {
+            *access = SlackAccess { sent_before: access.sends, ..*now };
+        }
+    }
+}
+
+/// Sends what is due.
+pub(super) fn dispatch(
+    (mut calls, mut bridge, mut live): (ResMut<SlackCalls>, ResMut<WorkerBridge>, ResMut<LiveText>),
+    (surroundings, factories): (Res<GatewayEnvironment>, Res<SimulatedProviders>),
+    mut door: ResMut<InputQueue<SlackNews>>,
+    journal: Res<InputJournal>,
+) {
+    if calls.due.is_empty() {
+        return;
+    }
+    if journal.is_replaying() {
+        calls.due.clear();
+        calls.is_looking = false;
+        return;
+    }
+    if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live)
+        && !bridge.is_up()
+    {
+        for command in std::mem::take(&mut calls.due) {
+            match command {
+                SlackCommand::Send { id, .. } => {
+                    let post = SlackPost::NotSent { what: problem.what.clone(), remedy: problem.remedy.clone() };
+                    door.push(SlackNews::Posted { id, post });
+                }
+                // Without a worker there is no further look.
+                SlackCommand::Look { .. } => calls.has_looked = true,
+            }
+        }
+        return;
+    }
+    while let Some(command) = calls.due.pop_front() {
+        if let Err(command) = bridge.send_to_slack(command) {
+            calls.due.push_front(command);
+            break;
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! What this program does when it watches over another: it starts it, ends with it, and takes all that it started along.
+//! Runs in a process of its own, between the program and the one that started it.
+
+use std::process::ExitCode;
+
+/// What the watcher is told.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    /// The workspace, in which alone the program may write; anywhere where absent.
+    within: Option<String>,
+    /// The program bubblewrap, where it keeps the program in.
+    bubblewrap: Option<String>,
+    /// Whether the program may make new entries at the workspace's top level.
+    new_entries: bool,
+    network: bool,
+    /// The person's home.
+    home: Option<String>,
+    /// Folders and files of the program's own outside of the workspace.
+    own: Vec<String>,
+    /// Folders that the program is not to see.
+    hidden: Vec<String>,
+    /// The memory of all processes together, in bytes.
+    memory: Option<u64>,
+    /// So many processes at once.
+    processes: Option<usize>,
+    /// The bytes of each file that it writes.
+    file_size: Option<u64>,
+    words: Vec<String>,
+}
+
+impl Told {
+    fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
+        let mut told = Self::default();
+        loop {
+            match arguments.next()?.as_str() {
+                "--within" => told.within = Some(arguments.next()?),
+                "--bubblewrap" => told.bubblewrap = Some(arguments.next()?),
+                "--new-entries" => told.new_entries = true,
+                "--network" => told.network = true,
+                "--home" => told.home = Some(arguments.next()?),
+                "--own" => told.own.push(arguments.next()?),
+                "--hide" => told.hidden.push(arguments.next()?),
+                "--memory" => told.memory = Some(arguments.next()?.parse().ok()?),
+                "--processes" => told.processes = Some(arguments.next()?.parse().ok()?),
+                "--file-size" => told.file_size = Some(arguments.next()?.parse().ok()?),
+                "--" => break,
+                _ => return None,
+            }
+        }
+        told.words = arguments.collect();
+        (!told.words.is_empty()).then_some(told)
+    }
+}
+
+/// Watches over a program; the arguments are those behind [`WATCH_WORD`](super::sandbox::WATCH_WORD). What whoever
+/// reads the program's output should know is given to `say`.
+pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
+    let Some(told) = Told::of(arguments) else { return ExitCode::from(2) };
+    system::watch(&told, say)
+}
+
+/// Whether Landlock may be used here.
+pub(super) fn landlock_works() -> bool {
+    system::landlock_works()
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::ffi::OsString;
+    use std::fs::DirBuilder;
+    use std::io::{self, ErrorKind};
+    use std::os::unix::fs::DirBuilderExt;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, ExitCode};
+    use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Mutex, PoisonError};
+    use std::thread::JoinHandle;
+    use std::time::Duration;
+
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetStatus, Scope,
+    };
+    use rustix::process::{
+        Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
+        set_parent_process_death_signal, setrlimit, wait, waitpid,
+    };
+
+    use super::super::bubblewrap::Sandbox;
+    use super::super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry, entries};
+    use super::super::sandbox_root::SandboxRoot;
+    use super::Told;
+
+    /// The exit code of a program that cannot be started.
+    const NOT_STARTED: u8 = 127;
+    /// The exit code where it took too much.
+    const TOO_MUCH: u8 = 137;
+    /// What it took too much of, once it did.
+    static TAKEN_TOO_MUCH: Mutex<Option<String>> = Mutex::new(None);
+    /// The top level of the workspace as the program sees it.
+    static STAGE: Mutex<Option<SandboxRoot>> = Mutex::new(None);
+    /// How often what it takes is counted.
+    const COUNT_EVERY: Duration = Duration::from_millis(50);
+    /// However fast it starts others, what is left is looked for no more often.
+    const ROUNDS: usize = 200;
+    /// Where worktrees of agents lie, below the workspace.
+    const WORKTREES: &str = ".workshop/worktrees";
+
+    pub(super) fn watch(told: &Told, say: fn(&str)) -> ExitCode {
+        let say = move |what: &str| say(&format!("workshop: {what}"));
+        let parent = getppid();
+        // Whatever the program leaves behind becomes this process's child, and this one is told when its parent ends.
+        let is_ready = set_child_subreaper(Some(getpid())).is_ok()
+            && set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
+            && ctrlc::set_handler(move || {
+                end_all();
+                finish_stage(say);
+                std::process::exit(143);
+            })
+            .is_ok();
+        // It may have ended before it was asked about.
+        if !is_ready || getppid() != parent {
+            return ExitCode::from(NOT_STARTED);
+        }
+        let confined = match &told.within {
+            None => Ok((Vec::new(), None)),
+            Some(workspace) => confine(told, Path::new(workspace)),
+        };
+        let (before, temporary) = match confined {
+            Ok(confined) => confined,
+            Err(error) => {
+                say(&format!("the sandbox could not be set up: {error}"));
+                return ExitCode::from(NOT_STARTED);
+            }
+        };
+        for (resource, limit) in [(Resource::Data, told.memory), (Resource::Fsize, told.file_size)] {
+            let limit = limit.map(|bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) });
+            if limit.is_some_and(|limit| setrlimit(resource, limit).is_err()) {
+                return ExitCode::from(NOT_STARTED);
+            }
+        }
+        if told.memory.is_some() || told.processes.is_some() {
+            let (memory, processes) = (told.memory.unwrap_or(u64::MAX), told.processes.unwrap_or(usize::MAX));
+            std::thread::spawn(move || count(memory, processes));
+        }
+        let mut words = before.into_iter().chain(told.words.iter().map(OsString::from));
+        let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
+        let mut command = Command::new(program);
+        command.args(words);
+        command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", &temporary.folder)));
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                finish_stage(say);
+                return ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_STARTED } else { 126 });
+            }
+        };
+        let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
+            return ExitCode::from(NOT_STARTED);
+        };
+        let status = waitpid(Some(pid), WaitOptions::empty());
+        end_all();
+        finish_stage(say);
+        if let Some(temporary) = temporary {
+            temporary.remove();
+        }
+        if let Some(what) = TAKEN_TOO_MUCH.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            say(&what);
+            return ExitCode::from(TOO_MUCH);
+        }
+        let code = status.ok().flatten().and_then(|(_, status)| status.exit_status());
+        ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Moves what the program made new into the workspace, once. Whoever comes second waits until that is done.
+    fn finish_stage(say: impl Fn(&str)) {
+        let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        for note in stage.take().map(SandboxRoot::finish).unwrap_or_default() {
+            say(&note);
+        }
+    }
+
+    /// Ends the program where all that it started takes too much.
+    fn count(memory: u64, processes: usize) {
+        loop {
+            std::thread::sleep(COUNT_EVERY);
+            let running = descendants();
+            let what = match () {
+                () if running.len() > processes => format!("it had more than {processes} processes at once"),
+                () if takes_more_than(memory, &running) => {
+                    format!("its processes used more than {} MB of memory in total", memory / (1024 * 1024))
+                }
+                () => continue,
+            };
+            *TAKEN_TOO_MUCH.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(format!("the program was killed: {what}"));
+            end_all();
+        }
+    }
+
+    /// Whether processes together have more memory than this, in bytes. What they share counts once, which takes longer
+    /// to find out and is asked only where it matters.
+    fn takes_more_than(memory: u64, running: &[Pid]) -> bool {
+        let all = |file: &str, key: &str| -> u64 {
+            let of = |pid: &Pid| kilobytes(&format!("/proc/{}/{file}", pid.as_raw_nonzero()), key).unwrap_or(0);
+            running.iter().map(of).sum::<u64>().saturating_mul(1024)
+        };
+        memory < u64::MAX && all("status", "RssAnon:") > memory && all("smaps_rollup", "Pss_Anon:") > memory
+    }
+
+    /// What a line of such a file says that begins with this key.
+    fn kilobytes(file: &str, key: &str) -> Option<u64> {
+        let text = std::fs::read_to_string(file).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
+    }
+
+    /// Sets up what keeps the program in: the words before its own, and its folder for passing files where it has one.
+    fn confine(told: &Told, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+        let workspace = workspace.canonicalize()?;
+        let entries = entries(&workspace)?;
+        let worktree = worktree(&workspace);
+        let Some(bubblewrap) = &told.bubblewrap else {
+            let temporary = temporary_beside(&workspace)?;
+            let writable = temporary.as_ref().map_or_else(std::env::temp_dir, |temporary| temporary.folder.clone());
+            let own = told.own.iter().map(PathBuf::from);
+            let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).chain(own).collect();
+            return match restrict(&workspace, &entries, &also, told.network) {
+                true => Ok((Vec::new(), temporary)),
+                false => Err(ErrorKind::Unsupported.into()),
+            };
+        };
+        let stage = told.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
+        let hidden: Vec<PathBuf> = told.hidden.iter().map(PathBuf::from).collect();
+        let own: Vec<PathBuf> = told.own.iter().map(PathBuf::from).collect();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let programs: Vec<PathBuf> =
+            std::env::split_paths(&path).chain(told.words.first().map(PathBuf::from)).collect();
+        let sandbox = Sandbox {
+            program: Path::new(bubblewrap),
+            workspace: &workspace,
+            entries: &entries,
+            stage: stage.as_ref().map(SandboxRoot::folder),
+            worktree: worktree.as_deref(),
+            own: &own,
+            hidden: &hidden,
+            home: told.home.as_deref().map(Path::new),
+            programs: &programs,
+            network: told.network,
+            temporary_bytes: told.memory,
+        };
+        let words = sandbox.words();
+        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        Ok((words, None))
+    }
+
+    /// The worktree in which the program is started, where that is one of an agent's.
+    fn worktree(workspace: &Path) -> Option<PathBuf> {
+        let all = workspace.join(WORKTREES);
+        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+        let own = here.strip_prefix(&all).ok()?.components().next()?;
+        Some(all.join(own))
+    }
+
+    /// A folder for passing files that is one program's own.
+    struct Temporary {
+        folder: PathBuf,
+        /// Who removes it: this thread may not, once it is restricted.
+        remover: JoinHandle<()>,
+        is_over: Sender<()>,
+    }
+
+    impl Temporary {
+        fn make() -> io::Result<Self> {
+            let folder = std::env::temp_dir().join(format!("workshop-program-{}", std::process::id()));
+            DirBuilder::new().mode(0o700).create(&folder)?;
+            let (is_over, over) = channel();
+            let removed = folder.clone();
+            let remover = std::thread::spawn(move || {
+                // It is over, too, where nobody is left to say so.
+                let _ = over.recv();
+                let _ = std::fs::remove_dir_all(removed);
+            });
+            Ok(Self { folder, remover, is_over })
+        }
+
+        fn remove(self) {
+            drop(self.is_over);
+            // Whether it could be removed makes no difference to the program.
+            let _ = self.remover.join();
+        }
+    }
+
+    /// A folder for passing files, where the system's holds the workspace: nothing in that could be guarded otherwise.
+    fn temporary_beside(workspace: &Path) -> io::Result<Option<Temporary>> {
+        let everybodys = std::env::temp_dir().canonicalize()?;
+        workspace.starts_with(everybodys).then(Temporary::make).transpose()
+    }
+
+    /// Ends everything that descends from this process.
+    fn end_all() {
+        for _ in 0..ROUNDS {
+            let descendants = descendants();
+            if descendants.is_empty() {
+                return;
+            }
+            for pid in descendants {
+                // It may have ended meanwhile.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+        }
+    }
+
+    fn descendants() -> Vec<Pid> {
+        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+            // The name in brackets may hold anything; behind it stand the state and the parent.
+            let mut behind = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+            let (state, parent) = (behind.next(), behind.next().and_then(|parent| parent.parse().ok()));
+            if let (Some(parent), false) = (parent, state == Some("Z")) {
+                children.entry(parent).or_default().push(pid);
+            }
+        }
+        let (mut found, mut due) = (BTreeSet::new(), vec![getpid().as_raw_nonzero().get()]);
+        while let Some(pid) = due.pop() {
+            due.extend(children.get(&pid).into_iter().flatten().filter(|child| found.insert(**child)));
+        }
+        found.into_iter().filter_map(Pid::from_raw).collect()
+    }
+
+    /// Lets this process and all that it starts write only what a program may write of the workspace; whether that could
+    /// be done. Rights hold for everything below a folder, so that nobody has any at the workspace's top level.
+    fn restrict(workspace: &Path, entries: &[WorkspaceEntry], also: &[PathBuf], network: bool) -> bool {
+        let abi = ABI::V4;
+        let (all, read, of_file) = (AccessFs::from_all(abi), AccessFs::from_read(abi), AccessFs::from_file(abi));
+        let writable = entries.iter().filter(|entry| entry.access == ProgramAccess::Write);
+        let writable = writable.filter_map(|entry| match entry.kind {
+            EntryKind::Folder => Some((workspace.join(&entry.name), all)),
+            EntryKind::File => Some((workspace.join(&entry.name), of_file)),
+            EntryKind::Link(_) => None,
+        });
+        let also = also.iter().cloned().chain(["/dev", "/proc/self"].map(PathBuf::from));
+        let also = also.map(|path| if path.is_file() { (path, of_file) } else { (path, all) });
+        let places: Vec<(PathBuf, BitFlags<AccessFs>)> = writable.chain(also).collect();
+        let restricted = || -> Result<RulesetStatus, landlock::RulesetError> {
+            let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;
+            ruleset = ruleset.scope(Scope::from_all(ABI::V6))?;
+            if !network {
+                ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
+            }
+            let mut ruleset = ruleset.create()?.add_rule(PathBeneath::new(PathFd::new("/").map_err(wrong)?, read))?;
+            for (place, access) in places {
+                if let Ok(place) = PathFd::new(place) {
+                    ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
+                }
+            }
+            Ok(ruleset.restrict_self()?.ruleset)
+        };
+        matches!(restricted(), Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced))
+    }
+
+    /// A place that cannot be opened is handled as an empty rule set would be.
+    fn wrong(_: landlock::PathFdError) -> landlock::RulesetError {
+        landlock::RulesetError::AddRules(landlock::AddRulesError::Fs(landlock::AddRuleError::Compat(
+            landlock::CompatError::Access(landlock::AccessError::Empty),
+        )))
+    }
+
+    pub(super) fn landlock_works() -> bool {
+        let created = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(ABI::V1))
+            .and_then(Ruleset::create);
+        created.is_ok()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::process::{Command, ExitCode};
+
+    use super::Told;
+
+    pub(super) fn watch(told: &Told, _: fn(&str)) -> ExitCode {
+        let status = Command::new(&told.words[0]).args(&told.words[1..]).status();
+        let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+        ExitCode::from(code.unwrap_or(1))
+    }
+
+    pub(super) fn landlock_works() -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_watcher_knows_its_words_from_the_programs() {
+        let told = |line: &str| Told::of(line.split(' ').map(str::to_owned));
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        assert_eq!(told("-- git --within"), Some(Told { words: words("git --within"), ..Told::default() }));
+        let confined = Told { within: Some("/w".into()), network: true, words: words("git"), ..Told::default() };
+        assert_eq!(told("--within /w --network -- git"), Some(confined));
+        let limited = Told {
+            memory: Some(1_024),
+            processes: Some(7),
+            file_size: Some(9),
+            words: words("git"),
+            ..Told::default()
+        };
+        assert_eq!(told("--memory 1024 --processes 7 --file-size 9 -- git"), Some(limited));
+        let hiding = Told { hidden: words("/a /b"), home: Some("/h".into()), words: words("git"), ..Told::default() };
+        assert_eq!(told("--hide /a --home /h --hide /b -- git"), Some(hiding));
+        for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
+            assert_eq!(told(odd), None, "{odd}");
+        }
+    }
+}

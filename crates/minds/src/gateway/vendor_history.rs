@@ -1,0 +1,229 @@
+//! The history of a question as vendors accept it: every call answered right after it, every id good and used
+//! once, every argument an object. Pure, and written for the strictest of them:
+//!
+//! - Anthropic wants all results of a turn in the next message, ids of `[a-zA-Z0-9_-]`, each used once, and
+//!   objects as input; OpenAI wants an answer to each call and ids of at most 40 characters.
+//! - Gemini matches calls that it gave no id by name and order, and takes no signature but its own; Ollama has no
+//!   ids at all, so that only order matches.
+//!
+//! A history may be cut anywhere and may come from another vendor; what does not fit becomes plain words.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::vendor::Wire;
+use crate::mind::{PromptMessage, Reasoning, Role, ToolCall};
+
+/// What stands for the result of a call that has none.
+const NO_RESULT: &str = "There is no result: the call was not carried out, or its result was lost.";
+/// What stands for an empty result.
+const EMPTY_RESULT: &str = "(empty)";
+/// What stands where the history was cut before something that the agent said.
+const CUT: &str = "[… earlier messages were left out]";
+/// What stands after the agent's own last words where nobody has said anything since.
+const GO_ON: &str = "Go on.";
+/// OpenAI takes no longer id.
+const LONGEST_ID: usize = 40;
+/// Nobody takes a longer name of a tool.
+const LONGEST_NAME: usize = 64;
+
+/// One turn as it is sent.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Turn {
+    /// The room's words.
+    User(String),
+    /// The agent's words and calls.
+    Assistant {
+        /// The words; may be empty where there are calls.
+        text: String,
+        /// The calls.
+        calls: Vec<SentCall>,
+    },
+    /// The results of the calls of the turn before, in their order.
+    Results(Vec<SentResult>),
+}
+
+/// A call as it is sent back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SentCall {
+    /// An id that the vendor accepts.
+    pub id: String,
+    /// A name that the vendor accepts.
+    pub name: String,
+    /// A JSON object.
+    pub arguments: Value,
+    /// What this wire wants to see again.
+    pub reasoning: Option<Reasoning>,
+}
+
+/// A result as it is sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SentResult {
+    /// The id of its call.
+    pub id: String,
+    /// The name of its call.
+    pub name: String,
+    /// What the tool said.
+    pub text: String,
+}
+
+/// The turns of a history for this wire. Begins and ends with the room's words or with results, and is never empty.
+pub fn turns(messages: Vec<PromptMessage>, wire: Wire) -> Vec<Turn> {
+    let mut builder = Builder { wire, turns: Vec::new(), open: Vec::new(), later: Vec::new(), ids: BTreeSet::new() };
+    for message in messages {
+        match message.role {
+            Role::User => builder.user(message.text),
+            Role::Tool => builder.result(message.answers.as_deref(), message.text),
+            Role::Assistant => builder.assistant(message.text, message.tool_calls),
+        }
+    }
+    builder.close();
+    if !matches!(builder.turns.last(), Some(Turn::User(_) | Turn::Results(_))) {
+        builder.turns.push(Turn::User(GO_ON.to_owned()));
+    }
+    builder.turns
+}
+
+/// How many of these turns the first so many messages make, whatever follows: what a provider that has seen them once
+/// will see again as it was.
+pub fn stable_turns(messages: &[PromptMessage], stable: usize, all: &[Turn], wire: Wire) -> usize {
+    let first = turns(messages[..stable.min(messages.len())].to_vec(), wire);
+    first.iter().zip(all).take_while(|(one, other)| one == other).count()
+}
+
+/// A call that waits for its result.
+struct OpenCall {
+    /// Its id in the history.
+    id: String,
+    sent: SentResult,
+    is_answered: bool,
+}
+
+struct Builder {
+    wire: Wire,
+    turns: Vec<Turn>,
+    /// The calls of the last turn, until all that may answer them was seen.
+    open: Vec<OpenCall>,
+    /// What was said between the calls and the end of their results.
+    later: Vec<String>,
+    /// Every id that was sent.
+    ids: BTreeSet<String>,
+}
+
+impl Builder {
+    fn user(&mut self, text: String) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if !self.open.is_empty() {
+            self.later.push(text);
+        } else if let Some(Turn::User(before)) = self.turns.last_mut() {
+            // Some servers' templates want the roles to take turns.
+            before.push_str("\n\n");
+            before.push_str(&text);
+        } else {
+            self.turns.push(Turn::User(text));
+        }
+    }
+
+    fn assistant(&mut self, text: String, calls: Vec<ToolCall>) {
+        self.close();
+        if text.trim().is_empty() && calls.is_empty() {
+            return;
+        }
+        if self.turns.is_empty() {
+            self.turns.push(Turn::User(CUT.to_owned()));
+        }
+        let calls = calls.into_iter().map(|call| self.call(call)).collect();
+        self.turns.push(Turn::Assistant { text, calls });
+    }
+
+    fn call(&mut self, call: ToolCall) -> SentCall {
+        let name = good_name(&call.name);
+        let id = self.good_id(&call.id, &name);
+        let sent = SentResult { id: id.clone(), name: name.clone(), text: NO_RESULT.to_owned() };
+        self.open.push(OpenCall { id: call.id, sent, is_answered: false });
+        let wire = self.wire.word();
+        let reasoning = call.reasoning.map(|reasoning| *reasoning).filter(|reasoning| reasoning.wire == wire);
+        SentCall { id, name, arguments: good_arguments(call.arguments), reasoning }
+    }
+
+    fn result(&mut self, answers: Option<&str>, text: String) {
+        let waiting = self.open.iter_mut().find(|open| !open.is_answered && answers == Some(open.id.as_str()));
+        match waiting {
+            Some(open) => {
+                open.is_answered = true;
+                open.sent.text = if text.trim().is_empty() { EMPTY_RESULT.to_owned() } else { text };
+            }
+            // Its call was cut away, or it came twice: no vendor takes it as a result.
+            None if text.trim().is_empty() => {}
+            None => self.user(format!("Result of an earlier tool call:\n{text}")),
+        }
+    }
+
+    /// No more results can come for the calls of the last turn.
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            let results = std::mem::take(&mut self.open).into_iter().map(|open| open.sent);
+            self.turns.push(Turn::Results(results.collect()));
+        }
+        for text in std::mem::take(&mut self.later) {
+            self.user(text);
+        }
+    }
+
+    /// The id of the history if this wire takes it and it was not sent before, else one like it.
+    fn good_id(&mut self, id: &str, name: &str) -> String {
+        let is_good = match self.wire {
+            // Its own stand-ins for absent ids are not sent, so they may come again.
+            Wire::Gemini if id.starts_with("call#") => return id.to_owned(),
+            Wire::Gemini => !id.is_empty(),
+            Wire::OpenAi | Wire::Anthropic | Wire::Ollama => {
+                (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| is_plain(byte as char))
+            }
+        };
+        if is_good && self.ids.insert(id.to_owned()) {
+            return id.to_owned();
+        }
+        if self.wire == Wire::Gemini {
+            return format!("call#{name}#{}", self.ids.len());
+        }
+        let mut number = self.ids.len();
+        loop {
+            let made = format!("call_{number}");
+            if self.ids.insert(made.clone()) {
+                return made;
+            }
+            number += 1;
+        }
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// A name that every vendor takes: models invent others.
+fn good_name(name: &str) -> String {
+    let plain = name.chars().take(LONGEST_NAME).map(|c| if is_plain(c) { c } else { '_' });
+    let plain: String = plain.collect();
+    if plain.is_empty() { "unnamed".to_owned() } else { plain }
+}
+
+/// An object, whatever the arguments were: what was no JSON is told as the text it was.
+fn good_arguments(arguments: Value) -> Value {
+    match arguments {
+        Value::Object(_) => arguments,
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(keys)) => Value::Object(keys),
+            _ => json!({ "unreadable_arguments": text }),
+        },
+        other => json!({ "arguments": other }),
+    }
+}
+
+#[cfg(test)]
+#[path = "vendor_history_tests.rs"]
+mod tests;

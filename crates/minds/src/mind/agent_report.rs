@@ -1,0 +1,219 @@
+//! What a coding agent tells of its turn beside its words: the tools of its own that it used, its plan, what it paid.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::Id;
+
+/// All of it that came with one answer. Everything in it is the agent's own word: nobody here has seen it happen.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentReport {
+    /// Tools of its own of which it told something new, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<OwnCall>,
+    /// What it told of its thoughts: kept for people, and nobody's words. No other agent and no model is sent them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub thought: String,
+    /// Images of its answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<AgentImage>,
+    /// Its plan, where it told of one anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<PlanStep>,
+    /// The session that it keeps of this piece of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<AgentSession>,
+    /// What of its session could not be gone on with, in words for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+    /// What it lets be chosen, where it told of that anew.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OwnOption>,
+    /// The commands that it knows, where it told of them anew: what a prompt to it may begin with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<OwnCommand>,
+    /// Programs that the room ran for it and that are over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<RanInTerminal>,
+    /// Characters that were sent to it with this question: it keeps what was sent before.
+    pub sent_chars: usize,
+    /// What it says that it paid since it told last, in millionths of a dollar; none where it does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// An image: of an agent's answer, or of what came of a call.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentImage {
+    /// What kind of image: `image/png`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub base64: String,
+}
+
+/// Images that calls gave which a coding agent made, for those that take images.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResultImages {
+    /// By the ids of the calls.
+    pub of_calls: BTreeMap<String, Vec<AgentImage>>,
+    /// The session's file, which has them as well.
+    pub kept_in: String,
+}
+
+impl ResultImages {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.of_calls.is_empty()
+    }
+}
+
+/// The session that a coding agent keeps of a piece of work: by this it goes on when it, or the room, was ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSession {
+    /// Which agent has it: exactly this one, by its key.
+    pub agent: Id,
+    /// The agent's name for it.
+    pub id: String,
+    /// What it says that it has paid in it, in millionths of a dollar.
+    pub paid_micro_usd: u64,
+}
+
+/// Something that a coding agent lets be chosen: its mode, its model.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnOption {
+    /// The agent's id for it.
+    pub id: String,
+    /// What it calls it.
+    pub name: String,
+    /// The id of what is chosen.
+    pub current: String,
+    /// What can be chosen.
+    pub values: Vec<OwnValue>,
+}
+
+/// A command that a coding agent knows: `/NAME` at the beginning of a prompt.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnCommand {
+    /// Its name, without the stroke.
+    pub name: String,
+    /// What it does, as the agent says.
+    pub about: String,
+}
+
+/// One of the things that can be chosen.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnValue {
+    /// The agent's id for it.
+    pub id: String,
+    /// What it calls it.
+    pub name: String,
+    /// Whether it is a mode in which the agent asks before less.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_less: bool,
+}
+
+/// A use of a tool of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnCall {
+    /// The agent's name for it.
+    pub id: String,
+    /// What it says that it does.
+    pub title: String,
+    /// Which kind of tool, in the protocol's words: `read`, `edit`, `execute`, …
+    pub kind: String,
+    /// How far it is, in the protocol's words: `pending`, `in_progress`, `completed`, `failed`.
+    pub status: String,
+    /// The files that it names, in the workspace where they lie there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// What it says that it changed in files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<OwnChange>,
+    /// How many images came of it; they are not kept.
+    #[serde(skip_serializing_if = "is_none")]
+    pub images: u32,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+impl OwnCall {
+    /// Whether the agent says that it is over.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status.as_str(), "completed" | "failed")
+    }
+}
+
+/// A change of a file, as the agent tells it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnChange {
+    /// Which file.
+    pub path: String,
+    /// The beginning of what stood there; none for a new file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// The beginning of what stands there then.
+    pub new: String,
+}
+
+/// A program that the room ran for it in a terminal. This the room has seen itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RanInTerminal {
+    /// Its words, on one line.
+    pub command: String,
+    /// Its exit code, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// How it ended: `exited`, `timed_out`, `said_too_much`, `killed`, `ended_by_the_room_or_the_agent`.
+    pub end: String,
+    /// Seconds for which it ran.
+    pub secs: f64,
+    /// The end of what it said.
+    pub said: String,
+}
+
+/// A step of its plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanStep {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is: `pending`, `in_progress`, `completed`.
+    pub status: String,
+}
+
+impl AgentReport {
+    /// The same with every text of it changed in this way.
+    #[must_use]
+    pub fn mapped(mut self, map: impl Fn(String) -> String) -> Self {
+        let change = |text: &mut String| *text = map(std::mem::take(text));
+        for call in &mut self.calls {
+            change(&mut call.title);
+            call.paths.iter_mut().for_each(change);
+            for one in &mut call.changes {
+                change(&mut one.path);
+                one.old.iter_mut().for_each(change);
+                change(&mut one.new);
+            }
+        }
+        change(&mut self.thought);
+        self.plan.iter_mut().for_each(|step| change(&mut step.text));
+        for ran in &mut self.ran {
+            change(&mut ran.command);
+            change(&mut ran.said);
+        }
+        self
+    }
+}

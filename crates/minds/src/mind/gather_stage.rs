@@ -1,0 +1,185 @@
+//! The first stage of a request: what a prompt tells may have to be asked for outside. Each such part puts an order;
+//! whoever carries orders out looks for those of its part in [`PendingRequests::orders_of`] in each tick and answers with a
+//! [`PartGathered`] through the door, many ticks later if need be. Orders are saved with the room, so that after a
+//! restart the same order is there again; what is given up is no longer there. Nobody carries orders out while a run is
+//! replayed.
+//!
+//! What does not come in time, is refused or fails leaves its part out, and the record and the prompt say so.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::message::Message;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::context::MindContext;
+use super::context_builder::Room;
+use super::parts::{PromptParts, Slot};
+use super::prompt::{LeftOut, PromptOrigin};
+use super::work_messages::WorkDue;
+use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
+use crate::schedule::{Input, ticks};
+use crate::simulation::{ActivityId, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, Urgency};
+
+/// Names what is asked for one part of one prompt, for ever.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct GatherKey {
+    /// The request that waits for it.
+    pub request: RequestId,
+    /// The part, by its word.
+    pub part: Id,
+}
+
+/// Something that a prompt waits for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GatherOrder<'a> {
+    /// Names it.
+    pub key: GatherKey,
+    /// Whose prompt it is.
+    pub agent: AgentKey,
+    /// What is asked, as the part's provider put it.
+    pub query: &'a Value,
+}
+
+/// What came of an order: the text of the part, or why there is none. An input.
+#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartGathered {
+    /// To which order.
+    pub key: GatherKey,
+    /// The text, or the reason in words.
+    pub outcome: Result<String, String>,
+}
+
+impl Input for PartGathered {
+    const KIND: &'static str = "part_gathered";
+}
+
+/// A request whose prompt is still being gathered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Gathering {
+    due: Due,
+    /// What was asked for, by part.
+    pub(super) wanted: BTreeMap<Id, Wanted>,
+    /// From this tick on nothing more is waited for.
+    pub(super) until_tick: u64,
+}
+
+/// What is to be asked once all is there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Due {
+    /// What an agent in the room thinks about.
+    Think { agent: AgentKey, activity: ActivityId, think: Think, urgency: Urgency, cause: Seq },
+    /// A step of work.
+    Work(Box<WorkDue>),
+}
+
+impl Due {
+    /// What an agent in the room thinks about.
+    pub(super) fn think(due: &ThinkDue) -> Self {
+        let ThinkDue { agent, activity, ref think, urgency, cause } = *due;
+        Self::Think { agent, activity, think: think.clone(), urgency, cause }
+    }
+
+    /// Who, in which of its activities, and the record that it comes from.
+    fn about(&self) -> (AgentKey, ActivityId, Seq) {
+        match self {
+            Self::Think { agent, activity, cause, .. } => (*agent, *activity, *cause),
+            Self::Work(due) => (due.agent, due.activity, due.cause),
+        }
+    }
+}
+
+/// How it stands with something that was asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Wanted {
+    /// It is to come.
+    Open { query: Value },
+    /// It came.
+    Here { text: String },
+    /// It will not come.
+    Missing { why: String },
+}
+
+/// What was gathered for a prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) texts: BTreeMap<Id, String>,
+    missing: Vec<(Id, String)>,
+}
+
+impl Gathered {
+    /// What is not in the prompt, and why.
+    pub(super) fn left_out(&self, parts: &PromptParts) -> Vec<LeftOut> {
+        let origin = |id: &Id| parts.get(id).map_or_else(|| PromptOrigin::of(id), |provider| provider.origin());
+        self.missing.iter().map(|(id, why)| LeftOut { origin: origin(id), why: why.clone() }).collect()
+    }
+}
+
+impl Gathering {
+    /// What is to be asked for a prompt before it can be made; `None` where all is there. What stands in slots that are
+    /// told already is not asked for again.
+    pub(super) fn of(room: &Room, context: &MindContext, due: Due, is_told: impl Fn(Slot) -> bool) -> Option<Self> {
+        let of_part = room.parts.iter().filter(|provider| !is_told(provider.slot));
+        let wanted = of_part.filter_map(|provider| {
+            let query = provider.query(context)?;
+            Some((provider.id.clone(), Wanted::Open { query }))
+        });
+        let wanted: BTreeMap<Id, Wanted> = wanted.collect();
+        let until_tick = room.clock.tick() + ticks(room.settings.gather_secs);
+        (!wanted.is_empty()).then_some(Self { due, wanted, until_tick })
+    }
+
+    /// Whether anything is still to come.
+    pub(super) fn is_open(&self) -> bool {
+        self.wanted.values().any(|wanted| matches!(wanted, Wanted::Open { .. }))
+    }
+
+    /// In which of its agent's activities.
+    pub(super) fn activity(&self) -> ActivityId {
+        self.due.about().1
+    }
+
+    /// Whose prompt it is.
+    pub(super) fn agent(&self) -> AgentKey {
+        self.due.about().0
+    }
+
+    /// The record that it comes from.
+    pub(super) fn cause(&self) -> Seq {
+        self.due.about().2
+    }
+
+    /// The piece of work that it is for.
+    pub(super) fn activation(&self) -> Option<ActivationKey> {
+        if let Due::Work(due) = &self.due { Some(due.activation) } else { None }
+    }
+
+    /// The one answer to what was thought about, where it was in the room.
+    pub(super) fn done(self, outcome: ThinkOutcome) -> Option<ThinkDone> {
+        let Due::Think { agent, activity, think, cause, .. } = self.due else { return None };
+        Some(ThinkDone { agent, activity, think: Some(think), outcome, cause })
+    }
+
+    /// Why the agent waits.
+    pub(super) fn explain(&self, parts: &PromptParts) -> Explain {
+        let labels = self.wanted.keys().map(|id| parts.get(id).map_or(&**id, |provider| &*provider.label));
+        let why = format!("waiting for part of its prompt: {}", labels.collect::<Vec<_>>().join(", "));
+        let (agent, activity, cause) = self.due.about();
+        Explain { agent, activity, why: why.into(), for_person: false, cause: Some(cause) }
+    }
+
+    /// What is to be asked now, with what came for it.
+    pub(super) fn finish(self) -> (Due, Gathered) {
+        let mut gathered = Gathered::default();
+        for (id, wanted) in self.wanted {
+            match wanted {
+                Wanted::Here { text } => drop(gathered.texts.insert(id, text)),
+                Wanted::Missing { why } => gathered.missing.push((id, why)),
+                Wanted::Open { .. } => {}
+            }
+        }
+        (self.due, gathered)
+    }
+}

@@ -1,0 +1,215 @@
+//! The words in a prompt that are to be followed: rulebooks, who the agent is, its task. They stay as they are, but for
+//! lines that would pose as a part of the prompt. Rulebooks and instructions go before all that is merely known, and each
+//! is whole as long as all of them together take no more than [`room_for_orders`].
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::context::{AgentIdentity, MindContext};
+use super::heading_guard::{harmless, harmless_rules};
+use super::headings;
+use super::prompts::{TEXTS, filled, push};
+use super::untrusted_text::PERSON;
+use super::untrusted_text::{clean, name, push_cut};
+use crate::base::text::one_line;
+
+/// The rules, and who the agent is, in so much room.
+pub(super) struct Instructions {
+    /// All rulebooks between their frame, and where in it they stand; nothing where none says anything.
+    pub(super) rules: Option<(String, Range<usize>)>,
+    /// Who the agent is, and where below the heading it stands.
+    pub(super) who: (String, Range<usize>),
+}
+
+/// What is to be followed, fitted into so many characters.
+pub(super) fn orders(context: &MindContext, max_chars: usize) -> Instructions {
+    let books: Vec<Cow<str>> = rulebook_texts(context.rulebooks.iter().map(|book| book.text.as_str())).collect();
+    let who = who_text(&context.who);
+    let lengths: Vec<usize> = books.iter().map(|book| &**book).chain([&*who]).map(order_chars).collect();
+    let shares = fair(&lengths, max_chars);
+    let rules = (!books.is_empty()).then(|| {
+        let mut text = String::with_capacity(1_024);
+        text.push_str(headings::STANDING_OPEN);
+        for (index, (book, share)) in books.iter().zip(&shares).enumerate() {
+            text.push_str(if index == 0 { "\n" } else { "\n\n" });
+            push_cut(&mut text, book, seen_of_order(*share));
+        }
+        let body = headings::STANDING_OPEN.len() + 1..text.len();
+        text.push('\n');
+        text.push_str(headings::STANDING_CLOSE);
+        (text, body)
+    });
+    let mut text = format!("{}\n", headings::WHO);
+    push_cut(&mut text, &who, seen_of_order(shares.last().copied().unwrap_or_default()));
+    let body = headings::WHO.len() + 1..text.len();
+    Instructions { rules, who: (text, body) }
+}
+
+/// The rulebooks that say something, as they stand in a prompt.
+pub(super) fn rulebook_texts<'a>(texts: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Cow<'a, str>> {
+    texts.map(str::trim).filter(|text| !text.is_empty()).map(rules_text)
+}
+
+fn rules_text(text: &str) -> Cow<'_, str> {
+    match clean(text) {
+        Cow::Borrowed(text) => harmless_rules(text),
+        Cow::Owned(text) => harmless_rules(&text).into_owned().into(),
+    }
+}
+
+/// Instructions or a task as they stand in a prompt.
+pub(super) fn order_text(text: &str) -> Cow<'_, str> {
+    match clean(text.trim()) {
+        Cow::Borrowed(text) => harmless(text),
+        Cow::Owned(text) => harmless(&text).into_owned().into(),
+    }
+}
+
+/// Room that a text to be followed takes besides its own characters: headings, blank lines.
+const AROUND_ORDER: usize = 40;
+
+/// Characters of room that a text to be followed wants.
+pub(super) fn order_chars(text: &str) -> usize {
+    text.chars().count() + AROUND_ORDER
+}
+
+/// Characters of a text to be followed that are shown in so much room.
+pub(super) fn seen_of_order(share: usize) -> usize {
+    share.saturating_sub(AROUND_ORDER)
+}
+
+/// Who an agent is, as it stands in a prompt; its instructions are the end of it.
+pub(super) fn who_text(who: &AgentIdentity) -> String {
+    let mut body = filled(TEXTS.who, &[("name", &name(&who.name))]);
+    if !who.description.trim().is_empty() {
+        let _ = write!(body, " {}", order_text(&one_line(&who.description)));
+    }
+    if who.share_user_info && !who.person.trim().is_empty() {
+        body.push('\n');
+        push(&mut body, TEXTS.person, &[("person", &order_text(&one_line(&who.person)))]);
+    }
+    if !who.instructions.trim().is_empty() {
+        let _ = write!(body, "\n\n{}", instructions_text(&who.instructions));
+    }
+    body
+}
+
+/// The instructions of an agent file as they stand in a prompt: their headings stand below the room's.
+pub(super) fn instructions_text(text: &str) -> Cow<'_, str> {
+    match below_headings(text.trim()) {
+        Cow::Borrowed(text) => order_text(text),
+        Cow::Owned(text) => order_text(&text).into_owned().into(),
+    }
+}
+
+/// The level of the headings of a prompt.
+const OWN_LEVEL: usize = 2;
+/// Markdown knows no deeper heading.
+const DEEPEST_LEVEL: usize = 6;
+
+/// The same text with its headings deeper than the room's, in the same order of levels.
+fn below_headings(text: &str) -> Cow<'_, str> {
+    let highest = headings_of(text).filter_map(|(_, level)| level).min();
+    let Some(deeper) = highest.and_then(|highest| (OWN_LEVEL + 1).checked_sub(highest)).filter(|by| *by > 0) else {
+        return text.into();
+    };
+    let mut shifted = String::with_capacity(text.len() + 32);
+    for (line, level) in headings_of(text) {
+        let more = level.map_or(0, |level| deeper.min(DEEPEST_LEVEL.saturating_sub(level)));
+        shifted.extend(std::iter::repeat_n('#', more));
+        shifted.push_str(line);
+    }
+    shifted.into()
+}
+
+/// The lines of a text, each with its level where it is a heading; what stands in code is none.
+fn headings_of(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
+    let mut is_code = false;
+    text.split_inclusive('\n').map(move |line| {
+        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        is_code ^= is_fence;
+        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+        let is_heading = !is_code && (1..=DEEPEST_LEVEL).contains(&level) && line[level..].starts_with([' ', '\t']);
+        (line, is_heading.then_some(level))
+    })
+}
+
+/// What the person is called in prompts of this agent: by name where that is shared and short.
+pub(super) fn person_name(who: &AgentIdentity) -> Cow<'_, str> {
+    const NAME_CHARS: usize = 40;
+    let called = who.person.split([',', '.', ';', ':', '(', '\n']).next().unwrap_or_default().trim();
+    if who.share_user_info && !called.is_empty() && called.chars().count() <= NAME_CHARS {
+        // With what no agent can be called, so that none is taken for the person.
+        return format!("{} ({PERSON})", name(called)).into();
+    }
+    PERSON.into()
+}
+
+/// Characters that say how to read a prompt, and more that stand in each.
+const FIXED_CHARS: usize = 800;
+
+/// Characters of a prompt that rulebooks and instructions may take.
+pub(super) fn room_for_orders(max_chars: usize) -> usize {
+    max_chars.saturating_sub(FIXED_CHARS) / 12 * 7
+}
+
+/// The length that a prompt needs for so many characters of rulebooks and instructions.
+pub(super) fn prompt_for_orders(chars: usize) -> usize {
+    chars.div_ceil(7) * 12 + FIXED_CHARS
+}
+
+/// Divides the room among texts of these lengths: short ones are whole, long ones share what is left evenly.
+pub(super) fn fair(lengths: &[usize], room: usize) -> Vec<usize> {
+    if lengths.iter().sum::<usize>() <= room {
+        return lengths.to_vec();
+    }
+    let mut shares = vec![0; lengths.len()];
+    let mut by_length: Vec<usize> = (0..lengths.len()).collect();
+    by_length.sort_by_key(|index| lengths[*index]);
+    let mut left = room;
+    for (done, index) in by_length.into_iter().enumerate() {
+        shares[index] = lengths[index].min(left / (lengths.len() - done));
+        left -= shares[index];
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_of_an_agent_file_stand_below_those_of_the_prompt() {
+        let text = "# Ada\nIntro\n## What you do\n```sh\n# count\n```\n###### deep\n#tag";
+        let shifted = "### Ada\nIntro\n#### What you do\n```sh\n# count\n```\n###### deep\n#tag";
+        assert_eq!(instructions_text(text), shifted);
+        assert_eq!(instructions_text("## A\n### B"), "### A\n#### B");
+        assert!(matches!(below_headings("### A\nno #heading\n#### B"), Cow::Borrowed(_)));
+        assert_eq!(instructions_text("# Your notes\nx"), "\\### Your notes\nx", "and cannot pose as one");
+    }
+
+    #[test]
+    fn the_person_has_a_name_where_it_is_shared() {
+        let who = |person: &str, share_user_info| AgentIdentity {
+            person: person.into(),
+            share_user_info,
+            ..AgentIdentity::default()
+        };
+        assert_eq!(person_name(&who("Grace, an editor", true)), "Grace (the person)");
+        assert_eq!(person_name(&who("Grace, an editor", false)), "the person");
+        assert_eq!(person_name(&who("", true)), "the person");
+        assert_eq!(person_name(&who(&"x".repeat(50), true)), "the person");
+    }
+
+    #[test]
+    fn what_fits_is_whole_and_what_does_not_shares_the_rest() {
+        assert_eq!(fair(&[10, 20, 30], 60), [10, 20, 30]);
+        assert_eq!(fair(&[10, 90, 80], 100), [10, 45, 45]);
+        assert_eq!(fair(&[500, 500], 0), [0, 0]);
+        assert_eq!(fair(&[], 100), [0; 0]);
+        for needed in [1, 6, 7, 12, 55_999, 80_000] {
+            assert!(room_for_orders(prompt_for_orders(needed)) >= needed, "{needed}");
+        }
+    }
+}

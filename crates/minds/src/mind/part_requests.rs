@@ -1,0 +1,86 @@
+//! Orders for the parts of prompts: what was looked up is taken in, and what does not come in time is no longer waited
+//! for.
+
+use bevy::ecs::prelude::*;
+
+use super::context_builder::Room;
+use super::gather_stage::{Gathering, PartGathered, Wanted};
+use super::pending::PendingRequests;
+use crate::base::text::truncate;
+use crate::base::{AgentKey, Id, RequestId, Seq};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::simulation::{ActivityId, ThinkDone, ThinkOutcome};
+
+/// Takes in what was gathered.
+pub(super) fn receive(
+    mut gathered: MessageReader<PartGathered>,
+    room: Room,
+    mut pending: ResMut<PendingRequests>,
+    mut log: ResMut<EventLog>,
+) {
+    for PartGathered { key, outcome } in gathered.read() {
+        let gathering = pending.gathering.get_mut(&key.request);
+        let found = gathering.and_then(|gathering| {
+            let (agent, cause) = (gathering.agent(), gathering.cause());
+            Some((agent, cause, gathering.wanted.get_mut(&key.part)?))
+        });
+        let Some((agent, cause, wanted @ Wanted::Open { .. })) = found else {
+            let what = format!("“{}” came for a prompt that does not wait for it; it was dropped", key.part);
+            log.write(EventDraft::of(&Warning { request: Some(key.request), ..Warning::new(what) }));
+            continue;
+        };
+        *wanted = match outcome {
+            Ok(text) => Wanted::Here { text: truncate(text, room.settings.max_prompt_chars) },
+            Err(why) => missing((&room, &mut log), (key.request, agent, cause), &key.part, why.clone()),
+        };
+    }
+}
+
+/// Waits no longer for what did not come in time.
+pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: ResMut<EventLog>) {
+    let now = room.clock.tick();
+    for (request, gathering) in &mut pending.gathering {
+        let about = (*request, gathering.agent(), gathering.cause());
+        if now < gathering.until_tick {
+            continue;
+        }
+        for (id, wanted) in &mut gathering.wanted {
+            if let Wanted::Open { .. } = wanted {
+                let why = format!("nothing came within {} s", room.settings.gather_secs);
+                *wanted = missing((&room, &mut log), about, id, why);
+            }
+        }
+    }
+}
+
+fn missing(
+    (room, log): (&Room, &mut EventLog),
+    (request, agent, cause): (RequestId, AgentKey, Seq),
+    part: &Id,
+    why: String,
+) -> Wanted {
+    let label = room.parts.get(part).map_or(part, |provider| &provider.label);
+    let what = format!("“{label}” is left out of a prompt: {why}");
+    let draft = EventDraft::of(&Warning { request: Some(request), ..Warning::new(what) }).cause(cause);
+    log.write(match room.agent(agent) {
+        Some((agent, _)) => draft.agent(&agent.id),
+        None => draft,
+    });
+    Wanted::Missing { why }
+}
+
+/// Gives up requests that are still gathered; each is answered once.
+pub(super) fn give_up(
+    pending: &mut PendingRequests,
+    done: &mut MessageWriter<ThinkDone>,
+    outcome: &ThinkOutcome,
+    is_it: impl Fn(AgentKey, ActivityId) -> bool,
+) {
+    let is_it = |gathering: &Gathering| is_it(gathering.agent(), gathering.activity());
+    let given_up: Vec<RequestId> =
+        pending.gathering.iter().filter(|(_, gathering)| is_it(gathering)).map(|(id, _)| *id).collect();
+    for gathering in given_up.iter().filter_map(|id| pending.gathering.remove(id)) {
+        done.write_batch(gathering.done(outcome.clone()));
+    }
+}

@@ -1,0 +1,27 @@
+//! What floors above add to the prompts of an agent at work, in its own words: what its modules say.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::Resource;
+
+use crate::base::Id;
+
+/// By profile. Not saved: whoever adds something does so anew in a room that is opened again.
+#[derive(Resource, Clone, PartialEq, Eq, Debug, Default)]
+pub struct PromptAdditions(BTreeMap<Id, String>);
+
+impl PromptAdditions {
+    /// From now on this is added for a profile; nothing where it is empty.
+    pub fn set(&mut self, profile: &Id, words: String) {
+        if words.is_empty() {
+            self.0.remove(profile);
+        } else {
+            self.0.insert(profile.clone(), words);
+        }
+    }
+
+    /// What is added for a profile.
+    pub fn of(&self, profile: &Id) -> &str {
+        self.0.get(profile).map(String::as_str).unwrap_or_default()
+    }
+}

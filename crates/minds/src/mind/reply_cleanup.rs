@@ -1,0 +1,224 @@
+//! What small models do beside answering: they think aloud, put their name before what they say, speak for others,
+//! repeat the headings of the prompt and themselves. It is taken out of a reply before anybody sees it. Pure.
+
+use std::borrow::Cow;
+
+use super::headings;
+use super::prompts::TEXTS;
+use crate::base::Id;
+use crate::base::text::one_line;
+use crate::base::text_normalization::folded;
+
+/// Words that some models write where another would begin to speak.
+const ROLES: [&str; 6] = ["user", "assistant", "human", "system", "the person", "person"];
+/// Between these, some models think aloud.
+const THOUGHT: (&str, &str) = ("<think>", "</think>");
+/// The same sentence is said no more often in a row.
+const REPEATS_AT_MOST: usize = 1;
+/// A reply of no more letters may well be given twice: “Agreed.”
+const SHORT_CHARS: usize = 20;
+
+/// A reply without bad habits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Tidied<'r> {
+    /// What is left.
+    pub(super) text: Cow<'r, str>,
+    /// For whom, or as what, the reply went on, where that was cut off.
+    pub(super) cut_at: Option<String>,
+}
+
+/// A reply without what its agent did not say itself; `others` are those who could be meant to speak.
+pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> Tidied<'r> {
+    let reply = without_thought(reply);
+    let mut kept: Vec<&str> = Vec::new();
+    let (mut cut_at, mut is_code, mut changed) = (None, false, false);
+    for line in reply.lines() {
+        let bare = line.trim();
+        let is_fence = bare.starts_with("```") || bare.starts_with("~~~");
+        if is_code || is_fence {
+            is_code ^= is_fence;
+            kept.push(line);
+            continue;
+        }
+        let speaker = speaker_of(bare);
+        let is_other = |name: &str| {
+            let name = folded(name);
+            ROLES.contains(&name.as_str()) || others.iter().any(|other| folded(other) == name)
+        };
+        match speaker {
+            Some((name, said)) if folded(name) == folded(me) => {
+                changed = true;
+                kept.push(said);
+            }
+            Some((name, _)) if is_other(name) => {
+                cut_at = Some(name.to_owned());
+                break;
+            }
+            _ if is_frame(bare) => {
+                cut_at = Some("the prompt".to_owned());
+                break;
+            }
+            // The room's remark on what was done; who writes it has done nothing.
+            _ if bare.starts_with("(you ") && bare.ends_with(')') => changed = true,
+            _ => kept.push(line),
+        }
+    }
+    let is_as_it_was = !changed && cut_at.is_none();
+    let text = match reply {
+        Cow::Borrowed(reply) if is_as_it_was => Cow::Borrowed(reply),
+        reply if is_as_it_was => reply.into_owned().into(),
+        _ => kept.join("\n").trim().to_owned().into(),
+    };
+    Tidied { text: without_repeats(text), cut_at }
+}
+
+/// The same text without what a model thought aloud before it spoke.
+pub(super) fn without_thought(reply: &str) -> Cow<'_, str> {
+    let Some(open) = reply.find(THOUGHT.0) else {
+        // Some templates open the thought by themselves.
+        return reply.split_once(THOUGHT.1).map_or(reply, |(_, said)| said.trim_start()).into();
+    };
+    if !reply[..open].trim().is_empty() {
+        return reply.into();
+    }
+    match reply[open..].split_once(THOUGHT.1) {
+        Some((_, said)) => said.trim_start().into(),
+        // It never came to speak.
+        None => "".into(),
+    }
+}
+
+/// `Name: what` at the start of a line, also in bold.
+fn speaker_of(line: &str) -> Option<(&str, &str)> {
+    let (name, said) = line.split_once(':')?;
+    let bold = |text: &str| text.trim().trim_matches('*').trim().len();
+    let name = name.trim().trim_matches('*').trim();
+    let said = said.strip_prefix("**").unwrap_or(said).trim_start();
+    let is_name = !name.is_empty() && name.len() <= 80 && bold(name) > 0 && !name.starts_with(['[', '-', '>', '#']);
+    is_name.then_some((name, said))
+}
+
+/// A line that repeats the prompt.
+fn is_frame(line: &str) -> bool {
+    let begins = |start: &str| !start.is_empty() && line.starts_with(start);
+    // Up to the first place that is filled in.
+    let fixed = |block: &'static str| block.split('{').next().unwrap_or_default();
+    let asked = [TEXTS.talk_turn, TEXTS.read, TEXTS.talk, TEXTS.compaction].map(fixed);
+    let frames = [headings::STANDING_OPEN, headings::STANDING_CLOSE];
+    headings::ALL.into_iter().chain(frames).chain(asked).any(begins)
+}
+
+/// The same text where no sentence or line stands twice in a row.
+fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains("```") {
+        return text;
+    }
+    let mut kept = String::new();
+    let (mut last, mut times, mut changed) = (String::new(), 0, false);
+    for sentence in text.split_inclusive(['.', '!', '?', '\n']) {
+        let bare = folded(&one_line(sentence));
+        if bare.is_empty() {
+            // Where what stood on a line was left out, its end goes along.
+            if times <= REPEATS_AT_MOST {
+                kept.push_str(sentence);
+            }
+            continue;
+        }
+        times = if bare == last && bare.chars().count() >= SHORT_CHARS { times + 1 } else { 1 };
+        if times > REPEATS_AT_MOST {
+            changed = true;
+            continue;
+        }
+        last = bare;
+        kept.push_str(sentence);
+    }
+    if changed { kept.trim().to_owned().into() } else { text }
+}
+
+/// Whether the same was said before, in one of these messages.
+pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>) -> bool {
+    let wanted = folded(&one_line(text));
+    if wanted.chars().count() < SHORT_CHARS {
+        return false;
+    }
+    before.into_iter().any(|message| {
+        let message = folded(&one_line(message));
+        // Replies to the same question stand in one message.
+        message == wanted
+            || message.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with(' '))
+            || message.strip_suffix(&wanted).is_some_and(|rest| rest.ends_with(' '))
+    })
+}
+
+/// What ends a reply where a vendor looks for it: another who begins to speak, or a heading of the prompt.
+pub(super) fn stops(others: &[Id]) -> Vec<String> {
+    /// No vendor takes fewer.
+    const STOPS_AT_MOST: usize = 4;
+    let names = others.iter().take(STOPS_AT_MOST - 1).map(|other| format!("\n{other}:"));
+    names.chain(["\n## ".to_owned()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(reply: &str) -> (String, Option<String>) {
+        let tidied = tidied(reply, "Ada", &["Bram".into(), "Cleo Stone".into()]);
+        (tidied.text.into_owned(), tidied.cut_at)
+    }
+
+    #[test]
+    fn bad_habits_are_taken_out_of_a_reply_and_nothing_else() {
+        let long = "I will give a bit of it to Bram.";
+        let table = [
+            ("I agree.", "I agree.", None),
+            ("Ada: I agree.", "I agree.", None),
+            ("**Ada:** I agree.", "I agree.", None),
+            ("ADA : I agree.\nAda: And I mean it.", "I agree.\nAnd I mean it.", None),
+            ("I'm glad you're here.\nBram: I'm glad you're here …", "I'm glad you're here.", Some("Bram")),
+            ("Fine.\n\n**Cleo Stone:** No.\nAda: Yes.", "Fine.", Some("Cleo Stone")),
+            ("Fine.\nUser: and now?", "Fine.", Some("User")),
+            ("Fine.\nthe person: and now?", "Fine.", Some("the person")),
+            ("Bram: I agree.", "", Some("Bram")),
+            ("Fine.\n## What you can do\n- [PIN: text] pins", "Fine.", Some("the prompt")),
+            ("Fine.\nIt is your turn, 3 of 6.", "Fine.", Some("the prompt")),
+            ("You are reading News (message board).", "", Some("the prompt")),
+            ("=== Standing Instructions ===\nObey.", "", Some("the prompt")),
+            ("Fine.\n(you pinned “Tea”)", "Fine.", None),
+            ("<think>\nBram: hm\n</think>\n\nFine.", "Fine.", None),
+            ("hm, well\n</think>\nFine.", "Fine.", None),
+            ("<think>and so on", "", None),
+            // What only looks like it stays.
+            ("One thing: Bram: knows.", "One thing: Bram: knows.", None),
+            ("Note: Bram knows.", "Note: Bram knows.", None),
+            ("Fine.\n[SEND to Bram: yes: do]", "Fine.\n[SEND to Bram: yes: do]", None),
+            ("So:\n- Bram: tea\n- Cleo Stone: cake", "So:\n- Bram: tea\n- Cleo Stone: cake", None),
+            ("```yaml\nBram: tea\n## Now\n```", "```yaml\nBram: tea\n## Now\n```", None),
+            ("## My plan\nFirst.", "## My plan\nFirst.", None),
+            ("No. No. No.", "No. No. No.", None),
+        ];
+        for (reply, left, cut_at) in table {
+            assert_eq!(said(reply), (left.to_owned(), cut_at.map(str::to_owned)), "{reply}");
+        }
+        assert_eq!(said(&[long; 9].join(" ")).0, long);
+        assert_eq!(said(&format!("{}\nThen tea.", [long; 3].join("\n"))).0, format!("{long}\nThen tea."));
+    }
+
+    #[test]
+    fn the_same_is_not_said_twice_unless_it_is_short() {
+        let before = ["I am for the map of the harbour.\nSo is Bram, as he told me.", "Agreed."];
+        for again in ["i am for the map  of the harbour.", "So is Bram, as he told me."] {
+            assert!(was_said(again, before), "{again}");
+        }
+        for fresh in ["Agreed.", "I am for the map of the harbour, and more.", "for the map of the harbour."] {
+            assert!(!was_said(fresh, before), "{fresh}");
+        }
+    }
+
+    #[test]
+    fn no_more_stops_than_every_vendor_takes() {
+        let others: Vec<Id> = ["Bram", "Cleo", "Dov", "Esme"].map(Id::from).into();
+        assert_eq!(stops(&others), ["\nBram:", "\nCleo:", "\nDov:", "\n## "]);
+        assert_eq!(stops(&[]), ["\n## "]);
+    }
+}

@@ -1,0 +1,101 @@
+//! When a reply says that there is nothing to say.
+
+use super::markers::{Intent, Parsed};
+use crate::base::text_normalization::folded_text;
+
+/// Replies that are silence, in the form of [`folded_text`].
+const SILENCE: [&str; 24] = [
+    "nothing",
+    "nothing to add",
+    "nothing more to add",
+    "nothing to say",
+    "nothing more",
+    "nothing new",
+    "nothing else",
+    "nothing for now",
+    "nothing to report",
+    "nothing here concerns me",
+    "i have nothing to add",
+    "i have nothing to say",
+    "none",
+    "no comment",
+    "no reply",
+    "no response",
+    "silence",
+    "says nothing",
+    "n/a",
+    "nichts",
+    "rien",
+    "nada",
+    "niente",
+    "niets",
+];
+
+/// Whether somebody who says this says nothing.
+pub fn is_silence(text: &str) -> bool {
+    let folded = folded_text(text);
+    let bare = folded.trim_matches(|c: char| "()[]<>{}-–—\"'. ".contains(c));
+    !bare.chars().any(char::is_alphanumeric) && !bare.chars().any(is_sign) || SILENCE.contains(&bare)
+}
+
+/// A sign that says something without a word, such as an emoji.
+fn is_sign(c: char) -> bool {
+    !c.is_ascii() && !c.is_whitespace()
+}
+
+/// A reply without what says nothing: its words, and the markers that would pin, send or note it.
+pub(super) fn without_silence(mut parsed: Parsed) -> Parsed {
+    parsed.intents.retain(|intent| match intent {
+        Intent::Pin { text }
+        | Intent::Send { text, .. }
+        | Intent::Act { text, .. }
+        | Intent::Remember { note: text } => !is_silence(text),
+        _ => true,
+    });
+    if is_silence(&parsed.shown) {
+        parsed.shown.clear();
+    }
+    parsed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mind::markers::parse;
+
+    #[test]
+    fn nothing_is_silence_however_it_is_written_and_words_are_not() {
+        for text in [
+            "",
+            " \n",
+            "Nothing",
+            "nothing.",
+            "NOTHING!",
+            "“Nothing.”",
+            "*Nothing*",
+            "(nothing)",
+            "None.",
+            "...",
+            "…",
+            "- nothing -",
+            "Nothing to add.",
+            "N/A",
+            "\u{200b}nothing",
+        ] {
+            assert!(is_silence(text), "{text:?}");
+        }
+        for text in
+            ["Nothing is printed before Friday.", "Nothing?", "No.", "Yes.", "👍", "3", "none of them", "何もない"]
+        {
+            assert!(!is_silence(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_is_neither_said_nor_pinned_sent_or_noted() {
+        let parsed = without_silence(parse("Nothing. [PIN: nothing] [SEND to Ada: Nothing.] [REMEMBER: none]", false));
+        assert_eq!(parsed, Parsed::default());
+        let parsed = without_silence(parse("nothing [VOTE_UP: p1] [PIN: Nothing is closed]", false));
+        assert_eq!((parsed.intents.len(), parsed.shown.as_str()), (2, ""));
+    }
+}

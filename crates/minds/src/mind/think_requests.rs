@@ -1,0 +1,341 @@
+//! From [`ThinkDue`] to a request: every one is answered with exactly one [`ThinkDone`], at once where there is
+//! nothing to ask a model about.
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::compose;
+use super::context::CurrentRequest;
+use super::context_builder::{Room, is_private};
+use super::feedback::Feedback;
+use super::gather_stage::{Due, Gathered, Gathering};
+use super::part_requests::give_up;
+use super::pending::{GivenUp, PendingRequest, PendingRequests, RequestHead, Sent, ShownVersion, Subject};
+use super::pins_and_mail::open_mail;
+use super::prompt::Prompt;
+use super::reply_cleanup;
+use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
+use super::session::Session;
+use super::untrusted_text::{line, name, quoted};
+use crate::agent::Agent;
+use crate::base::{AgentKey, ElementKey, Id, RequestId};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
+use crate::schedule::AgentRandom;
+use crate::simulation::{
+    CompactionWanted, Conversation, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
+};
+
+/// Why nobody is asked for an agent that is gone.
+pub(super) const LEFT: &str = "the agent left the room";
+/// Room for the names around words that a session quotes.
+pub(super) const NAMES_CHARS: usize = 200;
+
+/// The last prompt of an agent, for whoever wants to see where its words came from. Not saved.
+#[derive(Component, Clone, Debug, Default)]
+pub struct LastPrompt(pub Prompt);
+
+/// Gives a new agent its session, and nothing to be told.
+pub(super) fn add_mind_components(added: On<Add, Agent>, mut commands: Commands) {
+    commands.entity(added.entity).try_insert((Session::default(), Feedback::default(), LastPrompt::default()));
+}
+
+/// Asks for a compaction again when the time after a failed one is over.
+pub(super) fn retry_compaction(
+    room: Room,
+    mut pending: ResMut<PendingRequests>,
+    mut sessions: Query<&mut Session>,
+    mut wanted: MessageWriter<CompactionWanted>,
+) {
+    let now = room.clock.tick();
+    while pending.retries.first().is_some_and(|(due, _)| *due <= now) {
+        let Some((_, agent)) = pending.retries.pop_first() else { break };
+        let Some(entity) = room.roster.entity(agent) else { continue };
+        let Ok(mut session) = sessions.get_mut(entity) else { continue };
+        if session.wants_compaction(&room.settings, now) {
+            let Some((agent, _)) = room.agent(agent) else { continue };
+            wanted.write(CompactionWanted { agent: agent.key, cause: agent.added });
+        }
+    }
+}
+
+/// Lets requests that are to give way do so.
+pub(super) fn put_off(
+    mut put_off: MessageReader<ThinkPutOff>,
+    mut pending: ResMut<PendingRequests>,
+    mut requests: MessageWriter<PutOffRequest>,
+    mut done: MessageWriter<ThinkDone>,
+) {
+    for ThinkPutOff { agent, activity } in put_off.read().copied() {
+        let is_it = |id: &RequestId| pending.asked[id].request.activity == activity;
+        requests.write_batch(pending.asked_by(agent).filter(is_it).map(|request| PutOffRequest { request }));
+        give_up(&mut pending, &mut done, &ThinkOutcome::PutOff, |whose, which| (whose, which) == (agent, activity));
+    }
+}
+
+/// What there is to ask.
+struct Question {
+    kind: CallKind,
+    moment: CurrentRequest,
+    asked: String,
+    reading: Option<ShownVersion>,
+}
+
+pub(super) type Minds<'w, 's> =
+    Query<'w, 's, (&'static mut Session, &'static Feedback, &'static mut LastPrompt, Option<&'static mut AgentRandom>)>;
+
+/// Everything that asking a model takes.
+#[derive(SystemParam)]
+pub(super) struct Asking<'w, 's> {
+    pub(super) room: Room<'w, 's>,
+    pub(super) minds: Minds<'w, 's>,
+    pub(super) pending: ResMut<'w, PendingRequests>,
+    pub(super) requests: MessageWriter<'w, ModelRequest>,
+    pub(super) explain: MessageWriter<'w, Explain>,
+    memory_settings: Res<'w, MemorySettings>,
+    cancels: MessageWriter<'w, CancelRequest>,
+    done: MessageWriter<'w, ThinkDone>,
+    memories: MessageWriter<'w, MemoryEdit>,
+    log: ResMut<'w, EventLog>,
+}
+
+/// Asks the models of those for whose prompts everything is gathered.
+pub(super) fn ask_gathered(mut asking: Asking) {
+    for (id, due, gathered) in asking.pending.take_gathered() {
+        match due {
+            Due::Think { agent, activity, think, urgency, cause } => {
+                asking.think(&ThinkDue { agent, activity, think, urgency, cause }, Some((id, gathered)));
+            }
+            Due::Work(due) => asking.work(&due, Some((id, gathered))),
+        }
+    }
+}
+
+/// Hears what agents are to think about, and asks their models, or first for what their prompts tell.
+pub(super) fn send_think_requests(mut due: MessageReader<ThinkDue>, mut asking: Asking) {
+    for due in due.read() {
+        asking.think(due, None);
+    }
+}
+
+impl Asking<'_, '_> {
+    fn think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) {
+        if let Err(why) = self.try_think(due, gathered) {
+            let ThinkDue { agent, activity, ref think, cause, .. } = *due;
+            let outcome = ThinkOutcome::Nothing { why: why.to_owned() };
+            self.done.write(ThinkDone { agent, activity, think: Some(think.clone()), outcome, cause });
+        }
+    }
+
+    /// Asks a model, or first for what its prompt tells; or says why there is nothing to ask.
+    fn try_think(&mut self, due: &ThinkDue, gathered: Option<(RequestId, Gathered)>) -> Result<(), &'static str> {
+        let Self { room, minds, pending, .. } = self;
+        let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
+        let ((agent, memory), entity) = found.ok_or(LEFT)?;
+        let (mut session, feedback, mut last_prompt, random) =
+            minds.get_mut(entity).map_err(|_| "the agent has no session yet")?;
+        if let Think::Compact = due.think {
+            session.wanted = true;
+        }
+        let question = match question(room, agent, memory, &session, due, &self.memory_settings) {
+            Ok(question) => question,
+            Err(unasked) => {
+                if let Think::Compact = due.think {
+                    session.wanted = false;
+                }
+                if let Unasked::Unchanged(element) = unasked {
+                    let act = MemoryAct::Looked { element };
+                    self.memories.write(MemoryEdit { agent: due.agent, act, cause: due.cause });
+                }
+                return Err(unasked.why());
+            }
+        };
+        let stops = match &question.moment {
+            CurrentRequest::Talk { with, .. } => reply_cleanup::stops(with),
+            _ => reply_cleanup::stops(&[]),
+        };
+        let mut context = room.context(agent, &session, feedback, question.moment);
+        let is_whole = gathered.is_some();
+        let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
+        let waits_for = if is_whole { None } else { Gathering::of(room, &context, Due::think(due), |_| false) };
+        if let Some(gathering) = waits_for {
+            self.explain.write(gathering.explain(&room.parts));
+            self.make_room(due.agent);
+            self.pending.gathering.insert(id, gathering);
+            return Ok(());
+        }
+        let left_out = gathered.left_out(&room.parts);
+        context.gathered = gathered.texts;
+        let (prompt, mail_shown) = compose::compose(&room.parts, &context);
+        let prompt = Prompt { left_out, ..prompt };
+        let (mail_shown, whole) = by_inbox(room, agent, &mail_shown);
+        let request = ModelRequest {
+            id,
+            agent: due.agent,
+            agent_id: agent.id.clone(),
+            profile: agent.profile.clone(),
+            activity: due.activity,
+            kind: question.kind,
+            urgency: due.urgency,
+            model: room.profile(agent).and_then(|profile| profile.model.clone()),
+            prompt: prompt.clone(),
+            tools: Vec::new(),
+            activation: None,
+            agent_session: None,
+            result_images: Default::default(),
+            max_output_tokens: room.settings.max_output_tokens,
+            stops,
+            seed: random.map_or(id.0, |mut random| random.bits()),
+            cause: due.cause,
+        };
+        last_prompt.0 = prompt;
+        let asked = PendingRequest {
+            request: RequestHead::from(&request),
+            subject: Subject::Thought(due.think.clone()),
+            asked: question.asked,
+            reading: question.reading.map(|read| ShownVersion { whole: !read.private || whole, ..read }),
+            mail_shown,
+            feedback: context.feedback,
+            work: None,
+            sent: Sent::default(),
+        };
+        self.make_room(due.agent);
+        self.requests.write(request);
+        self.pending.asked.insert(id, asked);
+        Ok(())
+    }
+
+    /// Gives up the agent's oldest requests until a new one fits.
+    fn make_room(&mut self, agent: AgentKey) {
+        let at_most = self.room.settings.pending_per_agent_at_most;
+        for (id, given_up) in self.pending.make_room(agent, at_most) {
+            let what = "an older question was given up, because too many of this agent's were under way";
+            let outcome = ThinkOutcome::Failed { why: what.to_owned(), passing: true };
+            let (of, done) = match given_up {
+                GivenUp::Asked(asked) => {
+                    self.cancels.write(CancelRequest { request: id });
+                    let RequestHead { activity, cause, .. } = asked.request;
+                    (cause, Some(ThinkDone { agent, activity, think: asked.subject.into_thought(), outcome, cause }))
+                }
+                GivenUp::Gathering(gathering) => (gathering.cause(), gathering.done(outcome)),
+            };
+            let draft = EventDraft::of(&Warning { request: Some(id), ..Warning::new(what) }).cause(of);
+            let cause = self.log.write(match self.room.agent(agent) {
+                Some((agent, _)) => draft.agent(&agent.id),
+                None => draft,
+            });
+            self.done.write_batch(done.map(|done| ThinkDone { cause, ..done }));
+        }
+    }
+}
+
+/// Sorts the mail in a prompt by the inbox that it lies in, unread pieces only; and whether nothing unread is left.
+pub(super) fn by_inbox(room: &Room, agent: &Agent, shown: &[Id]) -> (Vec<(Id, Vec<Id>)>, bool) {
+    let mut whole = true;
+    let mut sorted = Vec::new();
+    for (element, held) in room.inboxes_of(agent) {
+        let unread: Vec<Id> = open_mail(&*held.0).into_iter().filter(|item| !item.read).map(|item| item.id).collect();
+        let seen: Vec<Id> = unread.iter().filter(|id| shown.contains(id)).cloned().collect();
+        whole &= seen.len() == unread.len();
+        if !seen.is_empty() {
+            sorted.push((element.id.clone(), seen));
+        }
+    }
+    (sorted, whole)
+}
+
+/// Why no model is asked.
+enum Unasked {
+    Gone,
+    Closed,
+    Unchanged(ElementKey),
+    Over,
+    NothingToSum,
+}
+
+impl Unasked {
+    fn why(&self) -> &'static str {
+        match self {
+            Self::Gone => "it is gone",
+            Self::Closed => "it belongs to someone else",
+            Self::Unchanged(_) => "nothing new there",
+            Self::Over => "the conversation is over",
+            Self::NothingToSum => "there is nothing to sum up",
+        }
+    }
+}
+
+fn question(
+    room: &Room,
+    agent: &Agent,
+    memory: &Memory,
+    session: &Session,
+    due: &ThinkDue,
+    memory_settings: &MemorySettings,
+) -> Result<Question, Unasked> {
+    match &due.think {
+        Think::Read { element: key } => {
+            let (element, held) = room.element(*key).ok_or(Unasked::Gone)?;
+            if room.is_closed_to(element, agent) {
+                return Err(Unasked::Closed);
+            }
+            // An element that did not change costs no call.
+            if memory.environment_state.get(key).is_some_and(|seen| seen.version == element.version) {
+                return Err(Unasked::Unchanged(*key));
+            }
+            let reading = ShownVersion {
+                element: *key,
+                version: element.version,
+                whole: true,
+                summary: room.summary_for(agent, held, memory_settings.environment_chars_at_most),
+                private: is_private(&element.kind),
+            };
+            Ok(Question {
+                kind: CallKind::Read,
+                moment: room.reading_moment(agent, element, held),
+                asked: format!("You read {}.", name(&element.label)),
+                reading: Some(reading),
+            })
+        }
+        Think::Turn { conversation } => {
+            let conversation = room.conversations.get(*conversation).ok_or(Unasked::Over)?;
+            Ok(Question {
+                kind: CallKind::Conversation,
+                moment: room.talking_moment(agent, conversation),
+                asked: asked_in(room, agent, conversation),
+                reading: None,
+            })
+        }
+        Think::Compact if session.messages.is_empty() => Err(Unasked::NothingToSum),
+        Think::Compact => Ok(Question {
+            kind: CallKind::Compaction,
+            moment: CurrentRequest::Compact,
+            asked: String::new(),
+            reading: None,
+        }),
+        Think::Attend { interest } => Ok(Question {
+            kind: CallKind::Wake,
+            moment: room.woken_moment(interest),
+            asked: format!(
+                "You were called: {}.",
+                line(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
+            ),
+            reading: None,
+        }),
+    }
+}
+
+/// A turn in short: what was said last, or how it began.
+fn asked_in(room: &Room, agent: &Agent, conversation: &Conversation) -> String {
+    let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
+    match conversation.said.last() {
+        Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),
+        None => {
+            let others: Vec<String> =
+                room.others_in(conversation, agent.key).iter().map(|other| name(other).into_owned()).collect();
+            let topic = conversation.topic.as_ref().map(|topic| format!(" about {}", quoted(topic, most)));
+            format!("You began to talk with {}{}.", others.join(", "), topic.unwrap_or_default())
+        }
+    }
+}

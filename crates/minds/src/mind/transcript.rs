@@ -1,0 +1,93 @@
+//! What was said and done in a piece of work or a conversation, in lines: what an agent learns from. Pure.
+
+use super::context::Line;
+use super::headings;
+use super::message::{PromptMessage, Role};
+use crate::base::Id;
+use crate::base::text::{one_line, truncate};
+
+/// Lines that are looked at: the first, which says what it is about, and the newest.
+const LINES_AT_MOST: usize = 80;
+/// Characters of one line.
+const LINE_CHARS: usize = 800;
+/// Whose words are what a conversation is about.
+pub const TOPIC: &str = "topic";
+/// Who asked for a piece of work, whoever that was.
+const TASK: &str = "task";
+
+/// A line of what was said and done; none where nothing was.
+pub fn line(by: &Id, text: &str, by_person: bool) -> Option<Line> {
+    let text = truncate(one_line(text).trim(), LINE_CHARS);
+    (!text.is_empty()).then(|| Line { by: by.clone(), text, by_person })
+}
+
+/// The first line and the newest.
+pub fn bounded(mut lines: Vec<Line>) -> Vec<Line> {
+    let beyond = lines.len().saturating_sub(LINES_AT_MOST);
+    lines.drain(1.min(lines.len())..(1 + beyond).min(lines.len()));
+    lines
+}
+
+/// The last piece of work in a session: what was asked, what the agent said, which tools it called and what they gave.
+/// None where nothing was done but talk: what is said back and forth in a session is looked at once something is done.
+pub fn work_transcript(messages: &[PromptMessage], name: &Id) -> Vec<Line> {
+    let is_task = |message: &PromptMessage| message.role == Role::User && message.text.starts_with(headings::TASK);
+    let start = messages.iter().rposition(is_task).unwrap_or(0);
+    if messages[start..].iter().all(|message| message.tool_calls.is_empty()) {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    for message in &messages[start..] {
+        match message.role {
+            Role::User => lines.extend(line(&TASK.into(), message.text.trim_start_matches(headings::TASK), false)),
+            Role::Assistant => {
+                lines.extend(line(name, &message.text, false));
+                let calls = message.tool_calls.iter();
+                lines.extend(calls.filter_map(|call| line(name, &format!("{} {}", call.name, call.arguments), false)));
+            }
+            Role::Tool => lines.extend(line(&tool_of(message, &messages[start..]), &message.text, false)),
+        }
+    }
+    bounded(lines)
+}
+
+/// The name of the tool that gave a result.
+fn tool_of(result: &PromptMessage, messages: &[PromptMessage]) -> Id {
+    let mut calls = messages.iter().flat_map(|message| &message.tool_calls);
+    let call = calls.find(|call| Some(&call.id) == result.answers.as_ref());
+    call.map_or_else(|| "tool".into(), |call| call.name.as_str().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::mind::ToolCall;
+
+    #[test]
+    fn a_piece_of_work_is_what_was_asked_and_what_came_of_it() {
+        let call = ToolCall::new("c-1", "vfs_read", json!({ "path": "a.md" }));
+        let messages = [
+            PromptMessage::words(Role::User, "Your task: an older one"),
+            PromptMessage::words(Role::Assistant, "Done."),
+            PromptMessage::words(Role::User, "Your task: count\nthe chairs"),
+            PromptMessage::calls("I look.", vec![call.clone()]),
+            PromptMessage::result(&call, "12 chairs"),
+            PromptMessage::words(Role::Assistant, " "),
+        ];
+        let lines = work_transcript(&messages, &"Ada".into());
+        let told: Vec<String> = lines.iter().map(|line| format!("{}: {}", line.by, line.text)).collect();
+        let called = "Ada: vfs_read {\"path\":\"a.md\"}";
+        assert_eq!(told, ["task: count the chairs", "Ada: I look.", called, "vfs_read: 12 chairs"]);
+        assert!(work_transcript(&messages[..2], &"Ada".into()).is_empty(), "nothing was done");
+    }
+
+    #[test]
+    fn of_much_the_first_line_and_the_newest_are_kept() {
+        let lines = (0..200).filter_map(|number| line(&"Ada".into(), &format!("line {number}"), false)).collect();
+        let kept = bounded(lines);
+        assert_eq!((kept.len(), kept[0].text.as_str(), kept[1].text.as_str()), (80, "line 0", "line 121"));
+        assert_eq!(kept[79].text, "line 199");
+    }
+}

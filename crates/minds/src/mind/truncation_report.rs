@@ -1,0 +1,209 @@
+//! What of rulebooks and agent files no prompt holds, because it is too long: told where the person writes it.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::context::AgentIdentity;
+use super::context_builder::{Room, is_rulebook};
+use super::instructions::{
+    fair, instructions_text, order_chars, prompt_for_orders, room_for_orders, rulebook_texts, seen_of_order, who_text,
+};
+use super::untrusted_text::seen_bytes;
+use crate::agent::front_matter::normalise;
+use crate::agent::{AgentProfile, ProfileChanged};
+use crate::base::{Id, Problem};
+use crate::element::{ElementChange, ElementChanged, Reader};
+use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
+
+/// What was told of each rulebook and agent file, by the source of the report. Written by this module only.
+#[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct UnseenTold(BTreeMap<String, Vec<Problem>>);
+
+/// A rulebook as it stands in prompts.
+struct Book {
+    source: String,
+    place: String,
+    has_file: bool,
+    text: String,
+    /// Lines of the whole text before this one begins.
+    lines_before: usize,
+}
+
+/// Where a text is not seen any more.
+#[derive(PartialEq, Debug)]
+struct Unseen {
+    /// How many lines lie before the first that is not seen whole.
+    lines_before: usize,
+    /// How many characters are not seen.
+    chars: usize,
+}
+
+/// The end of a text that has room for so many characters.
+fn unseen(text: &str, seen_chars: usize) -> Option<Unseen> {
+    let seen = seen_bytes(text, seen_chars);
+    let lines_before = text[..seen].matches('\n').count();
+    (seen < text.len()).then(|| Unseen { lines_before, chars: text[seen..].chars().count() })
+}
+
+/// Tells anew what is not seen, whenever rules, agent files or settings changed.
+pub(super) fn report(
+    mut elements: MessageReader<ElementChanged>,
+    mut changed: MessageReader<ProfileChanged>,
+    room: Room,
+    (files, start): (Option<Res<KnownFiles>>, Option<Res<RoomStart>>),
+    mut told: ResMut<UnseenTold>,
+    mut reports: MessageWriter<ProblemReport>,
+) {
+    let words = [ElementChange::ADDED, ElementChange::REMOVED, ElementChange::REARRANGED, ElementChange::TEXT_SET];
+    let texts = elements.read().filter(|one| words.contains(&one.change.word())).count();
+    if texts + changed.read().count() == 0 && !room.settings.is_changed() {
+        return;
+    }
+    let found = look(&room, files.as_deref(), start.as_deref());
+    for source in told.0.keys().filter(|source| !found.contains_key(*source)) {
+        reports.write(ProblemReport { source: source.clone(), problems: Vec::new() });
+    }
+    for (source, problems) in found.iter().filter(|(source, problems)| told.0.get(*source) != Some(problems)) {
+        reports.write(ProblemReport { source: source.clone(), problems: problems.clone() });
+    }
+    if told.0 != found {
+        told.0 = found;
+    }
+}
+
+/// Everything that is not seen now.
+fn look(room: &Room, files: Option<&KnownFiles>, start: Option<&RoomStart>) -> BTreeMap<String, Vec<Problem>> {
+    let scene = start.map_or("the scene", |start| start.scene.as_str());
+    let books = books(room, scene);
+    let max_chars = room.settings.max_prompt_chars;
+    let space = room_for_orders(max_chars);
+    let lengths: Vec<usize> = books.iter().map(|book| order_chars(&book.text)).collect();
+    let of_books: usize = lengths.iter().sum();
+    let mut found = BTreeMap::new();
+    // What is seen of each rulebook in the prompt that holds least of it, whose that is, and what it would need.
+    let mut least: Vec<(usize, Option<Id>, usize)> =
+        fair(&lengths, space).into_iter().map(|share| (share, None, of_books)).collect();
+    for (id, profile) in room.profiles() {
+        if of_books + bytes_at_most(profile, &room.settings.person) <= space {
+            continue;
+        }
+        let who = who_text(&who_of(profile, &room.settings.person));
+        let mut all = lengths.clone();
+        all.push(order_chars(&who));
+        let mut shares = fair(&all, space);
+        let needed = all.iter().sum();
+        let own = shares.pop().unwrap_or_default();
+        for (least, share) in least.iter_mut().zip(shares) {
+            if share < least.0 {
+                *least = (share, Some(id.clone()), needed);
+            }
+        }
+        if let Some((source, problem)) = of_profile(room, files, (id, profile), &who, (own, needed)) {
+            found.insert(source, vec![problem]);
+        }
+    }
+    for (book, (share, profile, needed)) in books.iter().zip(least) {
+        if let Some(unseen) = unseen(&book.text, seen_of_order(share)) {
+            found.insert(book.source.clone(), vec![of_book(book, &unseen, profile.as_ref(), needed)]);
+        }
+    }
+    found
+}
+
+fn books(room: &Room, scene: &str) -> Vec<Book> {
+    let rulebooks = room.all_elements().filter(|(element, _)| is_rulebook(&element.kind));
+    let books = rulebooks.filter_map(|(element, held)| {
+        let text = held.0.prompt_text(&Reader::of_id(""));
+        let start = text.len() - text.trim_start().len();
+        let lines_before = text[..start].matches('\n').count();
+        let shown = rulebook_texts([text.as_str()].into_iter()).next()?.into_owned();
+        let place = element.file.clone().unwrap_or_else(|| format!("{scene}, element {}", element.id));
+        let source = format!("length of the rulebook {}", element.id);
+        Some(Book { source, place, has_file: element.file.is_some(), text: shown, lines_before })
+    });
+    books.collect()
+}
+
+fn of_book(book: &Book, unseen: &Unseen, profile: Option<&Id>, needed: usize) -> Problem {
+    let line = book.lines_before + unseen.lines_before + 1;
+    let whom = match profile {
+        Some(profile) => format!("agents of the profile {profile} do not see it"),
+        None => "no agent sees it".to_owned(),
+    };
+    let what =
+        format!("from line {line} of its text on the rulebook is too long, and {whom} ({} characters)", unseen.chars);
+    Problem::warning(&book.place, what, remedy(needed)).at_line(book.has_file.then_some(line))
+}
+
+fn of_profile(
+    room: &Room,
+    files: Option<&KnownFiles>,
+    (id, profile): (&Id, &AgentProfile),
+    who: &str,
+    (share, needed): (usize, usize),
+) -> Option<(String, Problem)> {
+    let seen = seen_bytes(who, seen_of_order(share));
+    let shown = instructions_text(&profile.instructions);
+    let (instructions, before) = (&*shown, who.len() - shown.len());
+    let seen = seen.saturating_sub(before).min(instructions.len());
+    if seen >= instructions.len() {
+        return None;
+    }
+    let path = room.profile_path(id)?;
+    let text = files.and_then(|files| files.text(path)).map(normalise);
+    // The instructions are the end of the file.
+    let start =
+        text.as_ref().and_then(|text| Some(text[..text.rfind(profile.instructions.trim())?].matches('\n').count()));
+    let line = start.map(|start| start + instructions[..seen].matches('\n').count() + 1);
+    let from = line.map_or("the end of the instructions is".to_owned(), |line| {
+        format!("from line {line} on the instructions are")
+    });
+    let what = format!(
+        "{from} too long for a prompt, and the agent does not see them ({} characters)",
+        instructions[seen..].chars().count()
+    );
+    Some((format!("length of {path}"), Problem::warning(path, what, remedy(needed)).at_line(line)))
+}
+
+fn remedy(needed: usize) -> String {
+    let chars = prompt_for_orders(needed).div_ceil(1_000) * 1_000;
+    format!(
+        "shorten it, or set mind.max_prompt_chars in settings.yaml to {chars} or more, if your model takes prompts that long"
+    )
+}
+
+/// Who an agent of this profile is, as far as prompts say it at the head.
+fn who_of(profile: &AgentProfile, person: &str) -> AgentIdentity {
+    AgentIdentity {
+        name: profile.name.as_str().into(),
+        description: profile.description.clone(),
+        instructions: profile.instructions.clone(),
+        share_workspace_info: profile.share_workspace_info,
+        share_user_info: profile.share_user_info,
+        person: person.to_owned(),
+    }
+}
+
+/// Bytes that are surely enough for what a prompt says of who an agent is.
+fn bytes_at_most(profile: &AgentProfile, person: &str) -> usize {
+    const AROUND: usize = 400;
+    // Headings are written deeper, and lines that would pose as a part get a backslash.
+    let lines = profile.instructions.len();
+    profile.name.len() + profile.description.len() + profile.instructions.len() + lines + person.len() + AROUND
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_begins_in_the_line_that_is_cut() {
+        let text = "one\ntwo\nthree\n".repeat(100);
+        assert_eq!(unseen(&text, 1_400), None);
+        let cut = unseen(&text, 54).expect("it is cut");
+        assert_eq!((cut.lines_before, cut.chars), (3, 1_400 - 14));
+    }
+}

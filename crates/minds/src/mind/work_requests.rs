@@ -1,0 +1,138 @@
+//! Asks models about work: who the agent is and what it knows goes before the session that the kernel keeps, and what
+//! is over is asked about no more.
+
+use bevy::ecs::prelude::*;
+
+use super::compose;
+use super::context::CurrentRequest;
+use super::context_builder::Room;
+use super::gather_stage::{Due, Gathered, Gathering};
+use super::headings;
+use super::history_trimming::fitted;
+use super::message::Role;
+use super::parts::Slot;
+use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
+use super::prompt::Prompt;
+use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
+use super::session::Session;
+use super::think_requests::{Asking, NAMES_CHARS, by_inbox};
+use super::untrusted_text::quoted;
+use super::work_messages::{WorkDue, WorkOver};
+use crate::base::RequestId;
+use crate::simulation::{CompactionWanted, Urgency};
+
+/// Asks the models of those who are at work, or first for what their prompts tell.
+pub(super) fn ask(mut due: MessageReader<WorkDue>, mut asking: Asking) {
+    for due in due.read() {
+        asking.work(due, None);
+    }
+}
+
+impl Asking<'_, '_> {
+    /// Asks about a piece of work, with what was gathered for it if that is over.
+    pub(super) fn work(&mut self, due: &WorkDue, gathered: Option<(RequestId, Gathered)>) {
+        let Self { room, minds, pending, .. } = self;
+        let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
+        // The kernel hears of agents that leave by itself.
+        let Some(((agent, _), entity)) = found else { return };
+        let Ok((session, feedback, mut last_prompt, random)) = minds.get_mut(entity) else { return };
+        let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
+        context.desk = room.desk(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
+        context.desk.has_own_tools = due.has_own_tools;
+        let asked = due.messages.iter().rfind(|message| message.role == Role::User);
+        context.desk.asked = asked.map(|message| message.text.clone()).unwrap_or_default();
+        let is_whole = gathered.is_some();
+        let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
+        if !is_whole {
+            // What is known is told once.
+            let is_told =
+                |slot| matches!(slot, Slot::Known | Slot::Changing) && pending.told.contains_key(&due.activation);
+            if let Some(gathering) = Gathering::of(room, &context, Due::Work(Box::new(due.clone())), is_told) {
+                self.explain.write(gathering.explain(&room.parts));
+                pending.gathering.insert(id, gathering);
+                return;
+            }
+        }
+        let left_out = gathered.left_out(&room.parts);
+        context.gathered = gathered.texts;
+        let (prompt, mut mail_shown) = compose::compose(&room.parts, &context);
+        let mut prompt = Prompt { left_out, ..prompt };
+        // Were it told anew with each step, no provider would find the session in its cache.
+        match pending.told.get(&due.activation) {
+            Some(told) => {
+                prompt.known.clone_from(told);
+                mail_shown.clear();
+            }
+            None => drop(pending.told.insert(due.activation, prompt.known.clone())),
+        }
+        prompt.history.clear();
+        let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
+        let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
+        let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
+        prompt.history = compose::harmless_history(&room.parts, fitted.messages.clone());
+        let (mail_shown, _) = by_inbox(room, agent, &mail_shown);
+        let request = ModelRequest {
+            id,
+            agent: due.agent,
+            agent_id: agent.id.clone(),
+            profile: agent.profile.clone(),
+            activity: due.activity,
+            kind: CallKind::Task,
+            urgency: Urgency::Task,
+            model: due.model.clone().or_else(|| room.profile(agent).and_then(|profile| profile.model.clone())),
+            prompt: prompt.clone(),
+            tools: due.tools.clone(),
+            activation: Some(due.activation.id()),
+            agent_session: due.agent_session.clone(),
+            result_images: due.result_images.clone(),
+            max_output_tokens: room.settings.max_work_output_tokens,
+            stops: Vec::new(),
+            seed: random.map_or(id.0, |mut random| random.bits()),
+            cause: due.cause,
+        };
+        last_prompt.0 = prompt;
+        let asked = PendingRequest {
+            request: RequestHead::from(&request),
+            subject: Subject::of_work(due.activation),
+            asked: String::new(),
+            reading: None,
+            mail_shown,
+            feedback: context.feedback,
+            work: Some((due.activation, due.turn)),
+            sent: Sent { chars: fitted.chars(), chars_at_most },
+        };
+        pending.asked.insert(id, asked);
+        self.requests.write(request);
+    }
+}
+
+/// Withdraws the questions of work that is over, and lets its agent remember it.
+pub(super) fn conclude(
+    mut over: MessageReader<WorkOver>,
+    room: Room,
+    mut sessions: Query<&mut Session>,
+    mut pending: ResMut<PendingRequests>,
+    mut cancels: MessageWriter<CancelRequest>,
+    mut compactions: MessageWriter<CompactionWanted>,
+) {
+    for over in over.read() {
+        pending.told.remove(&over.activation);
+        pending.gathering.retain(|_, gathering| gathering.activation() != Some(over.activation));
+        let is_its =
+            |waiting: &PendingRequest| waiting.work.is_some_and(|(activation, _)| activation == over.activation);
+        let asked: Vec<RequestId> =
+            pending.asked.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
+        for request in asked {
+            pending.asked.remove(&request);
+            cancels.write(CancelRequest { request });
+        }
+        let Some(mut session) = room.roster.entity(over.agent).and_then(|entity| sessions.get_mut(entity).ok()) else {
+            continue;
+        };
+        let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
+        session.append(&format!("{} {task}", headings::TASK), over.ending.words(), &[], &room.settings);
+        if session.wants_compaction(&room.settings, room.clock.tick()) {
+            compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });
+        }
+    }
+}

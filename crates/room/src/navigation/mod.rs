@@ -1,0 +1,25 @@
+//! Where figures may be: how wide one is, what furniture and elements take up, ways round them, and the places to
+//! stand, wait, talk and rest at.
+//!
+//! Pure: it takes positions and returns positions, and knows neither agents nor the ECS. Units are those of the canvas,
+//! y up; whoever looks at the room sees everything from below, so that the front of a thing is its lower side.
+
+pub mod footprint;
+pub mod furniture;
+pub mod obstacles;
+pub mod route;
+pub mod slot_claims;
+pub mod slots;
+
+pub use footprint::Footprint;
+pub use furniture::{Seat, Use};
+pub use obstacles::Obstacles;
+pub use route::route;
+pub use slot_claims::{Claims, Turn};
+
+/// How wide a figure is: nobody stands nearer to anybody.
+pub const BODY_UNITS: f32 = 44.0;
+/// How far from furniture and elements ways are planned, and everyone stands.
+pub const CLEARANCE_UNITS: f32 = 14.0;
+/// How near to furniture and elements somebody comes who is pushed.
+pub const TOUCH_UNITS: f32 = 8.0;

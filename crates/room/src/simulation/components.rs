@@ -1,0 +1,555 @@
+//! What the room knows of each agent, and the one way to change its state.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::query::QueryData;
+use bevy::math::Vec2;
+use serde::{Deserialize, Serialize};
+
+use super::interest::PendingInterest;
+use super::mind_messages::ActivityId;
+use super::provenance::Provenance;
+use super::queue::{Action, ActionQueue, QueuedAction};
+use super::settings::{AttentionSettings, MovementSettings};
+use super::spatial_grid::{Entry, Grid};
+use super::state::Fsm;
+use super::steering::Course;
+use super::visit::Visit;
+use crate::agent::Agent;
+use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, ElementKey, Id, Seq};
+use crate::element::kinds::kind;
+use crate::element::{Element, Elements, owns};
+use crate::navigation::furniture::{decor_footprint, element_footprint, seats};
+use crate::navigation::{Obstacles, Seat};
+use crate::schedule::{AgentRandom, RoomSeed, SimClock, ticks};
+use crate::workspace::{Decor, SceneState};
+
+/// Where an agent is.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Position(pub Vec2);
+
+/// Where it goes back to.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Home(pub Vec2);
+
+/// Where it is walking, beside the number under which others find it.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub struct Walk {
+    /// The agent's key.
+    pub key: AgentKey,
+    /// Where to.
+    pub course: Course,
+}
+
+/// The points at which its way turns, the last of them first, and how near to that it comes; what it walks to now is not
+/// among them.
+#[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Route {
+    pub(super) points: Vec<Vec2>,
+    pub(super) arrive: f32,
+}
+
+/// The one state of an agent.
+#[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentState(pub Fsm);
+
+/// What it has set itself to do next.
+#[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Queue(pub ActionQueue);
+
+/// What an agent is busy with.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(tag = "doing", rename_all = "snake_case")]
+pub enum ActivityKind {
+    /// Nothing that was called for.
+    #[default]
+    Nothing,
+    /// It goes to an element and reads it.
+    Reading {
+        /// The action it came from.
+        action: Action,
+        /// Which element.
+        element: ElementKey,
+        /// Where it goes to stand.
+        spot: Vec2,
+        /// How near to that is near enough.
+        arrive: f32,
+        /// Whether all places before the element are taken, so that it waits for one there.
+        #[serde(default)]
+        waits: bool,
+        /// The version that it reads, once it stands there.
+        version: u32,
+        /// The record that it came from.
+        cause: Seq,
+        /// How often that failed before.
+        #[serde(default)]
+        failures: u32,
+    },
+    /// It goes to where a reason calls it, and thinks about that.
+    Attending {
+        /// What it turns to.
+        pending: Box<PendingInterest>,
+        /// The record that it came from.
+        cause: Seq,
+        /// How often that failed before.
+        failures: u32,
+    },
+    /// It sums up its session.
+    Compacting {
+        /// The record that it came from.
+        cause: Seq,
+    },
+    /// It is at work.
+    Working {
+        /// At which piece.
+        activation: ActivationKey,
+        /// The record that queued it.
+        cause: Seq,
+        /// To whom it goes first, who hands it over; nobody once it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<AgentKey>,
+        /// To which element it goes before, where its work is found, by id; none once it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Id>,
+    },
+    /// It goes to tell an agent something.
+    Telling {
+        /// Whom.
+        to: AgentKey,
+        /// The record of the note.
+        cause: Seq,
+    },
+    /// It comes to where a conversation is to begin, or waits there.
+    Gathering {
+        /// Which proposal.
+        proposal: u32,
+        /// Whom it goes to; itself where it waits.
+        to: AgentKey,
+    },
+    /// It takes part in a conversation.
+    Talking {
+        /// In which.
+        conversation: ConversationKey,
+    },
+}
+
+impl ActivityKind {
+    /// The action that this came from, to be done again, where it came from one that can be.
+    pub(super) fn queued_again(self) -> Option<QueuedAction> {
+        let (action, cause, failures) = match self {
+            Self::Reading { action, cause, failures, .. } => (action, cause, failures),
+            Self::Attending { pending, cause, failures } => (Action::Attend(pending), cause, failures),
+            _ => return None,
+        };
+        Some(QueuedAction { failures, ..QueuedAction::new(action, cause) })
+    }
+}
+
+/// Something that an agent has to tell.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct News {
+    /// Whom.
+    pub to: AgentKey,
+    /// About which element.
+    pub element: ElementKey,
+    /// Which version of it.
+    pub version: u32,
+    /// What.
+    pub note: String,
+    /// The record of the note.
+    pub cause: Seq,
+    /// Where it comes from.
+    #[serde(default)]
+    pub origin: Provenance,
+}
+
+/// Work that waits until the agent is at leisure.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PendingWork {
+    /// Which piece.
+    pub activation: ActivationKey,
+    /// The record that queued it.
+    pub cause: Seq,
+    /// Whoever hands it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<AgentKey>,
+    /// The element at which it is found, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Id>,
+}
+
+/// Which version of an element an agent has dealt with, and when it last looked: it need not go there again before
+/// there is a newer one. Where nothing in that version came from outside no model was asked, so that what a model was
+/// shown last may be older: that is not known here, but in the agent's memory.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ReadVersion {
+    /// The version.
+    pub version: u32,
+    /// In ticks.
+    pub tick: u64,
+}
+
+/// The kinds of timers an agent has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Timer {
+    /// The state ends by itself.
+    State,
+    /// A stroll wants a new target.
+    Stroll,
+    /// An idle agent looks around.
+    Heartbeat,
+    /// It seeks information.
+    Seek,
+    /// An action of its queue is due that had to wait.
+    Due,
+    /// It gives up going to tell something.
+    GiveUp,
+}
+
+const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Due, Timer::GiveUp];
+
+/// Everything else that the room knows of an agent.
+#[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Activity {
+    /// What it is busy with.
+    pub doing: ActivityKind,
+    /// What it does when nothing calls.
+    pub behaviour: Behaviour,
+    /// Counts what it has set out to think about.
+    #[serde(rename = "activity")]
+    pub last_activity: ActivityId,
+    /// The activity whose end it waits for.
+    pub awaited: Option<ActivityId>,
+    /// What it has read.
+    pub read: BTreeMap<ElementKey, ReadVersion>,
+    /// What it was told of, by version.
+    pub told: BTreeMap<ElementKey, u32>,
+    /// What could not be thought about however often that was tried, by version: of itself it does not go there again
+    /// before a thought succeeds, so that a model that never answers is asked for a while and not for ever.
+    #[serde(default)]
+    pub given_up: BTreeMap<ElementKey, u32>,
+    /// What it has to tell.
+    pub news: Option<News>,
+    /// Work that waits.
+    pub work: VecDeque<PendingWork>,
+    /// Where that comes from which it thinks about, or thought about last: what it does comes of it.
+    #[serde(default)]
+    pub origin: Provenance,
+    /// The newest that it has heard from outside.
+    #[serde(default)]
+    pub heard: Provenance,
+    /// The record of the state that it was seen in last: what ends by itself comes from that.
+    #[serde(default)]
+    pub state_record: Option<Seq>,
+    /// The piece of furniture that it uses, or goes to.
+    #[serde(default)]
+    pub visit: Option<Visit>,
+    /// When each timer is due; 0 where it is not set.
+    pub(super) alarms: [u64; TIMERS.len()],
+}
+
+impl Activity {
+    /// The version of an element that it has read.
+    pub fn version_read(&self, element: ElementKey) -> Option<u32> {
+        self.read.get(&element).map(|read| read.version)
+    }
+
+    /// Whether it has read this version of an element, or was told of it.
+    pub fn knows(&self, element: ElementKey, version: u32) -> bool {
+        self.version_read(element).max(self.told.get(&element).copied()).is_some_and(|known| known >= version)
+    }
+
+    /// Whether it reads an element, or goes to.
+    pub(super) fn reads(&self, element: ElementKey) -> bool {
+        matches!(self.doing, ActivityKind::Reading { element: wanted, .. } if wanted == element)
+    }
+
+    pub(super) fn next_activity(&mut self) -> ActivityId {
+        self.last_activity.0 += 1;
+        self.last_activity
+    }
+}
+
+/// All of an agent at once.
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct AgentQuery {
+    pub agent: &'static Agent,
+    pub position: &'static mut Position,
+    pub home: &'static mut Home,
+    pub walk: &'static mut Walk,
+    pub route: &'static mut Route,
+    pub state: &'static mut AgentState,
+    pub queue: &'static mut Queue,
+    pub activity: &'static mut Activity,
+    pub random: &'static mut AgentRandom,
+}
+
+impl AgentQueryItem<'_, '_> {
+    /// Whether it is on the way to a talk, and something must be read before.
+    pub fn wants_to_turn_back(&self, now: u64) -> bool {
+        self.is_on_the_way() && self.must_read(now)
+    }
+
+    /// Whether it reads or turns to something, or goes to, and something else goes before.
+    pub fn reads_with_less_need(&self, now: u64) -> bool {
+        let gives_way = match &self.activity.doing {
+            ActivityKind::Reading { action, .. } => !action.is_urgent(),
+            ActivityKind::Attending { pending, .. } => !pending.interest.urgency.is_high(),
+            _ => false,
+        };
+        gives_way && !self.state.0.is_held() && self.must_read(now)
+    }
+
+    fn must_read(&self, now: u64) -> bool {
+        self.queue.0.iter().any(|next| next.not_before <= now && next.action.is_urgent())
+    }
+
+    /// Whether it is on the way to a talk, or waits for one to begin, and nobody holds it.
+    pub fn is_on_the_way(&self) -> bool {
+        !self.state.0.is_held()
+            && matches!(self.activity.doing, ActivityKind::Telling { .. } | ActivityKind::Gathering { .. })
+    }
+}
+
+/// The one calendar of attention, and who is to be looked after in this tick.
+#[derive(Resource, Default, Debug)]
+pub(super) struct AttentionCalendar {
+    calendar: BTreeMap<u64, Vec<(AgentKey, Timer)>>,
+    /// Agents whose queue may be drained now.
+    pub awake: Vec<AgentKey>,
+    /// Whether anyone may be walking.
+    pub astir: bool,
+    /// Who may stand too near to someone: of two who do, one at least is among them.
+    pub stopped: Vec<AgentKey>,
+}
+
+impl AttentionCalendar {
+    pub(super) fn set(&mut self, agent: AgentKey, activity: &mut Activity, timer: Timer, at: u64) {
+        activity.alarms[timer as usize] = at;
+        self.calendar.entry(at).or_default().push((agent, timer));
+    }
+
+    /// Takes what is due, in order of agent and timer. Whether it is still meant, [`Activity::alarms`] says.
+    pub fn due(&mut self, now: u64) -> Vec<(AgentKey, Timer)> {
+        let mut due = Vec::new();
+        while let Some(entry) = self.calendar.first_entry().filter(|entry| *entry.key() <= now) {
+            due.append(&mut entry.remove());
+        }
+        due.sort_unstable();
+        due.dedup();
+        due
+    }
+
+    /// Forgets every date and takes them up again from the agents themselves.
+    pub fn restore<'a>(&mut self, activities: impl Iterator<Item = (AgentKey, &'a Activity)>) {
+        self.calendar.clear();
+        for (agent, activity) in activities {
+            self.stopped.push(agent);
+            for timer in TIMERS.into_iter().filter(|timer| activity.alarms[*timer as usize] != 0) {
+                self.calendar.entry(activity.alarms[timer as usize]).or_default().push((agent, timer));
+            }
+        }
+        self.astir = true;
+    }
+}
+
+/// What can be seen of an element from afar.
+#[derive(Clone, Debug)]
+pub(super) struct Sight {
+    pub key: ElementKey,
+    pub id: Id,
+    pub position: Vec2,
+    pub label: Id,
+    pub version: u32,
+    private: bool,
+    owner: Option<Id>,
+}
+
+impl Sight {
+    pub fn of(element: &Element) -> Self {
+        // A kind that nobody knows is private where it has an owner: rather unread than read by the wrong one.
+        let private = kind(&element.kind).map_or(element.owner.is_some(), |kind| kind.private);
+        Self {
+            key: element.key,
+            id: element.id.clone(),
+            position: element.position,
+            label: element.label.clone(),
+            version: element.version,
+            private,
+            owner: element.owner.clone(),
+        }
+    }
+
+    /// Whether only its owner reads it.
+    pub fn is_private(&self) -> bool {
+        self.private
+    }
+
+    /// Whether this agent may read it: anyone, or of what is private its owner only.
+    pub fn may_be_read_by(&self, agent: &Agent) -> bool {
+        !self.private || owns(self.owner.as_ref(), agent)
+    }
+}
+
+/// Where everyone and everything is. Rebuilt when something moved.
+#[derive(Resource, Debug)]
+pub struct SpatialIndex {
+    /// Agents by key; not finite where an agent has left.
+    pub(super) bodies: Vec<Entry>,
+    pub(super) agents: Grid,
+    pub(super) sights: Vec<Sight>,
+    pub(super) elements: Grid,
+    pub(super) moved: bool,
+    pub(super) rearranged: bool,
+    /// What the room is furnished with; nothing before that was seen.
+    pub(super) decor: Option<Vec<Decor>>,
+    /// What stands in the way: elements and furniture.
+    pub(super) obstacles: Obstacles,
+    /// Where one uses the furniture.
+    pub(super) seats: Vec<Seat>,
+}
+
+impl Default for SpatialIndex {
+    fn default() -> Self {
+        Self {
+            bodies: Vec::new(),
+            agents: Grid::new(80.0),
+            sights: Vec::new(),
+            elements: Grid::new(150.0),
+            moved: true,
+            rearranged: true,
+            decor: None,
+            obstacles: Obstacles::default(),
+            seats: Vec::new(),
+        }
+    }
+}
+
+impl SpatialIndex {
+    /// Where an agent is, if it is in the room.
+    pub fn position(&self, agent: AgentKey) -> Option<Vec2> {
+        self.bodies.get(agent.0 as usize).map(|entry| entry.position).filter(|position| position.is_finite())
+    }
+
+    /// The agents not farther than `radius`, nearest first; of equally near ones the smaller key first.
+    pub fn agents_within(&self, middle: Vec2, radius: f32) -> Vec<AgentKey> {
+        let mut found = Vec::new();
+        self.agents.within(middle, radius, |entry, distance| found.push((distance, entry.key)));
+        found.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        found.into_iter().map(|(_, key)| AgentKey(key)).collect()
+    }
+
+    pub(super) fn place(&mut self, agent: AgentKey, position: Vec2) {
+        let index = agent.0 as usize;
+        while self.bodies.len() <= index {
+            self.bodies.push(Entry { position: Vec2::NAN, key: self.bodies.len() as u32 });
+        }
+        self.bodies[index].position = position;
+        self.moved = true;
+    }
+
+    pub(super) fn sight(&self, element: ElementKey) -> Option<&Sight> {
+        let index = self.sights.binary_search_by_key(&element, |sight| sight.key).ok()?;
+        self.sights.get(index)
+    }
+}
+
+/// Puts on an agent that has just come in what the room knows of it.
+pub(super) fn add_agent_components(
+    on: On<Add, Agent>,
+    agents: Query<(&Agent, Option<&AgentRandom>)>,
+    clock: Res<SimClock>,
+    seed: Res<RoomSeed>,
+    settings: (Res<AttentionSettings>, Res<MovementSettings>),
+    mut calendar: ResMut<AttentionCalendar>,
+    mut space: ResMut<SpatialIndex>,
+    mut commands: Commands,
+) {
+    let Ok((agent, random)) = agents.get(on.entity) else { return };
+    let (attention, movement) = settings;
+    let now = clock.tick();
+    let start = if agent.start.is_finite() { agent.start } else { Vec2::ZERO };
+    let mut random = random.cloned().unwrap_or_else(|| AgentRandom::new(*seed, agent.key));
+    let heard = Provenance { tick: now, ..Provenance::default() };
+    let mut activity = Activity { behaviour: agent.start_behaviour, heard, ..Activity::default() };
+    let fsm = Fsm::new(agent.start_behaviour, now);
+    let mut course = Course::STAND;
+    match agent.start_behaviour {
+        Behaviour::Stationary => {
+            let wait = random.between(attention.heartbeat_least_secs, attention.heartbeat_most_secs);
+            calendar.set(agent.key, &mut activity, Timer::Heartbeat, now + ticks(wait));
+        }
+        Behaviour::Wander => {
+            let spread = random.index(ticks(movement.stroll_secs) as usize) as u64;
+            calendar.set(agent.key, &mut activity, Timer::Stroll, now + 1 + spread);
+        }
+        Behaviour::Patrol => {
+            course = Course::round(start, start);
+            calendar.astir = true;
+        }
+    }
+    let first_seek = ticks(random.between(0.0, attention.seek_secs));
+    calendar.set(agent.key, &mut activity, Timer::Seek, now + first_seek);
+    space.place(agent.key, start);
+    calendar.stopped.push(agent.key);
+    let walk = Walk { key: agent.key, course };
+    commands.entity(on.entity).insert((
+        Position(start),
+        Home(start),
+        (walk, Route::default()),
+        AgentState(fsm),
+        Queue::default(),
+        activity,
+        random,
+    ));
+}
+
+/// Takes an agent that leaves out of everyone's sight.
+pub(super) fn remove_agent_position(on: On<Remove, Agent>, agents: Query<&Agent>, mut space: ResMut<SpatialIndex>) {
+    if let Ok(agent) = agents.get(on.entity) {
+        space.place(agent.key, Vec2::NAN);
+    }
+}
+
+/// Brings the grids, and what stands in the way, up to date with where everyone and everything is.
+pub(super) fn update_spatial_index(
+    mut space: ResMut<SpatialIndex>,
+    mut calendar: ResMut<AttentionCalendar>,
+    changed: Query<(), Changed<Element>>,
+    mut gone: RemovedComponents<Element>,
+    all: Query<&Element>,
+    elements: Res<Elements>,
+    scene: Option<Res<SceneState>>,
+) {
+    let space = &mut *space;
+    if space.moved {
+        space.moved = false;
+        space.agents.rebuild(&space.bodies);
+    }
+    if space.rearranged || !changed.is_empty() || gone.read().count() > 0 {
+        space.rearranged = false;
+        space.sights = elements.iter().filter_map(|(_, entity)| all.get(entity).ok()).map(Sight::of).collect();
+        let points: Vec<Entry> =
+            space.sights.iter().map(|sight| Entry { position: sight.position, key: sight.key.0 }).collect();
+        space.elements.rebuild(&points);
+        // A room that was saved before furniture stood in the way finds it in its scene.
+        let decor =
+            space.decor.get_or_insert_with(|| scene.map_or_else(Vec::new, |scene| Decor::all_of(&scene.doc.root)));
+        let elements = space.sights.iter().filter_map(|sight| element_footprint(sight.position));
+        space.obstacles = Obstacles::new(elements.chain(decor.iter().filter_map(decor_footprint)));
+        space.seats = seats(decor, &space.obstacles);
+        // Whoever stands where something was put steps out of it.
+        for shape in space.obstacles.shapes() {
+            let middle = (shape.low + shape.high) / 2.0;
+            space.agents.within(middle, middle.distance(shape.high), |entry, _| {
+                calendar.stopped.push(AgentKey(entry.key));
+            });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Where what agents know and do goes back to: the record from outside the room, and how often agents have handed it
+//! on since. What has been handed on often enough wakes nobody, so that a room in which nothing new comes in comes to
+//! rest, whatever its models answer.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{ElementKey, Seq};
+
+/// Where something comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Provenance {
+    /// The record of what came in from outside; 0 for what was there from the start.
+    pub root: Seq,
+    /// When that came in, in ticks.
+    pub tick: u64,
+    /// How often agents have handed it on since.
+    pub hops: u32,
+}
+
+impl Provenance {
+    /// What comes in with this record, at this tick.
+    pub fn outside(root: Seq, tick: u64) -> Self {
+        Self { root, tick, hops: 0 }
+    }
+
+    /// The same, as an agent passes it on.
+    pub fn handed_on(self) -> Self {
+        Self { hops: self.hops.saturating_add(1), ..self }
+    }
+
+    /// Of two the one that came in later, and of the same the one that was handed on less.
+    pub fn newer(self, other: Self) -> Self {
+        let rank = |one: Self| (one.root, std::cmp::Reverse(one.hops), one.tick);
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+/// The last change of an element at one distance from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct LastChange {
+    version: u32,
+    origin: Provenance,
+}
+
+/// Of every element the version of its last change at each number of hops. Written by `simulation` only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct LastChanges(BTreeMap<ElementKey, Vec<Option<LastChange>>>);
+
+impl LastChanges {
+    /// An element changed. What was handed on too often is not news.
+    pub fn note(&mut self, element: ElementKey, version: u32, origin: Provenance, hops_at_most: u32) {
+        let by_hops = self.0.entry(element).or_default();
+        if origin.hops > hops_at_most {
+            return;
+        }
+        let index = origin.hops as usize;
+        if by_hops.len() <= index {
+            by_hops.resize(index + 1, None);
+        }
+        by_hops[index] = Some(LastChange { version, origin });
+    }
+
+    /// Where that comes from which changed on an element since a version was read, or since ever: the nearest to
+    /// outside. `None` where nothing did that is news to anyone.
+    pub fn since(&self, element: ElementKey, read: Option<u32>) -> Option<Provenance> {
+        let is_unread = |change: &LastChange| read.is_none_or(|read| change.version > read);
+        match self.0.get(&element) {
+            Some(by_hops) => {
+                let nearest = by_hops.iter().flatten().find(|change| is_unread(change));
+                nearest.map(|change| change.origin).or(read.is_none().then(Provenance::default))
+            }
+            // Nobody noted how it became what it is.
+            None => Some(Provenance::default()),
+        }
+    }
+
+    /// Forgets an element that is gone.
+    pub fn forget(&mut self, element: ElementKey) {
+        self.0.remove(&element);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDEAS: ElementKey = ElementKey(1);
+
+    fn origin(root: u64, hops: u32) -> Provenance {
+        Provenance { root: Seq(root), tick: root * 10, hops }
+    }
+
+    #[test]
+    fn the_newer_counts_and_of_the_same_what_is_nearer_to_outside() {
+        assert_eq!(Provenance::default().newer(origin(5, 1)), origin(5, 1));
+        assert_eq!(origin(5, 1).newer(origin(5, 0)), origin(5, 0));
+        assert_eq!(origin(5, 1).newer(origin(5, 2)), origin(5, 1));
+        assert_eq!((origin(5, 0).newer(origin(9, 3)), origin(9, 3).newer(origin(5, 0))), (origin(9, 3), origin(9, 3)));
+        assert_eq!(Provenance::outside(Seq(5), 50).handed_on(), origin(5, 1));
+    }
+
+    #[test]
+    fn of_what_a_reader_missed_the_nearest_to_outside_counts_and_the_far_is_no_news() {
+        let mut changes = LastChanges::default();
+        assert_eq!(changes.since(IDEAS, Some(3)), Some(Provenance::default()), "nobody knows what changed");
+        changes.note(IDEAS, 4, origin(10, 0), 2);
+        changes.note(IDEAS, 5, origin(10, 2), 2);
+        changes.note(IDEAS, 6, origin(10, 3), 2);
+        assert_eq!(changes.since(IDEAS, Some(3)), Some(origin(10, 0)));
+        assert_eq!(changes.since(IDEAS, None), Some(origin(10, 0)));
+        assert_eq!(changes.since(IDEAS, Some(4)), Some(origin(10, 2)));
+        assert_eq!(changes.since(IDEAS, Some(5)), None, "it was handed on too often");
+        let other = ElementKey(2);
+        changes.note(other, 1, origin(10, 3), 2);
+        assert_eq!((changes.since(other, None), changes.since(other, Some(0))), (Some(Provenance::default()), None));
+    }
+}

@@ -1,0 +1,76 @@
+//! Whether everybody rests who is not at work: nobody reads, sums up or talks, so that nobody asks a model but for work.
+//! They still walk about. It holds for one run.
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::components::AttentionCalendar;
+use super::conversation_state::ConversationState;
+use crate::agent::Roster;
+use crate::log::events::{self, TalkInput};
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::Input;
+
+/// Whether everybody rests who is not at work.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RestMode(pub(super) bool);
+
+impl RestMode {
+    /// Whether it holds.
+    pub fn holds(self) -> bool {
+        self.0
+    }
+}
+
+/// Lets everybody rest who is not at work, or live on.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SetRestMode {
+    /// Whether they are to rest.
+    pub on: bool,
+}
+
+impl Input for SetRestMode {
+    const KIND: &'static str = "rest";
+}
+
+pub(super) fn rest_or_live_on(
+    mut wishes: MessageReader<SetRestMode>,
+    (mut rest, mut talks, mut calendar): (ResMut<RestMode>, ResMut<ConversationState>, ResMut<AttentionCalendar>),
+    roster: Res<Roster>,
+    mut log: ResMut<EventLog>,
+) {
+    for wish in wishes.read() {
+        log.write(EventDraft::of(&events::Input::Talk(TalkInput::Rest { on: wish.on })));
+        set(wish.on, &mut rest, &mut talks, &mut calendar, &roster);
+    }
+}
+
+fn set(
+    on: bool,
+    rest: &mut RestMode,
+    talks: &mut ConversationState,
+    calendar: &mut AttentionCalendar,
+    roster: &Roster,
+) {
+    rest.0 = on;
+    talks.set_resting(on);
+    if !on {
+        // What waited meanwhile is taken up.
+        calendar.awake.extend(roster.iter().map(|(key, _)| key));
+    }
+}
+
+/// A new run begins: what was wanted of the last one does not count.
+pub fn begin_run(world: &mut World) {
+    if !world.resource::<RestMode>().0 {
+        return;
+    }
+    world.resource_scope(|world, mut rest: Mut<RestMode>| {
+        world.resource_scope(|world, mut talks: Mut<ConversationState>| {
+            world.resource_scope(|world, mut calendar: Mut<AttentionCalendar>| {
+                set(false, &mut rest, &mut talks, &mut calendar, world.resource::<Roster>());
+            });
+        });
+    });
+}

@@ -1,0 +1,294 @@
+//! Arranging the furniture on the canvas: pieces are added, moved, resized, turned and taken out by hand.
+
+use std::sync::Arc;
+
+use bevy::math::Vec2;
+use egui::{
+    Align2, CursorIcon, Frame, Id as WidgetId, Margin, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke,
+    StrokeKind, Ui,
+};
+
+use crate::agent::spawn_position::tenths;
+use crate::navigation::furniture::decor_kinds;
+use crate::simulation::FurnishCommand;
+use crate::ui::commands::{RoomAct, WindowCommand, create};
+use crate::ui::menus;
+use crate::ui::state::RoomView;
+use crate::ui::widgets::{self, text_format::capitalised};
+use crate::ui::{Command, ViewerContext};
+use crate::view::camera::Camera;
+use crate::view::furniture::{self, Guide};
+use crate::view::model::{DecorView, RoomModel};
+use crate::view::paint;
+use crate::view::theme::{LINE, MARK_RADIUS, RADIUS, SPACE, TYPE, Theme};
+use crate::workspace::DecorChange;
+
+/// Pictures of furniture on the bar, in points.
+const PICTURE_POINTS: egui::Vec2 = egui::vec2(52.0, 40.0);
+
+/// A piece in the hand.
+#[derive(Clone, Debug, PartialEq)]
+struct DraggedFurniture {
+    was: DecorView,
+    now: DecorView,
+    grip: Grip,
+    guides: Vec<Guide>,
+}
+
+/// By what it is held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Grip {
+    /// By a place of it, so far from its middle.
+    Body(Vec2),
+    /// By a corner.
+    Corner(Vec2),
+}
+
+/// What the hand does while the furniture is arranged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FurnitureDrag {
+    held: Option<DraggedFurniture>,
+    /// What was put down and the room has not heard of yet, and for how many frames that is waited for.
+    put: Option<(DecorView, DecorView, u32)>,
+    pans: bool,
+}
+
+/// The room has heard of what was put down after so many frames, or has refused it.
+const FRAMES_UNTIL_TOLD: u32 = 30;
+
+impl FurnitureDrag {
+    /// Whether a piece is held.
+    pub(super) fn is_holding(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Shows a piece where the hand has it, and what was put down where it was put.
+    pub(super) fn show_held(&mut self, room: &mut RoomModel) {
+        let put = self.put.take().filter(|(was, _, frames)| *frames > 0 && room.decor.contains(was));
+        self.put = put.map(|(was, now, frames)| (was, now, frames - 1));
+        let held = self.held.as_ref().map(|held| (&held.was, &held.now));
+        let shown = held.or(self.put.as_ref().map(|(was, now, _)| (was, now)));
+        if let Some((was, now)) = shown
+            && let Some(index) = room.decor.iter().position(|decor| decor == was)
+        {
+            Arc::make_mut(&mut room.decor)[index] = now.clone();
+        }
+    }
+
+    /// Gives up what is held, which never left its place.
+    pub(super) fn give_up(&mut self) {
+        self.pans = false;
+        self.held = None;
+    }
+
+    /// Takes the hand's input over the room, before anybody in it is reached.
+    pub(super) fn show(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
+        commands: &mut Vec<Command>,
+    ) {
+        let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The furniture"));
+        look_around(ui, &response, &mut view.camera, self.pans);
+        self.handle(ui, &response, cx, view, commands);
+        self.paint(&ui.painter_at(rect), cx, view);
+        bar_ui(ui, rect, cx, view, commands);
+    }
+
+    fn handle(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        cx: &ViewerContext<'_>,
+        view: &mut RoomView,
+        commands: &mut Vec<Command>,
+    ) {
+        let camera = view.camera;
+        let decor = &cx.room.decor;
+        let Some(arranging) = &mut view.arranging else { return };
+        if response.clicked()
+            && let Some(pointer) = response.interact_pointer_pos()
+        {
+            arranging.chosen = furniture::decor_at(decor, camera.to_world(pointer)).cloned();
+        }
+        if response.drag_started_by(PointerButton::Primary)
+            && let Some(origin) = ui.input(|input| input.pointer.press_origin())
+        {
+            let place = camera.to_world(origin);
+            let chosen = arranging.chosen_in(cx.room);
+            let corner = chosen.and_then(|decor| Some((decor, furniture::corner_at(decor, place, camera.zoom)?)));
+            let grasped = match corner {
+                Some((decor, corner)) => Some((decor.clone(), Grip::Corner(corner))),
+                None => {
+                    furniture::decor_at(decor, place).map(|decor| (decor.clone(), Grip::Body(place - decor.position)))
+                }
+            };
+            self.pans = grasped.is_none();
+            self.held = grasped.map(|(was, grip)| DraggedFurniture { now: was.clone(), was, grip, guides: Vec::new() });
+            arranging.chosen = self.held.as_ref().map(|held| held.was.clone()).or(arranging.chosen.take());
+        }
+        let exactly = ui.input(|input| create::is_exact(input.modifiers));
+        if let (Some(held), Some(pointer)) = (&mut self.held, response.interact_pointer_pos()) {
+            held.follow(camera.to_world(pointer), decor, camera.zoom, exactly);
+        }
+        let is_turned_away = !ui.input(|input| input.focused);
+        if is_turned_away {
+            self.give_up();
+        } else if response.drag_stopped() {
+            self.pans = false;
+            if let Some(DraggedFurniture { was, now, .. }) = self.held.take().filter(|held| held.was != held.now) {
+                arranging.chosen = Some(now.clone());
+                self.put = Some((was.clone(), now.clone(), FRAMES_UNTIL_TOLD));
+                commands.push(act(DecorChange::Change { was, now }));
+            }
+        }
+        if response.hovered() {
+            let over = response.hover_pos().map(|pointer| camera.to_world(pointer));
+            let is_over = over.is_some_and(|place| furniture::decor_at(decor, place).is_some());
+            ui.ctx().set_cursor_icon(if is_over { CursorIcon::Grab } else { CursorIcon::Default });
+        }
+    }
+
+    /// The chosen piece, where it would come to stand, and the lines that it is drawn to.
+    fn paint(&self, painter: &Painter, cx: &ViewerContext<'_>, view: &RoomView) {
+        let (theme, camera) = (cx.theme, view.camera);
+        let shown = match &self.held {
+            Some(held) => Some(&held.now),
+            None => view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room)),
+        };
+        let Some(decor) = shown else { return };
+        let rect = camera.rect_to_screen(decor.position, decor.size);
+        let stroke = Stroke::new(LINE[2], theme.accent);
+        painter.rect_stroke(rect.expand(2.0), f32::from(RADIUS[0]), stroke, StrokeKind::Outside);
+        if furniture::can_be_resized(&decor.kind) {
+            for corner in [rect.left_top(), rect.right_top(), rect.left_bottom(), rect.right_bottom()] {
+                let handle = Rect::from_center_size(corner, egui::Vec2::splat(SPACE[1]));
+                painter.rect(handle, f32::from(MARK_RADIUS), theme.panel, stroke, StrokeKind::Inside);
+            }
+        }
+        let thin = Stroke::new(LINE[0], theme.accent);
+        for guide in self.held.iter().flat_map(|held| &held.guides) {
+            match guide {
+                Guide::Upright(x) => {
+                    painter.vline(camera.to_screen(Vec2::new(*x, 0.0)).x, camera.viewport.y_range(), thin)
+                }
+                Guide::Level(y) => {
+                    painter.hline(camera.viewport.x_range(), camera.to_screen(Vec2::new(0.0, *y)).y, thin)
+                }
+            };
+        }
+    }
+}
+
+impl DraggedFurniture {
+    fn follow(&mut self, pointer: Vec2, all: &[DecorView], zoom: f32, exactly: bool) {
+        match self.grip {
+            Grip::Corner(corner) => self.now = furniture::resized(&self.was, corner, pointer, exactly),
+            Grip::Body(offset) => {
+                let moved = DecorView { position: pointer - offset, ..self.was.clone() };
+                let others: Vec<DecorView> =
+                    all.iter().filter(|other| **other != self.was && **other != self.now).cloned().collect();
+                (self.now, self.guides) =
+                    if exactly { (moved, Vec::new()) } else { furniture::snapped(&moved, &others, zoom) };
+            }
+        }
+        // The room keeps tenths of a unit.
+        self.now.position = tenths(self.now.position);
+        self.now.size = tenths(self.now.size);
+    }
+}
+
+fn act(change: DecorChange) -> Command {
+    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
+}
+
+/// Zooms at the pointer and moves the view, as outside of arranging.
+fn look_around(ui: &Ui, response: &Response, camera: &mut Camera, pans: bool) {
+    if let Some(pointer) = response.hover_pos() {
+        super::zoom_by_wheel(ui, pointer, camera);
+    }
+    if pans || response.dragged_by(PointerButton::Middle) {
+        camera.pan(response.drag_delta());
+        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+    }
+}
+
+/// The kinds of furniture, and what can be done with the chosen piece, over the upper edge of the room.
+fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, commands: &mut Vec<Command>) {
+    let theme = cx.theme;
+    let width = (rect.width() - 2.0 * SPACE[2]).max(120.0);
+    egui::Area::new(WidgetId::new("furniture bar"))
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(rect.center_top() + egui::vec2(0.0, SPACE[2]))
+        .constrain_to(rect)
+        .show(ui.ctx(), |ui| {
+            let frame =
+                Frame::new().fill(theme.panel).stroke(Stroke::new(LINE[0], theme.line)).corner_radius(RADIUS[1]);
+            frame.inner_margin(Margin::same(SPACE[1] as i8)).show(ui, |ui| {
+                ui.set_max_width(width);
+                ui.horizontal_wrapped(|ui| {
+                    for kind in decor_kinds() {
+                        if kind_button(ui, kind, cx, theme) {
+                            let piece = furniture::new_piece(kind, view.camera.middle, &cx.room.decor);
+                            if let Some(arranging) = &mut view.arranging {
+                                arranging.chosen = Some(piece.clone());
+                            }
+                            commands.push(act(DecorChange::Add { decor: piece, at: None }));
+                        }
+                    }
+                });
+                ui.horizontal(|ui| {
+                    let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
+                    let said = chosen.map_or_else(
+                        || "Click a piece to add it, then drag it. Hold Alt to place it exactly.".to_owned(),
+                        |decor| format!("{}, {} by {}", capitalised(&decor.kind), decor.size.x, decor.size.y),
+                    );
+                    ui.label(egui::RichText::new(said).size(TYPE[0]).color(theme.text_soft));
+                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                        if widgets::primary(ui, true, "Done", theme).clicked() {
+                            commands.push(WindowCommand::ToggleArranging.into());
+                        }
+                        for (name, id) in [("Remove", "room.delete"), ("Turn", "furniture.turn")] {
+                            let button = ui.add_enabled(chosen.is_some(), egui::Button::new(name));
+                            if button.on_hover_text(menus::tip(ui.ctx(), cx.table, id)).clicked() {
+                                commands.extend(menus::run(cx, id));
+                            }
+                        }
+                    });
+                });
+            });
+        });
+}
+
+/// A picture of a kind with its name. Whether it was asked for.
+fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -> bool {
+    let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[2]);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Add a {kind}")));
+    let ground = if response.hovered() || response.has_focus() {
+        widgets::mix(theme.card, theme.accent, 0.12)
+    } else {
+        theme.card
+    };
+    let line = if response.has_focus() { theme.accent } else { theme.line };
+    ui.painter().rect(rect, f32::from(RADIUS[0]), ground, Stroke::new(LINE[0], line), StrokeKind::Inside);
+    let usual = DecorView { kind: kind.into(), position: Vec2::ZERO, size: DecorView::usual_size(kind), turned: false };
+    let shown = Rect::from_min_size(rect.min + egui::Vec2::splat(SPACE[0]), PICTURE_POINTS);
+    if furniture::lies(kind) {
+        // Light is seen on a floor alone.
+        ui.painter().rect_filled(shown, f32::from(RADIUS[0]), theme.floor);
+    }
+    paint::furniture_picture(ui.painter(), fitted(shown, usual.size), &usual, cx.art, *theme);
+    let at: Pos2 = rect.center_bottom() - egui::vec2(0.0, SPACE[0]);
+    ui.painter().text(at, Align2::CENTER_BOTTOM, capitalised(kind), egui::FontId::proportional(TYPE[0]), theme.text);
+    response.clicked()
+}
+
+/// The largest rectangle of these proportions in the middle of another.
+fn fitted(within: Rect, size: Vec2) -> Rect {
+    let scale = (within.width() / size.x).min(within.height() / size.y);
+    Rect::from_center_size(within.center(), egui::vec2(size.x, size.y) * scale)
+}

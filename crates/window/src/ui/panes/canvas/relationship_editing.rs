@@ -1,0 +1,165 @@
+//! Relationships by hand: the handle beside a figure, the rope in the making, and the field for its label.
+
+use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
+
+use super::drag::DragState;
+use crate::base::Id;
+use crate::simulation::RelationshipCommand;
+use crate::simulation::relationship_commands::{LABEL_CHARS_AT_MOST, label_of};
+use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::state::{Naming, RoomView};
+use crate::ui::widgets;
+use crate::ui::{Command, ViewerContext};
+use crate::view::camera::Camera;
+use crate::view::model::{AgentView, RoomModel};
+use crate::view::paint::{self, handle_place};
+use crate::view::pick::{Thing, thing_at};
+use crate::workspace::Relationship;
+
+/// The handle is grasped within so many points of its middle.
+const HANDLE_POINTS: f32 = 13.0;
+/// With more than so many selected, only who is pointed at has a handle.
+const HANDLES_AT_MOST: usize = 8;
+
+/// Who has a handle: who is selected or pointed at, and whose handle the pointer has reached.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Handles {
+    pointed: Option<Id>,
+}
+
+impl Handles {
+    /// Notices whom the pointer is at.
+    pub(super) fn look(&mut self, pointer: Option<Pos2>, room: &RoomModel, view: &RoomView) {
+        let stays = self.pointed.as_ref().and_then(|id| room.agent(id)).is_some_and(|agent| {
+            let place = handle_place(agent, view.camera);
+            pointer.is_some_and(|pointer| pointer.distance(place) <= HANDLE_POINTS)
+        });
+        if !stays {
+            self.pointed = view.hovered.as_ref().and_then(Thing::agent).cloned();
+        }
+    }
+
+    fn shown<'a>(&self, cx: &ViewerContext<'a>) -> Vec<&'a AgentView> {
+        let (room, things) = (cx.room, cx.ui.selection.things());
+        let selected: Vec<&Id> = things.iter().filter_map(Thing::agent).collect();
+        let selected = if selected.len() <= HANDLES_AT_MOST { selected } else { Vec::new() };
+        let ids = selected.into_iter().chain(
+            self.pointed
+                .as_ref()
+                .filter(|id| !things.contains(&Thing::Agent((*id).clone())) || things.len() > HANDLES_AT_MOST),
+        );
+        ids.filter_map(|id| room.agent(id)).collect()
+    }
+
+    /// Whose handle is at a point. Another figure there is in front of the handle's edge, not of its middle.
+    pub(super) fn at(&self, point: Pos2, cx: &ViewerContext<'_>, camera: Camera) -> Option<Id> {
+        let away = |agent: &AgentView| point.distance(handle_place(agent, camera));
+        let shown = self.shown(cx);
+        let nearest = shown.into_iter().min_by(|one, other| away(one).total_cmp(&away(other)))?;
+        let under = thing_at(cx.room, camera.to_world(point), camera.zoom);
+        let is_free = under.is_none_or(|thing| thing.agent() == Some(&nearest.id));
+        let reach = if is_free { HANDLE_POINTS } else { 0.6 * HANDLE_POINTS };
+        (away(nearest) <= reach).then(|| nearest.id.clone())
+    }
+
+    /// Paints the handles, the rope in the making, and which rope is chosen.
+    pub(super) fn paint(
+        &self,
+        painter: &Painter,
+        (pointer, over_room): (Option<Pos2>, Option<Pos2>),
+        cx: &ViewerContext<'_>,
+        (hand, naming): (&DragState, Option<&Naming>),
+        view: &RoomView,
+    ) {
+        let (room, theme, camera) = (cx.room, cx.theme, view.camera);
+        let at =
+            |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
+        if let Some(index) = cx.ui.selection.rope().and_then(at) {
+            paint::chosen_tie(painter, room, camera, *theme, index, true);
+        }
+        if let (DragState::Free, None, Some(pointer)) = (hand, &view.hovered, over_room)
+            && let Some(index) = paint::tie_under(room, camera, pointer)
+        {
+            paint::chosen_tie(painter, room, camera, *theme, index, false);
+            painter.ctx().set_cursor_icon(CursorIcon::PointingHand);
+        }
+        let ends = match (hand, naming) {
+            (DragState::Relates(from), _) => room.agent(from).zip(pointer).map(|(from, pointer)| {
+                let place = camera.to_world(pointer);
+                let to = thing_at(room, place, camera.zoom).and_then(|thing| room.agent(thing.agent()?));
+                (from, to.map_or(place, |to| to.position))
+            }),
+            (_, Some(naming)) if naming.is_new => {
+                let Relationship { from, to, .. } = &naming.relationship;
+                room.agent(from).zip(room.agent(to)).map(|(from, to)| (from, to.position))
+            }
+            _ => None,
+        };
+        if let Some((from, to)) = ends {
+            paint::rope_in_hand(painter, camera, *theme, from.position, to);
+        }
+        if matches!(hand, DragState::Free | DragState::Relates(_)) && camera.zoom > 0.2 {
+            let hot = pointer.and_then(|pointer| self.at(pointer, cx, camera));
+            for agent in self.shown(cx) {
+                paint::handle(painter, handle_place(agent, camera), hot.as_ref() == Some(&agent.id), *theme);
+            }
+        }
+    }
+}
+
+/// The field in which the label of a relationship is written: Enter or a click elsewhere keeps it, Escape gives up.
+/// It comes back while it is still written.
+pub(super) fn naming_ui(
+    ui: &Ui,
+    cx: &ViewerContext<'_>,
+    camera: Camera,
+    naming: Option<Naming>,
+    commands: &mut Vec<Command>,
+) -> Option<Naming> {
+    let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
+    let Relationship { from, to, .. } = &naming.relationship;
+    let Some(middle) = paint::tie_middle(room, camera, from, to) else {
+        let told = "No relationship was added: one of the two has left the room.".to_owned();
+        commands.push(WindowCommand::Tell(told, false).into());
+        return None;
+    };
+    let hint = format!("What {} is to {}", room.called(from), room.called(to));
+    let place = camera.viewport.shrink(40.0).clamp(middle);
+    let mut is_done = false;
+    Area::new(WidgetId::new("relationship label"))
+        .order(Order::Foreground)
+        .pivot(Align2::CENTER_CENTER)
+        .fixed_pos(place)
+        .show(ui.ctx(), |ui| {
+            widgets::dress(ui.style_mut(), theme);
+            widgets::window(theme).inner_margin(6.0).show(ui, |ui| {
+                let field = TextEdit::singleline(&mut naming.label)
+                    .char_limit(LABEL_CHARS_AT_MOST)
+                    .desired_width(190.0)
+                    .hint_text(&hint);
+                let field = ui.add(field);
+                widgets::name(&field, "Relationship label");
+                if !naming.asked {
+                    naming.asked = true;
+                    field.request_focus();
+                } else if field.lost_focus() {
+                    is_done = true;
+                }
+            });
+        });
+    if !is_done {
+        return Some(naming);
+    }
+    let label = label_of(&naming.label);
+    let named = Relationship { label: label.clone(), ..naming.relationship.clone() };
+    let command = if naming.is_new {
+        RelationshipCommand::Add { relationship: named.clone(), at: None }
+    } else {
+        RelationshipCommand::Relabel { relationship: naming.relationship.clone(), label }
+    };
+    if naming.is_new || named != naming.relationship {
+        commands.push(Command::Act(RoomAct::Relate(command), None));
+    }
+    commands.push(WindowCommand::SelectRope(named).into());
+    None
+}

@@ -1,0 +1,105 @@
+//! Files in the hand: a row that is dragged onto a folder of the tree or out into the room, and files of the desktop
+//! that hang over the pane.
+
+use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
+
+use super::Explorer;
+use super::tree::{folder_of, name_of};
+use crate::base::text;
+use crate::ui::commands::FilesCommand;
+use crate::ui::commands::WindowCommand;
+use crate::ui::context::ViewerContext;
+use crate::ui::state::ShelfItem;
+use crate::ui::widgets;
+use crate::ui::widgets::text_format;
+use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
+
+impl Explorer {
+    /// The folder of the tree that lies under the pointer, as it was drawn last; empty where the pointer is over the
+    /// pane and over no folder, none where it is elsewhere.
+    pub fn drop_folder(&self, pointer: Pos2) -> Option<String> {
+        if !self.is_over(pointer) {
+            return None;
+        }
+        let under = self.shown_folders.iter().find(|(rect, _)| rect.contains(pointer));
+        Some(under.map_or_else(String::new, |(_, folder)| folder.clone()))
+    }
+
+    fn is_over(&self, pointer: Pos2) -> bool {
+        self.pane.is_some_and(|pane| pane.contains(pointer))
+    }
+
+    /// A row is taken into the hand.
+    pub(super) fn take_up(&mut self, path: &str) {
+        self.dragged = Some(self.meant_with(path));
+        let item = self.watch.profile_of_file(path).cloned().map(ShelfItem::Profile);
+        self.out.push(WindowCommand::Drag(item).into());
+    }
+
+    /// The folder that what is in the hand would be moved into.
+    pub(super) fn target(&self, ui: &Ui) -> Option<String> {
+        let dragged = self.dragged.as_ref()?;
+        let pointer = ui.input(|input| input.pointer.latest_pos())?;
+        let folder = self.drop_folder(pointer).filter(|folder| !folder.is_empty())?;
+        dragged.iter().any(|path| folder_of(path) != folder).then_some(folder)
+    }
+
+    /// Follows what is in the hand until it is let go.
+    pub(super) fn hold(&mut self, ui: &Ui, theme: &Theme) -> Option<FilesCommand> {
+        self.dragged.as_ref()?;
+        let target = self.target(ui);
+        let (is_released, pointer, gives_up) =
+            ui.input(|input| (input.pointer.any_released(), input.pointer.latest_pos(), !input.focused));
+        if is_released || gives_up {
+            let dragged = self.dragged.take()?;
+            // Beyond the pane it is for the room to take.
+            if gives_up || pointer.is_some_and(|pointer| self.is_over(pointer)) {
+                self.out.push(WindowCommand::Drag(None).into());
+            }
+            return target.filter(|_| is_released && !gives_up).map(|folder| FilesCommand::Move(dragged, folder));
+        }
+        let dragged = self.dragged.as_deref().unwrap_or_default();
+        if let Some(pointer) = pointer.filter(|pointer| self.is_over(*pointer)) {
+            let what = match dragged {
+                [one] => name_of(one).to_owned(),
+                several => text_format::count(several.len(), "file", "files"),
+            };
+            let said = target.map_or_else(|| what.clone(), |folder| format!("{what} → {folder}/"));
+            paint_held(ui, pointer, &text::truncate(&said, 60), theme);
+        }
+        None
+    }
+
+    /// Says what would become of files that hang over the window.
+    pub(super) fn hanging_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
+        let hanging = &cx.ui.transfer.hanging;
+        if hanging.is_empty() {
+            return;
+        }
+        let pointer = ui.input(|input| input.pointer.latest_pos());
+        let folder = pointer.and_then(|pointer| self.drop_folder(pointer)).filter(|folder| !folder.is_empty());
+        let what = match &hanging[..] {
+            [one] => text::truncate(one, 40),
+            several => text_format::count(several.len(), "file", "files"),
+        };
+        let said = match folder {
+            Some(folder) => format!("Drop {what} into {folder}/."),
+            None => format!("Drop {what} here: agents go to agents/, the rest to artifacts/."),
+        };
+        let frame = widgets::card(cx.theme).stroke(Stroke::new(LINE[1], cx.theme.accent)).inner_margin(SPACE[1] as i8);
+        frame.show(ui, |ui| {
+            ui.set_min_width(ui.available_width());
+            ui.add(egui::Label::new(said).wrap().sense(Sense::hover()));
+        });
+    }
+}
+
+fn paint_held(ui: &Ui, pointer: Pos2, said: &str, theme: &Theme) {
+    let painter = ui.ctx().layer_painter(LayerId::new(Order::Tooltip, Id::new("held files")));
+    let galley = painter.layout_no_wrap(said.to_owned(), FontId::proportional(TYPE[0]), theme.text);
+    let card = Align2::LEFT_TOP.anchor_size(pointer + vec2(14.0, 10.0), galley.size() + vec2(14.0, 8.0));
+    let rounding = CornerRadius::same(RADIUS[0]);
+    painter.rect(card, rounding, theme.panel, Stroke::new(LINE[0], theme.accent), StrokeKind::Outside);
+    painter.galley(card.min + vec2(7.0, 4.0), galley, theme.text);
+    ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
+}

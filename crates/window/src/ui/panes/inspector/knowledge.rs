@@ -1,0 +1,92 @@
+//! What an agent knows, in the inspector: what it was last reminded of and why, and its own memories.
+
+use std::sync::Arc;
+
+use egui::{Ui, WidgetInfo, WidgetType};
+
+use super::trail::AgentTrail;
+use super::{ago, fact};
+use crate::log::events::Knowledge;
+use crate::ui::Command;
+use crate::ui::context::ViewerContext;
+use crate::ui::panes::knowledge::{self, memory_words, score_words};
+use crate::ui::state::dock::Tab;
+use crate::ui::state::memories::KnownMemories;
+use crate::ui::widgets;
+use crate::ui::widgets::text_format;
+use crate::view::event_list::EventRow;
+use crate::view::model::AgentView;
+use crate::view::theme::SPACE;
+
+/// So many of its own memories are shown; the others are in the pane.
+const SHOWN: usize = 20;
+
+/// Draws it.
+pub(super) fn knows_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    agent: &AgentView,
+    trail: Option<&AgentTrail>,
+    commands: &mut Vec<Command>,
+) {
+    let known = cx.ui.known_memories();
+    let (own, shared) = known.counts_of(&agent.id);
+    fact(ui, "Its own", &text_format::count(own, "memory", "memories"), cx.theme);
+    fact(ui, "Shared", &format!("{}, known to everyone", text_format::count(shared, "memory", "memories")), cx.theme);
+    let all = ui.button("Open Knowledge");
+    all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open the Knowledge pane"));
+    if all.clicked() {
+        commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
+    }
+    ui.add_space(SPACE[1]);
+    reminded_ui(ui, cx, trail.and_then(|trail| trail.reminded.as_ref()));
+    ui.add_space(SPACE[1]);
+    own_ui(ui, cx, agent, &known);
+}
+
+/// What it was last reminded of, by what, and what each score is made of.
+fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
+    ui.label(widgets::heading("Last reminded of", cx.theme));
+    let recalled = row.and_then(|row| Some((row, row.read::<Knowledge>()?)));
+    let Some((row, Knowledge::Recalled { about, memories })) = recalled else {
+        ui.label(widgets::small("Nothing yet. Memories are recalled when something similar comes up.", cx.theme));
+        return;
+    };
+    let by =
+        if about.is_empty() { ago(cx.room, row.tick) } else { format!("{}, by “{about}”", ago(cx.room, row.tick)) };
+    ui.label(widgets::small(by, cx.theme));
+    for memory in memories {
+        widgets::in_card(ui, cx.theme, |ui| {
+            ui.label(&memory.text);
+            if let Some(from) = &memory.shared_by {
+                ui.label(widgets::small(format!("Shared by {}", cx.room.called(from)), cx.theme));
+            }
+            ui.label(widgets::small(score_words(&memory), cx.theme));
+        });
+    }
+}
+
+/// Its own memories, the newest first.
+fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownMemories) {
+    ui.label(widgets::heading("Its own memories", cx.theme));
+    if !known.is_whole {
+        ui.label(widgets::small("Loading memories…", cx.theme));
+        return;
+    }
+    let mut count = 0;
+    for row in known.of_agent(&agent.id).take(SHOWN) {
+        count += 1;
+        widgets::in_card(ui, cx.theme, |ui| {
+            ui.label(&row.memory.content);
+            ui.label(widgets::small(memory_words(row, cx), cx.theme));
+        });
+    }
+    if count == 0 {
+        let words = "None yet. It learns when a task or conversation ends.";
+        ui.label(widgets::small(words, cx.theme));
+    }
+    let left = known.of_agent(&agent.id).count().saturating_sub(SHOWN);
+    if left > 0 {
+        ui.label(widgets::small(format!("and {left} more in Knowledge"), cx.theme));
+    }
+}

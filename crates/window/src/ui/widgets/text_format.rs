@@ -1,0 +1,119 @@
+//! Numbers, times and states as a person says them. Pure text; no drawing.
+
+use crate::base::Behaviour;
+use crate::gateway::ledger::{Cost, Tally};
+use crate::schedule::Speed;
+pub use crate::view::activity_text::state;
+use crate::view::model::AgentView;
+
+/// A count without needless digits: `940`, `147 k`, `2.3 M`.
+pub fn compact(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..9_950 => format!("{:.1} k", count as f64 / 1e3).replace(".0 k", " k"),
+        9_950..999_500 => format!("{:.0} k", count as f64 / 1e3),
+        _ => format!("{:.1} M", count as f64 / 1e6).replace(".0 M", " M"),
+    }
+}
+
+/// An amount of money in US dollars.
+pub fn money(usd: f64) -> String {
+    if usd > 0.0 && usd < 0.005 { "under $0.01".to_owned() } else { format!("${usd:.2}") }
+}
+
+/// A length of time: `4 s`, `3 min`, `2 h 5 min`.
+pub fn duration(secs: f64) -> String {
+    let secs = secs.max(0.0) as u64;
+    match secs {
+        0..60 => format!("{secs} s"),
+        60..3_600 => format!("{} min", secs / 60),
+        _ if (secs / 60).is_multiple_of(60) => format!("{} h", secs / 3_600),
+        _ => format!("{} h {} min", secs / 3_600, secs / 60 % 60),
+    }
+}
+
+/// A text as a sentence: with a capital and a full stop.
+pub fn sentence(text: &str) -> String {
+    let mut sentence = capitalised(text.trim());
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// A word with a capital letter at its head.
+pub fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// `1 pin`, `3 pins`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A behaviour, for a choice.
+pub fn behaviour(behaviour: Behaviour) -> &'static str {
+    match behaviour {
+        Behaviour::Stationary => "Stay",
+        Behaviour::Wander => "Stroll",
+        Behaviour::Patrol => "Patrol",
+    }
+}
+
+/// A speed, for a segment.
+pub fn speed(speed: Speed) -> String {
+    match speed {
+        Speed::Times(times) => format!("{times}×"),
+        Speed::Max => "Max".to_owned(),
+    }
+}
+
+/// How long an agent has been in its state: `for 12 s`, in simulated time.
+pub fn state_duration(agent: &AgentView) -> String {
+    format!("for {}", duration(f64::from(agent.in_state_secs)))
+}
+
+/// What something cost, as far as that is known: `$0.04`, `cost unknown`.
+pub fn cost(tally: &Tally) -> String {
+    match tally.cost() {
+        Cost::Known(usd) => money(usd),
+        Cost::AtLeast { usd, .. } if usd <= 0.0 => "cost unknown".to_owned(),
+        Cost::AtLeast { usd, .. } => format!("{} and more", money(usd)),
+    }
+}
+
+/// Use in a few words: `12 calls, 3.1 k tokens, $0.04`.
+pub fn tally(tally: &Tally) -> String {
+    let calls = count(usize::try_from(tally.calls).unwrap_or(usize::MAX), "call", "calls");
+    format!("{calls}, {} tokens, {}", compact(tally.tokens), cost(tally))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::ui::testing::agent;
+
+    #[test]
+    fn numbers_are_short() {
+        let said: Vec<String> =
+            [0, 999, 1_000, 1_234, 9_949, 9_950, 147_210, 999_499, 999_500, 2_340_000].map(compact).into();
+        assert_eq!(said, ["0", "999", "1 k", "1.2 k", "9.9 k", "10 k", "147 k", "999 k", "1 M", "2.3 M"]);
+        assert_eq!([0.0, 0.001, 0.123, 12.0].map(money), ["$0.00", "under $0.01", "$0.12", "$12.00"]);
+        assert_eq!([-1.0, 59.9, 60.0, 7_500.0, 7_200.0].map(duration), ["0 s", "59 s", "1 min", "2 h 5 min", "2 h"]);
+    }
+
+    #[test]
+    fn how_long_a_state_lasts_does_not_depend_on_the_time_of_day() {
+        let mut ada = agent(0, "ada-0", "Ada");
+        ada.in_state_secs = 7.9;
+        assert_eq!(state_duration(&ada), "for 7 s");
+    }
+
+    #[test]
+    fn every_state_says_something_of_its_own() {
+        let words: std::collections::BTreeSet<&str> = State::ALL.into_iter().map(state).collect();
+        assert_eq!(words.len(), State::ALL.len());
+    }
+}

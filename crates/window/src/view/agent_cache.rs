@@ -1,0 +1,143 @@
+//! Everybody in the room, read once a frame: what has not changed of somebody since the last frame is not made again.
+
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use bevy::platform::collections::HashSet;
+
+use super::interpolation::Interpolation;
+use super::model::{AgentView, RoomModel, look_of};
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{AgentKey, ElementKey, Id};
+use crate::mind::PendingRequests;
+use crate::schedule::TICKS_PER_SEC;
+use crate::simulation::{Activity, ActivityKind, AgentState, Position, Posture, Queue, State, Walk};
+
+/// What is kept of everybody between frames.
+#[derive(Default)]
+pub(super) struct AgentCache {
+    glide: Interpolation,
+    headings: Vec<Vec2>,
+    /// The agents of the frame before.
+    agents: Vec<AgentView>,
+    /// When the profiles last changed of which looks were taken.
+    looks: Option<ChangeTick>,
+}
+
+impl AgentCache {
+    /// Takes in where everybody is at this tick.
+    pub(super) fn update(&mut self, world: &mut World, tick: u64) {
+        let mut agents = world.query::<(&Agent, &Position)>();
+        self.glide.update(tick, agents.iter(world).map(|(agent, position)| (agent.key, position.0)));
+    }
+
+    /// Takes back the agents of a frame that is over.
+    pub(super) fn reuse(&mut self, agents: Vec<AgentView>) {
+        self.agents = agents;
+    }
+
+    /// Everybody, drawn after this share of the way from the last tick to this one, and whether they are others than in
+    /// the frame before.
+    pub(super) fn read(&mut self, world: &World, share: f32, room: &RoomModel) -> (Vec<AgentView>, bool) {
+        let roster = world.resource::<Roster>();
+        let Some(profiles) = world.get_resource_ref::<Profiles>() else { return Default::default() };
+        let look = |agent: &Agent| profiles.get(&agent.profile).map_or_else(|| agent.profile.clone(), look_of);
+        let thinking: HashSet<AgentKey> = world.resource::<PendingRequests>().asking().collect();
+        let are_looks_old = self.looks.replace(profiles.last_changed()) != Some(profiles.last_changed());
+        let now = room.tick;
+        let mut seen = std::mem::take(&mut self.agents);
+        let (mut count, mut is_other_crowd) = (0, are_looks_old);
+        for (key, entity) in roster.iter() {
+            let Ok(entity) = world.get_entity(entity) else { continue };
+            let parts = entity.get_components::<(&Agent, &Position, &AgentState, &Queue, &Activity, &Walk)>();
+            let Ok((agent, position, state, queue, life, walk)) = parts else { continue };
+            if seen.get(count).is_none_or(|view| view.key != key) {
+                seen.truncate(count);
+                seen.push(newcomer(agent, look(agent)));
+                is_other_crowd = true;
+            }
+            let view = &mut seen[count];
+            count += 1;
+            if are_looks_old || !Arc::ptr_eq(&view.profile, &agent.profile) {
+                (view.profile, view.look) = (agent.profile.clone(), look(agent));
+                is_other_crowd = true;
+            }
+            for (known, own) in [(&mut view.id, &agent.id), (&mut view.name, &agent.name)] {
+                if !Arc::ptr_eq(known, own) {
+                    *known = own.clone();
+                }
+            }
+            view.position =
+                if state.0.state() == State::Dragged { position.0 } else { self.glide.place(key, position.0, share) };
+            view.reads = match &life.doing {
+                ActivityKind::Reading { element, .. } => Some(*element),
+                _ => None,
+            };
+            view.heading = self.heading(key, view.position, view.reads, life, room);
+            view.posture = Posture::of(state.0.state(), walk, life);
+            view.walks = walk.course.moves() && !state.0.is_held();
+            view.state = state.0.state();
+            view.in_state_secs = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
+            view.thinking = thinking.contains(&key);
+            view.queued = queue.0.len();
+            view.detail = None;
+        }
+        is_other_crowd |= count < seen.len();
+        seen.truncate(count);
+        (seen, is_other_crowd)
+    }
+
+    /// Where an agent looks: to whom it talks, what it reads, or where it last went.
+    fn heading(
+        &mut self,
+        key: AgentKey,
+        place: Vec2,
+        reads: Option<ElementKey>,
+        life: &Activity,
+        room: &RoomModel,
+    ) -> Vec2 {
+        let index = key.0 as usize;
+        if self.headings.len() <= index {
+            self.headings.resize(index + 1, Vec2::ZERO);
+        }
+        let step = self.glide.step(key);
+        let toward = match life.doing {
+            ActivityKind::Talking { conversation } => {
+                let found = room.talks.binary_search_by_key(&conversation, |talk| talk.key);
+                let talk = found.ok().map(|index| &room.talks[index]);
+                let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
+                others.filter_map(|other| self.glide.last(*other)).next()
+            }
+            _ => reads.and_then(|element| room.element_of(element)).map(|element| element.position),
+        };
+        if step.length_squared() > 0.01 {
+            self.headings[index] = step;
+        } else if let Some(toward) = toward {
+            self.headings[index] = toward - place;
+        }
+        self.headings[index]
+    }
+}
+
+/// Somebody of whom nothing is known yet but who it is.
+fn newcomer(agent: &Agent, look: Id) -> AgentView {
+    AgentView {
+        key: agent.key,
+        id: agent.id.clone(),
+        name: agent.name.clone(),
+        profile: agent.profile.clone(),
+        look,
+        position: Vec2::ZERO,
+        heading: Vec2::ZERO,
+        walks: false,
+        posture: Posture::default(),
+        state: State::default(),
+        in_state_secs: 0.0,
+        thinking: false,
+        queued: 0,
+        reads: None,
+        detail: None,
+    }
+}

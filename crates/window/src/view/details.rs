@@ -1,0 +1,288 @@
+//! What the screen wants to know of those who are looked at more closely: details of agents, and who has read what
+//! of an element.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
+use bevy::ecs::prelude::*;
+use bevy::platform::collections::HashSet;
+
+use super::camera::Camera;
+use super::chat::Chats;
+use super::model::{AgentDetail, AgentView, KnownBy, Knows, ProfileFacts, ReaderView, RoomModel};
+use super::pick::Thing;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{AgentKey, ElementKey, Id};
+use crate::element::kinds::kind;
+use crate::element::{Element, Elements, owns};
+use crate::gateway::{GatewaySettings, LiveText, RequestQueue};
+use crate::kernel::Kernel;
+use crate::memory::Memory;
+use crate::mind::{LastPrompt, Session};
+use crate::schedule::SimClock;
+use crate::simulation::{Action, Activity, AgentState, Home, Queue};
+use crate::tools::Tools;
+
+/// So many of those who are seen are looked at closely at once; the others show what everybody shows.
+const DETAILED_AT_MOST: usize = 120;
+
+/// Who has read what is looked up for so many elements at once: those that are selected or under the pointer, not
+/// those of a whole room in a box.
+const ELEMENTS_KNOWN: usize = 2;
+/// And so often while nothing is written on them, in ticks.
+const KNOWN_TICKS: u64 = 15;
+
+/// What is looked at more closely.
+pub struct Wanted<'a> {
+    /// From where the room is seen.
+    pub camera: &'a Camera,
+    /// What is selected or under the pointer.
+    pub things: &'a BTreeSet<Thing>,
+    /// Whether everybody who can be seen is looked at closely.
+    pub overlay: bool,
+    /// Which share of the time from the last tick to the next has passed, 0 to 1.
+    pub share: f32,
+}
+
+/// What is kept between frames of whom and what is looked at closely.
+#[derive(Default)]
+pub(super) struct DetailCache {
+    chats: Chats,
+    profiles: Option<(ChangeTick, BTreeMap<Id, Arc<ProfileFacts>>)>,
+    known: BTreeMap<Id, (Moment, Arc<KnownBy>)>,
+}
+
+/// When it was looked up who has read what: the version of the element, the time, and how many agents there were.
+type Moment = (u32, u64, usize);
+
+type Parts<'a> = (&'a Agent, &'a AgentState, &'a Queue, &'a Activity, &'a Home);
+
+impl DetailCache {
+    /// Looks closely at who is selected or pointed at, and with the overlay at who is seen nearest to the middle.
+    pub(super) fn look(&mut self, world: &World, wanted: &Wanted, room: &mut RoomModel) {
+        let roster = world.resource::<Roster>();
+        let close: BTreeSet<&Id> = wanted.things.iter().filter_map(Thing::agent).collect();
+        self.chats.keep(&close);
+        let close: HashSet<AgentKey> = close.into_iter().filter_map(|id| roster.key(id)).collect();
+        let (low, high) = wanted.camera.visible(0.0);
+        let is_seen = |agent: &AgentView| agent.position.cmpge(low).all() && agent.position.cmple(high).all();
+        let mut chosen: Vec<(bool, f32, usize)> = Vec::new();
+        for (index, agent) in room.agents.iter().enumerate() {
+            let is_close = close.contains(&agent.key);
+            if is_close || (wanted.overlay && is_seen(agent)) {
+                chosen.push((!is_close, agent.position.distance_squared(wanted.camera.middle), index));
+            }
+        }
+        let at_most = close.len() + DETAILED_AT_MOST;
+        if chosen.len() > at_most {
+            let order = |one: &(bool, f32, usize), other: &(bool, f32, usize)| {
+                one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
+            };
+            chosen.select_nth_unstable_by(at_most, order);
+            chosen.truncate(at_most);
+        }
+        for (is_far, _, index) in chosen {
+            let Some(entity) = roster.entity(room.agents[index].key).and_then(|entity| world.get_entity(entity).ok())
+            else {
+                continue;
+            };
+            if let Ok(parts) = entity.get_components::<(&Agent, &AgentState, &Queue, &Activity, &Home)>() {
+                let detail = self.detail(world, entity, parts, room, !is_far);
+                room.agents[index].detail = Some(Arc::new(detail));
+            }
+        }
+    }
+
+    /// What there is to know about an agent; with its chat and its rights for those who are looked at.
+    fn detail(
+        &mut self,
+        world: &World,
+        entity: EntityRef,
+        parts: Parts,
+        room: &RoomModel,
+        is_close: bool,
+    ) -> AgentDetail {
+        let (agent, ..) = parts;
+        let detail = detail(world, entity, parts, room);
+        if !is_close {
+            return detail;
+        }
+        let chat = Some(self.chats.read(world, entity, &agent.id));
+        AgentDetail { chat, profile: self.profile(world, &agent.profile), ..detail }
+    }
+
+    fn profile(&mut self, world: &World, id: &Id) -> Option<Arc<ProfileFacts>> {
+        let profiles = world.get_resource_ref::<Profiles>()?;
+        let now = profiles.last_changed();
+        if self.profiles.as_ref().is_none_or(|(made, _)| *made != now) {
+            self.profiles = Some((now, BTreeMap::new()));
+        }
+        let (_, known) = self.profiles.as_mut()?;
+        if let Some(facts) = known.get(id) {
+            return Some(facts.clone());
+        }
+        let facts = Arc::new(profile_facts(world.resource::<Tools>(), &profiles, id)?);
+        known.insert(id.clone(), facts.clone());
+        Some(facts)
+    }
+
+    /// Who has read what of the elements among these things, by element.
+    pub(super) fn known(&mut self, world: &World, things: &BTreeSet<Thing>) -> BTreeMap<Id, Arc<KnownBy>> {
+        let ids: Vec<&Id> = things
+            .iter()
+            .filter_map(|thing| match thing {
+                Thing::Element(id) => Some(id),
+                Thing::Agent(_) => None,
+            })
+            .collect();
+        self.known.retain(|id, _| ids.contains(&id));
+        if ids.len() > ELEMENTS_KNOWN {
+            return BTreeMap::new();
+        }
+        let elements = world.resource::<Elements>();
+        let agents = world.resource::<Roster>().len();
+        let time = world.resource::<SimClock>().tick() / KNOWN_TICKS;
+        for id in ids {
+            let element = elements.key(id).and_then(|key| elements.entity(key));
+            let Some(element) = element.and_then(|entity| world.get::<Element>(entity)) else { continue };
+            let moment = (element.version, time, agents);
+            if self.known.get(id).is_none_or(|(of, _)| *of != moment) {
+                self.known.insert(id.clone(), (moment, Arc::new(known_by(world, element))));
+            }
+        }
+        self.known.iter().map(|(id, (_, known))| (id.clone(), known.clone())).collect()
+    }
+}
+
+fn profile_facts(tools: &Tools, profiles: &Profiles, id: &Id) -> Option<ProfileFacts> {
+    let profile = profiles.get(id)?;
+    let file = profiles.path(id).map_or_else(|| format!("agents/{id}.md"), str::to_owned);
+    let (authority, _) = tools.authority(&file, profile);
+    Some(ProfileFacts {
+        file,
+        description: profile.description.clone(),
+        model: profile.model.clone().unwrap_or_default(),
+        tools: authority.tools.into_iter().collect(),
+        safety: authority.safety.word().to_owned(),
+        reads: authority.reads,
+        writes: authority.writes,
+    })
+}
+
+fn known_by(world: &World, element: &Element) -> KnownBy {
+    let is_private = kind(&element.kind).is_some_and(|kind| kind.private);
+    let is_owner = |agent: &Agent| owns(element.owner.as_ref(), agent);
+    let agents = world.resource::<Roster>().iter().filter_map(|(_, entity)| {
+        let entity = world.get_entity(entity).ok()?;
+        let agent = entity.get::<Agent>()?;
+        let seen = entity.get::<Memory>().and_then(|memory| memory.environment_state.get(&element.key));
+        if is_private && seen.is_none() && !is_owner(agent) {
+            return None;
+        }
+        Some((agent.id.clone(), agent.name.clone(), seen.map(|seen| (seen.version, seen.last_read))))
+    });
+    readers(element.version, agents)
+}
+
+/// Who knows the newest, an older version or nothing, in this order; `seen` is the version and when it was read.
+fn readers(version: u32, agents: impl IntoIterator<Item = (Id, Id, Option<(u32, u64)>)>) -> KnownBy {
+    let knows = |seen| match seen {
+        None => Knows::Nothing,
+        Some((seen, read_tick)) if seen == version => Knows::Newest { read_tick },
+        Some((version, read_tick)) => Knows::Older { version, read_tick },
+    };
+    let readers = agents.into_iter().map(|(agent, name, seen)| ReaderView { agent, name, knows: knows(seen) });
+    let mut readers: Vec<ReaderView> = readers.collect();
+    let rank = |knows| match knows {
+        Knows::Newest { .. } => 0,
+        Knows::Older { .. } => 1,
+        Knows::Nothing => 2,
+    };
+    readers.sort_by(|one, other| {
+        (rank(one.knows), &one.name, &one.agent).cmp(&(rank(other.knows), &other.name, &other.agent))
+    });
+    KnownBy { version, readers }
+}
+
+fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> AgentDetail {
+    let (agent, state, queue, life, home) = parts;
+    let profile = world.resource::<Profiles>().get(&agent.profile);
+    let model = profile.and_then(|profile| profile.model.as_deref());
+    let answered_by = world.resource::<RequestQueue>().choose(world.resource::<GatewaySettings>(), model);
+    let session = entity.get::<Session>();
+    let live = world.resource::<LiveText>();
+    AgentDetail {
+        why: state.0.why().to_owned(),
+        behaviour: life.behaviour,
+        home: home.0,
+        queue: queue.0.iter().map(|queued| told_action(&queued.action, world, room)).collect(),
+        tasks: tasks_of(world, &agent.id),
+        memory: entity.get::<Memory>().cloned().unwrap_or_default(),
+        session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
+        spent: world.resource::<RequestQueue>().ledger().agent(&agent.id),
+        last_prompt: entity.get::<LastPrompt>().map(|last| last.0.clone()).filter(|prompt| !prompt.system.is_empty()),
+        live_text: live.iter().find(|(id, _)| **id == agent.id).map(|(_, text)| text.to_owned()),
+        answered_by: answered_by
+            .map_or_else(|problem| problem.what, |choice| told_choice(&choice.provider, &choice.model)),
+        chat: None,
+        profile: None,
+    }
+}
+
+/// What work waits for an agent, the oldest first.
+fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
+    let Some(kernel) = world.get_resource::<Kernel>() else { return Vec::new() };
+    let waiting = kernel.activations().filter(|one| one.agent == *agent && one.activity.is_none());
+    waiting.map(|one| one.input.clone()).collect()
+}
+
+pub(super) fn told_choice(provider: &str, model: &str) -> String {
+    if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
+}
+
+fn told_action(action: &Action, world: &World, room: &RoomModel) -> String {
+    let label = |key: ElementKey| room.element_of(key).map_or("a deleted item", |element| &*element.label);
+    match action {
+        Action::CompactContext => "sum up what it knows".to_owned(),
+        Action::ReadElement { element, high: true } => format!("read {} (soon)", label(*element)),
+        Action::ReadElement { element, high: false } => format!("read {}", label(*element)),
+        Action::SeekInfo { element } => format!("have a look at {}", label(*element)),
+        Action::Attend(pending) => format!("turn to {}: {}", pending.interest.why.word, pending.interest.why.sentence),
+        Action::ApproachAgent { agent } => {
+            let roster = world.resource::<Roster>();
+            let name =
+                roster.entity(*agent).and_then(|entity| world.get::<Agent>(entity)).map(|agent| agent.name.clone());
+            format!("go and tell {}", name.as_deref().unwrap_or("someone who left"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_knows_the_newest_comes_first_and_who_knows_nothing_last() {
+        let agent = |name: &str, seen| (Id::from(name), Id::from(name), seen);
+        let known = readers(
+            3,
+            [
+                agent("zoe", Some((3, 40))),
+                agent("ada", None),
+                agent("bram", Some((2, 90))),
+                agent("cleo", Some((3, 7))),
+            ],
+        );
+        let told: Vec<(&str, Knows)> = known.readers.iter().map(|reader| (&*reader.name, reader.knows)).collect();
+        let wanted = [
+            ("cleo", Knows::Newest { read_tick: 7 }),
+            ("zoe", Knows::Newest { read_tick: 40 }),
+            ("bram", Knows::Older { version: 2, read_tick: 90 }),
+            ("ada", Knows::Nothing),
+        ];
+        assert_eq!(told, wanted);
+        assert_eq!(known.counts(), [2, 1, 1]);
+        assert_eq!(readers(0, []).counts(), [0; 3]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Movement between ticks: where an agent is drawn lies between where it was and where it is.
+
+use bevy::math::Vec2;
+
+use crate::base::AgentKey;
+
+/// A jump farther than this in one tick is no walk and is not glided over.
+const JUMP_UNITS: f32 = 60.0;
+
+/// The places of the last two ticks, by key.
+#[derive(Clone, Debug, Default)]
+pub struct Interpolation {
+    tick: u64,
+    before: Vec<Vec2>,
+    now: Vec<Vec2>,
+}
+
+impl Interpolation {
+    /// Takes in the places at this tick; the same tick again changes nothing.
+    pub fn update(&mut self, tick: u64, places: impl Iterator<Item = (AgentKey, Vec2)>) {
+        if tick == self.tick {
+            return;
+        }
+        self.tick = tick;
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.now.clear();
+        for (key, place) in places {
+            let index = key.0 as usize;
+            if self.now.len() <= index {
+                self.now.resize(index + 1, Vec2::NAN);
+            }
+            self.now[index] = place;
+        }
+    }
+
+    /// Where to draw an agent that is at `place`; `share` of the way from the last tick to this one has passed.
+    pub fn place(&self, key: AgentKey, place: Vec2, share: f32) -> Vec2 {
+        let Some(before) = self.before.get(key.0 as usize).copied().filter(|before| before.is_finite()) else {
+            return place;
+        };
+        if before.distance(place) > JUMP_UNITS { place } else { before.lerp(place, share.clamp(0.0, 1.0)) }
+    }
+
+    /// Where an agent was last.
+    pub fn last(&self, key: AgentKey) -> Option<Vec2> {
+        self.now.get(key.0 as usize).copied().filter(|place| place.is_finite())
+    }
+
+    /// How an agent moved in the last tick.
+    pub fn step(&self, key: AgentKey) -> Vec2 {
+        let at = |places: &[Vec2]| places.get(key.0 as usize).copied();
+        let step = at(&self.now).zip(at(&self.before)).map_or(Vec2::ZERO, |(now, before)| now - before);
+        if step.is_finite() { step } else { Vec2::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_drawn_on_its_way_and_jumps_are_jumps() {
+        let (walker, jumper) = (AgentKey(0), AgentKey(2));
+        let mut glide = Interpolation::default();
+        glide.update(1, [(walker, Vec2::ZERO), (jumper, Vec2::ZERO)].into_iter());
+        glide.update(2, [(walker, Vec2::new(4.0, 0.0)), (jumper, Vec2::new(900.0, 0.0))].into_iter());
+        assert_eq!(glide.place(walker, Vec2::new(4.0, 0.0), 0.5), Vec2::new(2.0, 0.0));
+        assert_eq!(glide.place(jumper, Vec2::new(900.0, 0.0), 0.5), Vec2::new(900.0, 0.0));
+        assert_eq!(glide.place(AgentKey(7), Vec2::ONE, 0.5), Vec2::ONE);
+        assert_eq!(glide.step(walker), Vec2::new(4.0, 0.0));
+    }
+}

@@ -1,0 +1,123 @@
+//! Which parts of a view something stands on already, in small squares: asking costs the same however much there is.
+
+use egui::{Pos2, Rect};
+
+/// Side of a square, in points.
+const CELL: f32 = 6.0;
+/// Squares in a word of a row.
+const WORD: usize = u64::BITS as usize;
+
+/// What is taken of a view.
+#[derive(Clone, Debug)]
+pub struct Occupancy {
+    view: Rect,
+    /// Words of a row.
+    words: usize,
+    /// A bit for each square, row by row.
+    cells: Vec<u64>,
+}
+
+/// The squares of a rectangle: left, top, right and bottom, all included.
+type Cells = [usize; 4];
+
+impl Occupancy {
+    /// A view of which nothing is taken.
+    pub fn new(view: Rect) -> Self {
+        let count = |points: f32| (points.max(0.0) / CELL).ceil() as usize + 1;
+        let words = count(view.width()).div_ceil(WORD);
+        Self { view, words, cells: vec![0; words * count(view.height())] }
+    }
+
+    /// Takes a place, unless part of it is taken or nothing of it is in view.
+    pub fn take(&mut self, rect: Rect) -> bool {
+        let free = self.cells_of(rect).is_some() && self.is_free(rect);
+        if free {
+            self.claim(rect);
+        }
+        free
+    }
+
+    /// Whether nothing of a place is taken.
+    pub fn is_free(&self, rect: Rect) -> bool {
+        self.cells_of(rect).is_none_or(|cells| self.row_words(cells).all(|(index, mask)| self.cells[index] & mask == 0))
+    }
+
+    /// How many squares of a place are taken.
+    pub fn crowding(&self, rect: Rect) -> usize {
+        let Some(cells) = self.cells_of(rect) else { return 0 };
+        self.row_words(cells).map(|(index, mask)| (self.cells[index] & mask).count_ones() as usize).sum()
+    }
+
+    /// Takes a place in any case.
+    pub fn claim(&mut self, rect: Rect) {
+        self.change(rect, |word, mask| word | mask);
+    }
+
+    /// Gives a place back that was taken by [`Occupancy::take`], so that nothing else stands on its squares.
+    pub fn give_back(&mut self, rect: Rect) {
+        self.change(rect, |word, mask| word & !mask);
+    }
+
+    fn change(&mut self, rect: Rect, change: impl Fn(u64, u64) -> u64) {
+        let Some(cells) = self.cells_of(rect) else { return };
+        let words = self.words;
+        for (index, mask) in masks(words, cells) {
+            self.cells[index] = change(self.cells[index], mask);
+        }
+    }
+
+    fn row_words(&self, cells: Cells) -> impl Iterator<Item = (usize, u64)> + use<> {
+        masks(self.words, cells)
+    }
+
+    fn cells_of(&self, rect: Rect) -> Option<Cells> {
+        let inside = rect.intersect(self.view);
+        if !inside.is_positive() {
+            return None;
+        }
+        let cell = |point: Pos2| ((point - self.view.min) / CELL).floor();
+        let (low, high) = (cell(inside.min), cell(inside.max));
+        Some([low.x as usize, low.y as usize, high.x as usize, high.y as usize])
+    }
+}
+
+/// The words that hold squares, each with the bits that are theirs.
+fn masks(words: usize, [left, top, right, bottom]: Cells) -> impl Iterator<Item = (usize, u64)> {
+    let (first, last) = (left / WORD, right / WORD);
+    (top..=bottom).flat_map(move |row| {
+        (first..=last).map(move |word| {
+            let from = if word == first { left % WORD } else { 0 };
+            let to = if word == last { right % WORD } else { WORD - 1 };
+            (row * words + word, (u64::MAX << from) & (u64::MAX >> (WORD - 1 - to)))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::{pos2, vec2};
+
+    const VIEW: Rect = Rect { min: pos2(40.0, 30.0), max: pos2(1_320.0, 830.0) };
+
+    #[test]
+    fn what_is_taken_is_free_again_when_it_is_given_back() {
+        // Across several words of a row, within one, and over the edge of the view.
+        for place in [(100.0, 100.0, 900.0, 14.0), (50.0, 60.0, 20.0, 20.0), (1_300.0, 820.0, 90.0, 90.0)] {
+            let mut taken = Occupancy::new(VIEW);
+            let rect = Rect::from_min_size(pos2(place.0, place.1), vec2(place.2, place.3));
+            assert!(taken.take(rect) && !taken.is_free(rect) && !taken.take(rect), "{place:?}");
+            assert!(taken.crowding(rect) > 0);
+            assert!(taken.is_free(rect.translate(vec2(0.0, -2.0 * CELL - rect.height()))));
+            taken.give_back(rect);
+            assert!(taken.is_free(rect) && taken.crowding(VIEW) == 0);
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_view_cannot_be_taken() {
+        let gone = Rect::from_min_size(pos2(2_000.0, 0.0), vec2(10.0, 10.0));
+        let mut taken = Occupancy::new(VIEW);
+        assert!(!taken.take(gone) && taken.is_free(gone));
+    }
+}

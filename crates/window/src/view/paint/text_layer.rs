@@ -1,0 +1,128 @@
+//! What is told in the room: bubbles, names, and lines of what everybody does. What matters most has its place first;
+//! bubbles and the names of others take what is left, and nothing covers a face.
+
+use bevy::math::Vec2 as World;
+use egui::{Painter, Rect, Vec2, vec2};
+
+use super::batch::Batch;
+use super::label::{self, Labels, Measure, Wanted};
+use super::label_input::Told;
+use super::label_layout::{self, Ground, Owner, Placed, Places};
+use super::talk::{self, Air};
+use super::zoomed_out;
+use super::{Detail, Occupancy};
+use crate::view::activity_text::ActivityTexts;
+use crate::view::art::Sheet;
+use crate::view::bubble::Bubble;
+use crate::view::model::AgentView;
+
+/// With fewer bubbles than this, figures are kept free of them.
+const MANNERLY_BUBBLES: usize = 60;
+/// The room that the handle of somebody takes who is looked at, in points.
+const HANDLE: Vec2 = vec2(20.0, 20.0);
+
+/// The labels that everybody would like to show: first what is told in any case and what elements are called, then the
+/// names of others and what stands on ropes.
+pub(super) fn wanted<'a>(told: &Told<'a>, measure: Measure<'_>) -> [Wanted<'a>; 2] {
+    let (mut first, mut later) = (Wanted::default(), Wanted::default());
+    let doings = ActivityTexts::of(told.room);
+    label::of_agents(told, &doings, measure, [&mut first, &mut later]);
+    zoomed_out::wanted(told, told.heaps, &doings, measure, &mut first);
+    label::of_elements(told, measure, &mut first);
+    if told.detail == Detail::Names {
+        label::of_ropes(told, measure, &mut later);
+    }
+    [first, later]
+}
+
+/// Paints all that is told.
+pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &mut Labels) {
+    let (camera, theme) = (told.scene.camera, told.scene.theme);
+    let (faces, bodies) = (told.faces(), told.bodies());
+    let ground = Ground { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
+    labels.begin_frame(painter.ctx());
+    let [first, later] = wanted(told, &mut |text| labels.measure(painter, text));
+    let mut taken = Occupancy::new(camera.viewport);
+    for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {
+        taken.claim(Rect::from_center_size(talk::handle_place(agent, camera), HANDLE));
+    }
+    let placed = label_layout::place(&first.wishes, ground, &mut taken, &labels.places);
+    if told.detail > Detail::Dots {
+        bubbles(painter, told, ground, &mut taken, sheet);
+        signs(painter, told, (&first, &placed), &mut taken);
+    }
+    let placed_later = label_layout::place(&later.wishes, ground, &mut taken, &labels.places);
+    labels.places = Places::default();
+    labels.places.remember(&first.wishes, &placed);
+    labels.places.remember(&later.wishes, &placed_later);
+    let all = [(&later, &placed_later), (&first, &placed)];
+    for (wanted, placed) in all {
+        placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));
+    }
+    for (wanted, placed) in all {
+        placed
+            .iter()
+            .rev()
+            .for_each(|place| label::paint(painter, place.rect, &wanted.labels[place.wish], camera, theme));
+    }
+}
+
+/// Paints what was said: of those who are looked at first, then of the nearest to the pointer, or the newest. Who says
+/// something for which there is no room has three dots overhead.
+fn bubbles(painter: &Painter, told: &Told<'_>, ground: Ground<'_>, taken: &mut Occupancy, sheet: &Sheet) {
+    let Told { recent, chosen, scene, detail, .. } = *told;
+    let camera = scene.camera;
+    let said = told.agents().filter_map(|agent| Some((agent, recent.bubbles.get(&agent.id)?)));
+    let mut said: Vec<(u8, f32, &AgentView, &Bubble)> = said
+        .map(|(agent, bubble)| {
+            let rank = u8::from(!chosen.agents.contains(&*agent.id));
+            // Without a pointer the newest come first.
+            let newest = -bubble.born_secs as f32;
+            let near = scene.pointer.map_or(newest, |_| told.distance(camera.to_screen(agent.position)));
+            (rank, near, agent, bubble)
+        })
+        .collect();
+    said.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    // Bubbles rather stand beside figures than on them; in a crowd there is no room for such manners.
+    let spared = (said.len() < MANNERLY_BUBBLES).then_some(ground.bodies);
+    let air = Air { view: camera.viewport.shrink(4.0), faces: ground.faces, spared };
+    let mut unheard = Vec::new();
+    for (rank, _, agent, bubble) in said {
+        let legible = (detail == Detail::Names && !scene.quiet) || rank == 0;
+        let shown = legible && talk::bubble(painter, agent, bubble, scene, air, taken, rank == 0);
+        if !shown {
+            unheard.push(agent);
+        }
+    }
+    let mut small = Batch::new(sheet, 0);
+    for agent in unheard {
+        // Dots do not lie on the words or the faces of others.
+        let place = talk::folded_place(agent, camera);
+        if taken.is_free(place) && ground.faces.is_free(place) {
+            talk::folded(&mut small, agent, camera, scene.theme);
+        }
+    }
+    small.paint(painter);
+}
+
+/// Paints signs over heads that come and go, and for who is looked at what it was refused.
+fn signs(painter: &Painter, told: &Told<'_>, (wanted, placed): (&Wanted<'_>, &[Placed]), taken: &mut Occupancy) {
+    let Told { recent, chosen, scene, detail, .. } = *told;
+    if detail < Detail::Names || (recent.reactions.is_empty() && recent.refusals.is_empty()) {
+        return;
+    }
+    for agent in told.agents() {
+        if let Some((sign, since)) = recent.reactions.get(&agent.id) {
+            talk::reaction(painter, agent, (*sign, *since), scene.now_secs, scene.camera, scene.theme);
+        }
+        let Some(refused) = recent.refusals.get(&agent.id) else { continue };
+        talk::refusal(painter, agent, refused.1, scene);
+        // Beside each agent stands why, where everything else is told as well.
+        if chosen.agents.contains(&*agent.id) && !scene.quiet {
+            let name = placed.iter().find(|label| wanted.wishes[label.wish].owner == Owner::Agent(agent.key));
+            let home = scene.camera.to_screen(agent.position - World::new(0.0, 9.0));
+            let top = name.map_or(home, |label| label.rect.center_bottom() + vec2(0.0, 3.0));
+            taken.claim(talk::refusal_words(painter, top, refused, scene));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
+//! who needs a person, works or talks has a colour, is larger and glows.
+
+use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
+
+use super::batch::{Batch, mixed};
+use super::clusters::{Cluster, radius};
+use super::label::{self, Label, Measure, Style, Wanted};
+use super::label_input::Told;
+use super::label_layout::{Owner, Reach, Wish};
+use super::text_scaling;
+use super::{figure, pulse};
+use crate::view::activity_text::{ActivityTexts, Importance};
+use crate::view::art::Sprite;
+use crate::view::camera::Camera;
+use crate::view::model::RoomModel;
+use crate::view::theme::{Theme, state_colour};
+
+/// More than so many who stand alone have no faces.
+const FACES_AT_MOST: usize = 700;
+/// So many heaps at most say in words who of them needs a person or works.
+const TOLD_AT_MOST: usize = 40;
+
+/// Numbers on dots: black on every state's colour, which are bright in both themes.
+pub const DOT_INK: Color32 = Color32::BLACK;
+
+/// Paints the dots into the batch: those at rest first, so that nobody at rest covers one who matters, and faces before
+/// piles, so that none lies under the number of another.
+pub(super) fn paint(
+    batch: &mut Batch,
+    heaps: &[Cluster],
+    room: &RoomModel,
+    (camera, theme): (Camera, Theme),
+    pulse: f32,
+) {
+    let alone = heaps.iter().filter(|heap| heap.count == 1).count();
+    let have_faces = alone <= FACES_AT_MOST;
+    let mut order: Vec<&Cluster> = heaps.iter().collect();
+    order.sort_by_key(|heap| (heap.importance.stands_out(), heap.count > 1));
+    for heap in order {
+        let at = camera.to_screen(heap.middle);
+        let radius = radius(heap, have_faces);
+        let colour = colour(heap, theme);
+        if heap.importance.stands_out() {
+            let around = Rect::from_center_size(at, Vec2::splat(radius * 5.0));
+            batch.fill(Sprite::Glow, around, colour.gamma_multiply(0.75 * pulse));
+        }
+        batch.disc(at + vec2(0.0, 1.0), radius + 2.0, theme.shadow);
+        batch.disc(at, radius + 1.0, mixed(colour, theme.bubble, 0.85));
+        batch.disc(at, radius, colour);
+        if heap.count == 1 && have_faces {
+            let grey = if heap.importance == Importance::Rest { Some(theme.at_rest()) } else { None };
+            figure::badge(batch, &room.agents[heap.first as usize].look, at, radius - 2.0, grey);
+        }
+    }
+}
+
+fn colour(heap: &Cluster, theme: Theme) -> Color32 {
+    if heap.importance == Importance::Rest { theme.at_rest() } else { state_colour(heap.state) }
+}
+
+/// Writes the numbers of those that are more than one.
+pub(super) fn counts(painter: &Painter, heaps: &[Cluster], camera: Camera) {
+    for heap in heaps.iter().filter(|heap| heap.count > 1) {
+        let at: Pos2 = camera.to_screen(heap.middle);
+        let text = if heap.count < 1000 { heap.count.to_string() } else { "999+".to_owned() };
+        let size = if text.len() > 2 { 9.0 } else { 10.0 };
+        text_scaling::word(painter, (at, Align2::CENTER_CENTER), text, size, DOT_INK, camera);
+    }
+}
+
+/// The words of those heaps in which somebody needs a person or works: who it is and what it does where it stands
+/// alone, else how many of how many.
+pub(super) fn wanted<'a>(
+    told: &Told<'a>,
+    heaps: &[Cluster],
+    doings: &ActivityTexts<'_>,
+    measure: Measure<'_>,
+    wanted: &mut Wanted<'a>,
+) {
+    let camera = told.scene.camera;
+    let mut first: Vec<&Cluster> = heaps.iter().filter(|heap| heap.needing + heap.working > 0).collect();
+    let rank = |heap: &Cluster| (heap.importance, std::cmp::Reverse(heap.needing + heap.working), heap.square);
+    first.sort_by_key(|heap| rank(heap));
+    for heap in first.into_iter().take(TOLD_AT_MOST) {
+        let agent = &told.room.agents[heap.first as usize];
+        // Who is pointed at or selected has a label of its own.
+        if heap.count == 1 && told.chosen.agents.contains(&*agent.id) {
+            continue;
+        }
+        let style = Style::Busy(colour(heap, told.scene.theme));
+        let (size, small) = (label::type_size(11.0, camera.zoom), label::type_size(10.0, camera.zoom));
+        let label = if heap.count == 1 {
+            Label::new(&agent.name, size, style).with_line(doings.line(agent), small)
+        } else {
+            Label::said(told_of(heap), size, style).with_line(format!("of {} here", heap.count), small)
+        };
+        let at = camera.to_screen(heap.middle);
+        let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(heap, true)));
+        let is_needed = heap.importance == Importance::NeedsYou && camera.viewport.contains(at);
+        let wish = Wish {
+            owner: Owner::Square(heap.square.0, heap.square.1),
+            body,
+            home: body.center_bottom() + vec2(0.0, 7.0),
+            size: label.size(measure),
+            importance: heap.importance,
+            distance: told.distance(at),
+            reach: if is_needed { Reach::Anywhere } else { Reach::Around },
+        };
+        wanted.push(wish, label);
+    }
+}
+
+/// How many of a heap need a person and work.
+fn told_of(heap: &Cluster) -> String {
+    let needing = match heap.needing {
+        0 => None,
+        1 => Some("1 needs you".to_owned()),
+        many => Some(format!("{many} need you")),
+    };
+    let working = (heap.working > 0).then(|| format!("{} working", heap.working));
+    needing.into_iter().chain(working).collect::<Vec<_>>().join(", ")
+}
+
+/// How strongly what stands out glows at a moment.
+pub(super) fn glow_at(now_secs: f64, is_still: bool) -> f32 {
+    if is_still { 0.8 } else { pulse(now_secs) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::view::model::AgentView;
+    use crate::view::paint::clusters::heaps;
+    use crate::view::paint::tests::agent;
+    use crate::view::theme::contrast;
+    use bevy::math::Vec2 as World;
+
+    fn agents(states: &[State]) -> Vec<AgentView> {
+        let made = states.iter().enumerate().map(|(key, state)| {
+            let mut agent = agent(key as u32, "Ada", *state);
+            agent.position = World::new(key as f32, 3.0);
+            agent
+        });
+        made.collect()
+    }
+
+    fn numbered(agents: &[AgentView]) -> impl Iterator<Item = (u32, &AgentView)> {
+        agents.iter().enumerate().map(|(index, agent)| (index as u32, agent))
+    }
+
+    #[test]
+    fn those_who_stand_close_together_are_one_dot_with_a_number() {
+        let mut agents = agents(&[State::Idle, State::Idle, State::Waiting, State::Idle, State::Idle]);
+        agents[4].position = World::new(5000.0, 0.0);
+        let heaps = heaps(numbered(&agents), 0.2);
+        assert_eq!(heaps.iter().map(|heap| heap.count).collect::<Vec<_>>(), [4, 1]);
+        assert_eq!((heaps[0].state, heaps[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
+    }
+
+    #[test]
+    fn a_pile_says_how_many_of_it_need_a_person_and_work() {
+        let said = |states: &[State]| told_of(&heaps(numbered(&agents(states)), 0.2)[0]);
+        assert_eq!(said(&[State::Waiting, State::Idle, State::Working]), "1 needs you, 1 working");
+        assert_eq!(said(&[State::Waiting, State::Error, State::Idle]), "2 need you");
+        assert_eq!(said(&[State::Working, State::Working, State::Conversing]), "2 working");
+    }
+
+    #[test]
+    fn rest_is_grey_and_what_stands_out_is_larger_and_in_its_colour() {
+        for dark in [false, true] {
+            let theme = Theme::of(dark);
+            let of = |state| heaps(numbered(&agents(&[state])), 0.2).remove(0);
+            for calm in [State::Idle, State::Wandering, State::Patrolling, State::Cooldown, State::Paused] {
+                assert_eq!(colour(&of(calm), theme), theme.at_rest());
+            }
+            for told in [State::Waiting, State::Error, State::Working, State::Conversing] {
+                assert_eq!(colour(&of(told), theme), state_colour(told));
+                assert!(radius(&of(told), true) > radius(&of(State::Idle), true));
+            }
+            assert!(contrast(DOT_INK, theme.at_rest()) >= 4.5, "numbers are read on grey");
+        }
+    }
+
+    #[test]
+    fn nothing_pulses_where_little_is_to_move() {
+        let moments = [0.0, 0.4, 0.9, 1.7];
+        assert!(moments.iter().all(|now| glow_at(*now, true) == glow_at(0.0, true)));
+        assert!(moments.iter().any(|now| glow_at(*now, false) != glow_at(0.0, false)));
+    }
+}

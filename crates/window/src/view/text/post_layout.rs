@@ -1,0 +1,157 @@
+//! What is done to all text of a frame after `egui` has laid it out: letters that no font has are noted, words of
+//! right-to-left scripts put in order, emoji painted.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use egui::epaint::TextShape;
+use egui::{Context, FontId, FullOutput, Galley, Shape};
+
+use super::bidi;
+use super::emoji::{Emoji, Spot};
+use super::fonts::{self, Fallbacks};
+use super::system_fonts::{Found, Wanted};
+
+/// Letters that are looked for at most, so that a file of all letters that exist is not looked for letter by letter.
+const LETTERS_AT_MOST: usize = 20_000;
+/// Fonts of the system that are used at most.
+const FONTS_AT_MOST: usize = 48;
+
+/// The text that a context shows.
+#[derive(Default)]
+pub struct ShownText {
+    fallbacks: Fallbacks,
+    emoji: Emoji,
+    galleys: HashMap<usize, Kept>,
+    /// Letters that some font has.
+    known: BTreeSet<char>,
+    /// Letters that were looked for.
+    asked: BTreeSet<char>,
+    asked_for_emoji: bool,
+    wanted: Wanted,
+    frame: u64,
+}
+
+/// A text as it was laid out, and as it is shown. Holding the first keeps its address from being used again.
+struct Kept {
+    laid_out: Arc<Galley>,
+    ordered: Option<Arc<Galley>>,
+    emoji: Vec<Spot>,
+    shown: u64,
+}
+
+impl ShownText {
+    /// Finishes the text of a frame, before it is turned into triangles.
+    pub fn finish(&mut self, context: &Context, output: &mut FullOutput) {
+        self.frame += 1;
+        self.emoji.next_frame();
+        for clipped in &mut output.shapes {
+            self.finish_shape(context, &mut clipped.shape);
+        }
+        let frame = self.frame;
+        self.galleys.retain(|_, kept| kept.shown == frame);
+        // Pictures that were made just now go with the frame that shows them.
+        output.textures_delta.append(context.tex_manager().write().take_delta());
+    }
+
+    /// What has been shown since the last call that no font has. Each letter is told once.
+    pub fn take_wanted(&mut self) -> Option<Wanted> {
+        let wanted = std::mem::take(&mut self.wanted);
+        (wanted != Wanted::default()).then_some(wanted)
+    }
+
+    /// Uses these fonts from the next frame on.
+    pub fn add(&mut self, context: &Context, found: Found) {
+        let Found { fonts, emoji } = found;
+        let is_new = |name: &str, there: &Fallbacks| !there.fonts.iter().any(|font| font.name == name);
+        let before = self.fallbacks.fonts.len();
+        for font in fonts {
+            if self.fallbacks.fonts.len() < FONTS_AT_MOST && is_new(&font.name, &self.fallbacks) {
+                self.fallbacks.fonts.push(font);
+            }
+        }
+        let has_emoji = emoji.is_some();
+        if let Some(font) = emoji {
+            self.emoji.set_font(font.data.clone());
+            self.fallbacks.emoji = Some(font);
+        }
+        if has_emoji || self.fallbacks.fonts.len() > before {
+            fonts::install_with(context, &self.fallbacks);
+            self.galleys.clear();
+            self.known.clear();
+            context.request_repaint();
+        }
+    }
+
+    fn finish_shape(&mut self, context: &Context, shape: &mut Shape) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter_mut().for_each(|shape| self.finish_shape(context, shape)),
+            Shape::Text(text) if !text.galley.job.text.is_ascii() => {
+                let emoji = self.finish_text(context, text);
+                if !emoji.is_empty() {
+                    let text = std::mem::replace(shape, Shape::Noop);
+                    *shape = Shape::Vec(std::iter::once(text).chain(emoji).collect());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish_text(&mut self, context: &Context, text: &mut TextShape) -> Vec<Shape> {
+        let address = Arc::as_ptr(&text.galley).addr();
+        if !self.galleys.get(&address).is_some_and(|kept| Arc::ptr_eq(&kept.laid_out, &text.galley)) {
+            let kept = self.look_at(context, &text.galley);
+            self.galleys.insert(address, kept);
+        }
+        let Some(kept) = self.galleys.get_mut(&address) else { return Vec::new() };
+        kept.shown = self.frame;
+        if let Some(ordered) = &kept.ordered {
+            text.galley = ordered.clone();
+        }
+        if kept.emoji.is_empty() || text.angle != 0.0 {
+            Vec::new()
+        } else {
+            self.emoji.shapes(context, text, &kept.emoji)
+        }
+    }
+
+    fn look_at(&mut self, context: &Context, galley: &Arc<Galley>) -> Kept {
+        self.note_unknown(context, &galley.job.text);
+        let ordered = bidi::in_reading_order(galley).map(Arc::new);
+        let emoji = self.emoji.spots(ordered.as_ref().unwrap_or(galley), fonts::is_emoji);
+        Kept { laid_out: galley.clone(), ordered, emoji, shown: self.frame }
+    }
+
+    /// Notes the letters of a text that no font has.
+    fn note_unknown(&mut self, context: &Context, text: &str) {
+        let usual = FontId::proportional(12.0);
+        for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_unseen(*letter)) {
+            if self.known.contains(&letter) || self.asked.contains(&letter) || self.asked.len() >= LETTERS_AT_MOST {
+                continue;
+            }
+            if fonts::is_emoji(letter) && !self.emoji.has_font() && !self.asked_for_emoji {
+                (self.asked_for_emoji, self.wanted.emoji) = (true, true);
+            }
+            if context.fonts_mut(|fonts| fonts.has_glyph(&usual, letter)) {
+                self.known.insert(letter);
+            } else {
+                self.asked.insert(letter);
+                self.wanted.letters.insert(letter);
+            }
+        }
+    }
+
+    /// Texts that are kept from the last frame. For tests.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Galley> {
+        self.galleys.values().map(|kept| kept.ordered.as_deref().unwrap_or(&kept.laid_out))
+    }
+}
+
+/// Whether a character shows nothing of its own: it joins, selects a form or belongs to somebody's private font.
+fn is_unseen(letter: char) -> bool {
+    letter.is_control()
+        || letter.is_whitespace()
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
+}

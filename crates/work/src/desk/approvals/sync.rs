@@ -1,0 +1,349 @@
+//! Follows what is asked and decided in the room, and what a person makes of the file of approvals.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use bevy::ecs::message::{MessageCursor, Messages};
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::approval_task::Asked;
+use super::file::{self, Decided, Outcome, Reading, Ticked};
+use crate::agent::{Agent, Roster};
+use crate::base::{AllowScope, AnsweredIn, Problem};
+use crate::gateway::KeepsProgramsIn;
+use crate::kernel::{Approval, Kernel, KernelCommand, QuestionKey, preview};
+use crate::orchestration::workflow::{PersonAnswer, StepKey, WorkflowCommand, WorkflowRuns, WorkflowSettings};
+use crate::schedule::{RoomDate, Section, SimClock};
+use crate::tools::{COMMANDS, PendingToolOrders, Preview, SERVERS};
+use crate::workspace::files::{FileContent, KnownFiles, RoomStart};
+use crate::workspace::layout::APPROVALS_FILE;
+use crate::workspace::task_files;
+use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
+
+/// So many decisions are remembered, so that the file gets them even where a person edited it meanwhile.
+const DECIDED_AT_MOST: usize = 64;
+/// A change of the file is noticed within so many ticks.
+const NOTICED_WITHIN_TICKS: u64 = 90;
+/// Whose problems are told under this name.
+const SOURCE: &str = "approvals file";
+
+/// What the room knows of the file of approvals. Part of the saved world. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ApprovalsFile {
+    /// What is asked and not decided, by id.
+    pending: BTreeMap<String, Pending>,
+    /// What was decided last, the oldest first.
+    decided: VecDeque<Past>,
+    /// The questions whose marks are nobody's: they appeared while somebody else than the person could make them, and
+    /// stand until the task is seen without a mark.
+    distrusted: BTreeSet<String>,
+    /// Until this tick a mark may be that of a program that nothing kept in.
+    open_to_programs_until: u64,
+    /// The file as the room knows it, with what it wrote itself.
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    is_read: bool,
+    /// Whether nothing may be written into it as it is now.
+    #[serde(skip)]
+    is_held: bool,
+    /// Whether the file has to be looked at again.
+    #[serde(skip)]
+    is_due: bool,
+    /// The questions at the last look.
+    #[serde(skip)]
+    questions: Vec<QuestionKey>,
+    #[serde(skip)]
+    steps: Vec<StepKey>,
+}
+
+/// A question that is open.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Pending {
+    asked: Asked,
+    /// Of what an agent asks: which question of the kernel it is.
+    key: Option<QuestionKey>,
+    /// What a person decided, once it is said and until the room has done so.
+    said: Option<Decided>,
+}
+
+/// A question that is over.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Past {
+    asked: Asked,
+    decided: Decided,
+    /// Whether the file has said so; it is not written again where a person takes it out.
+    is_written: bool,
+}
+
+impl ApprovalsFile {
+    /// The ids of what is asked and not decided.
+    pub fn pending(&self) -> impl Iterator<Item = &str> {
+        self.pending.keys().map(String::as_str)
+    }
+
+    /// Sorts out marks that are not to be trusted: those that appear now where `is_of_others`, and those that did so
+    /// before and were not taken away since.
+    fn distrust(&mut self, reading: &mut Reading, is_of_others: bool) -> Vec<Ticked> {
+        let marked: BTreeSet<&str> = reading.ticked.iter().map(|one| one.id.as_str()).collect();
+        if reading.is_usable {
+            self.distrusted.retain(|id| marked.contains(id.as_str()));
+        }
+        if is_of_others {
+            self.distrusted.extend(reading.ticked.iter().map(|one| one.id.clone()));
+        }
+        let all = std::mem::take(&mut reading.ticked);
+        let (refused, trusted) = all.into_iter().partition(|one| self.distrusted.contains(&one.id));
+        reading.ticked = trusted;
+        refused
+    }
+
+    /// A person wrote the file while what the room wrote over `base` was not on disk yet.
+    fn note_crossed(&mut self, base: &str) {
+        let base = task_files::parse(base);
+        for past in &mut self.decided {
+            past.is_written = file::says_decided(&base, &past.asked.id);
+        }
+    }
+
+    /// Takes up what a person decided, wherever that was. Of several decisions in one tick the first counts.
+    fn note_decisions(&mut self, decisions: &[KernelCommand], time: Option<&str>) {
+        for decision in decisions.iter().rev() {
+            let KernelCommand::Decide { activation, turn, call, allow, scope, because, answered_in, .. } = decision
+            else {
+                continue;
+            };
+            let is_meant = |one: &&mut Pending| {
+                one.key.is_some_and(|(piece, its_turn, its_call, _)| {
+                    (piece, its_turn, its_call) == (*activation, *turn, *call)
+                })
+            };
+            if let Some(one) = self.pending.values_mut().find(is_meant) {
+                one.said = Some(Decided {
+                    outcome: if *allow { Outcome::Approved } else { Outcome::Refused },
+                    scope: *scope,
+                    because: because.clone(),
+                    answered_in: Some(*answered_in),
+                    time: time.map(str::to_owned),
+                });
+            }
+        }
+    }
+
+    /// Takes up what is asked now: what is not asked any more was decided, or nobody wants it any longer.
+    fn note_open(&mut self, is_open: impl Fn(&str) -> bool, new: Vec<Pending>, time: Option<&str>) {
+        let over: Vec<String> = self.pending.keys().filter(|id| !is_open(id)).cloned().collect();
+        for one in over.iter().filter_map(|id| self.pending.remove(id)).collect::<Vec<_>>() {
+            let withdrawn = || Decided {
+                outcome: Outcome::Withdrawn,
+                scope: AllowScope::Once,
+                because: None,
+                answered_in: None,
+                time: time.map(str::to_owned),
+            };
+            let decided = one.said.unwrap_or_else(withdrawn);
+            self.decided.push_back(Past { asked: one.asked, decided, is_written: false });
+        }
+        let surplus = self.decided.len().saturating_sub(DECIDED_AT_MOST);
+        self.decided.drain(..surplus);
+        self.pending.extend(new.into_iter().map(|one| (one.asked.id.clone(), one)));
+    }
+}
+
+impl Section for ApprovalsFile {
+    const NAME: &'static str = "approvals_file";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}
+
+/// Takes a person's marks in the file as decisions.
+pub(super) fn read_decisions(
+    mut own: ResMut<ApprovalsFile>,
+    (known, start): (Res<KnownFiles>, Option<Res<RoomStart>>),
+    (kernel, runs, settings): (Res<Kernel>, Res<WorkflowRuns>, Res<WorkflowSettings>),
+    (clock, date): (Res<SimClock>, Res<RoomDate>),
+    (keeps_in, under_way): (Res<KeepsProgramsIn>, Res<PendingToolOrders>),
+    mut changes: MessageReader<FileChanged>,
+    (mut decisions, mut answers): (MessageWriter<KernelCommand>, MessageWriter<WorkflowCommand>),
+    mut reports: MessageWriter<ProblemReport>,
+) {
+    let scene = start.as_ref().map_or("", |start| start.scene.as_str());
+    if !own.is_read {
+        own.is_read = true;
+        own.is_due = true;
+        own.text = known.text(APPROVALS_FILE).unwrap_or_default().to_owned();
+        own.is_held = !file::read(&own.text, &BTreeMap::new(), scene).is_usable;
+    }
+    let is_program_free = !keeps_in.0 && [COMMANDS, SERVERS].iter().any(|one| under_way.of(one).next().is_some());
+    if is_program_free {
+        own.open_to_programs_until = clock.tick() + NOTICED_WITHIN_TICKS;
+    }
+    let Some(change) = changes.read().filter(|change| change.path == APPROVALS_FILE).last() else { return };
+    own.is_due = true;
+    if let Some(base) = &change.base {
+        own.note_crossed(base);
+    }
+    own.text = match &change.content {
+        FileContent::Text(text) => text.clone(),
+        FileContent::Removed => String::new(),
+        FileContent::Unusable { .. } => {
+            own.is_held = true;
+            return;
+        }
+    };
+    let open = own.pending.iter().filter(|(_, one)| one.said.is_none());
+    let open: BTreeMap<String, &Asked> = open.map(|(id, one)| (id.clone(), &one.asked)).collect();
+    let mut reading = file::read(&own.text, &open, scene);
+    own.is_held = !reading.is_usable;
+    let is_agents = !change.by.is_user();
+    let is_open_to_programs = clock.tick() < own.open_to_programs_until;
+    let what = match is_agents {
+        true => format!("{} changed this file; only marks by a person are accepted", change.by.0),
+        false => "this mark appeared while an unconfined program was running; it is not accepted as yours".to_owned(),
+    };
+    let remedy = "check the approval, remove the mark and save, then mark it again; or answer in the window";
+    let refused = own.distrust(&mut reading, is_agents || is_open_to_programs);
+    let refused = refused.into_iter().map(|one| Problem::error(APPROVALS_FILE, &*what, remedy).at_line(Some(one.line)));
+    reading.problems.extend(refused);
+    for mut ticked in reading.ticked {
+        // A time of the day becomes a date as it is said.
+        match ticked.scope.dated(date.secs(&clock)) {
+            Ok(scope) => ticked.scope = scope,
+            Err(_) if !ticked.allow => ticked.scope = AllowScope::Once,
+            Err(why) => {
+                let what = format!("the answer to {:?} was not accepted: {why}", ticked.id);
+                let remedy = "write another time after for:, or remove the line, and save";
+                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(ticked.line)));
+                continue;
+            }
+        }
+        let said = Decided {
+            outcome: if ticked.allow { Outcome::Approved } else { Outcome::Refused },
+            scope: ticked.scope,
+            because: ticked.because.clone(),
+            answered_in: Some(AnsweredIn::File),
+            time: date.stamp(&clock),
+        };
+        let (id, line) = (ticked.id.clone(), ticked.line);
+        let sent = match kernel.approvals().find(|approval| approval.id.as_str() == ticked.id) {
+            Some(approval) => decision(&approval, ticked).map(|command| {
+                decisions.write(command);
+            }),
+            None => answer(&runs, ticked, settings.output_chars_at_most).map(|command| {
+                answers.write(command);
+            }),
+        };
+        match sent {
+            Ok(()) => {
+                if let Some(pending) = own.pending.get_mut(&id) {
+                    pending.said = Some(said);
+                }
+            }
+            Err(why) => {
+                let what = format!("the answer to {id:?} was not accepted: {why}");
+                let remedy = "fix the task, or answer in the window";
+                reading.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
+            }
+        }
+    }
+    reports.write(ProblemReport { source: SOURCE.to_owned(), problems: reading.problems });
+}
+
+/// A mark as the decision about what an agent asks.
+fn decision(approval: &Approval, ticked: Ticked) -> Result<KernelCommand, String> {
+    let Ticked { allow, scope, because, filled, .. } = ticked;
+    if allow && !approval.may_reach(scope) {
+        return Err("it can be allowed only once".to_owned());
+    }
+    let command = if allow && approval.of_server.is_some() {
+        let form = approval.form_of(filled);
+        if let Some(why) = approval.misfit(&form) {
+            return Err(why);
+        }
+        approval.fill(form, because)
+    } else {
+        approval.answer(allow, scope, because)
+    };
+    Ok(command.answered_in(AnsweredIn::File))
+}
+
+/// A mark as the answer to a step of a workflow.
+fn answer(runs: &WorkflowRuns, ticked: Ticked, chars_at_most: usize) -> Result<WorkflowCommand, String> {
+    let question = runs.questions().find(|question| question.id == ticked.id);
+    let question = question.ok_or("it is no longer open")?;
+    if !ticked.scope.is_once() {
+        return Err("a workflow step can only be answered once".to_owned());
+    }
+    let comment = ticked.because.unwrap_or_default();
+    let answer = PersonAnswer { approved: Some(ticked.allow), comment, fields: ticked.filled };
+    question.check(&answer, chars_at_most)?;
+    Ok(WorkflowCommand::Answer { run: question.run, step: question.step, answer })
+}
+
+/// Takes up what is asked and what was decided, and writes what of it is not in the file.
+pub(super) fn write_approvals_file(world: &mut World, mut read: Local<MessageCursor<KernelCommand>>) {
+    let decisions: Vec<KernelCommand> = read.read(world.resource::<Messages<KernelCommand>>()).cloned().collect();
+    let questions: Vec<QuestionKey> = world.resource::<Kernel>().open_questions().collect();
+    let steps: Vec<StepKey> = world.resource::<WorkflowRuns>().open_questions().collect();
+    let own = world.resource::<ApprovalsFile>();
+    if !own.is_due && own.questions == questions && own.steps == steps {
+        return;
+    }
+    let time = world.resource::<RoomDate>().stamp(world.resource::<SimClock>());
+    let scene = world.get_resource::<RoomStart>().map_or_else(String::new, |start| start.scene.clone());
+    let (open, new) = everything_asked(world, &scene, time.as_deref());
+    let mut own = world.resource_mut::<ApprovalsFile>();
+    own.note_decisions(&decisions, time.as_deref());
+    own.note_open(|id| open.contains(id), new, time.as_deref());
+    (own.questions, own.steps, own.is_due) = (questions, steps, false);
+    if own.is_held {
+        return;
+    }
+    let pending = own.pending.values().map(|one| &one.asked);
+    let decided = own.decided.iter().map(|past| (&past.asked, &past.decided, !past.is_written));
+    let renewed = file::bring_up_to_date(&own.text, pending, decided);
+    let text = file::withdraw(renewed.text, &scene, |id| own.pending.contains_key(id));
+    own.decided.iter_mut().for_each(|past| past.is_written = true);
+    let is_other = text != own.text;
+    own.text.clone_from(&text);
+    world.write_message(ProblemReport { source: format!("{SOURCE}: writing"), problems: renewed.problems });
+    if is_other {
+        world.write_message(SceneWrite::File { path: APPROVALS_FILE.to_owned(), text });
+    }
+}
+
+/// The ids of everything that is asked now, and those questions that the file does not know yet.
+fn everything_asked(world: &World, scene: &str, time: Option<&str>) -> (BTreeSet<String>, Vec<Pending>) {
+    let known = &world.resource::<ApprovalsFile>().pending;
+    let (mut open, mut new) = (BTreeSet::new(), Vec::new());
+    for approval in world.resource::<Kernel>().approvals() {
+        if open.insert(approval.id.to_string()) && !known.contains_key(approval.id.as_str()) {
+            let shown = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
+            let name = name_of(world, &approval.agent);
+            let asked = Asked::by_agent(&approval, &shown, &name, scene, time.map(str::to_owned));
+            new.push(Pending { asked, key: Some(approval.key()), said: None });
+        }
+    }
+    for question in world.resource::<WorkflowRuns>().questions() {
+        if open.insert(question.id.clone()) && !known.contains_key(&question.id) {
+            let asked = Asked::by_workflow(&question, scene, time.map(str::to_owned));
+            new.push(Pending { asked, key: None, said: None });
+        }
+    }
+    (open, new)
+}
+
+/// What an agent is called while it is in the room, its id otherwise.
+fn name_of(world: &World, id: &str) -> String {
+    let roster = world.resource::<Roster>();
+    let entity = roster.key(id).and_then(|key| roster.entity(key));
+    let agent = entity.and_then(|entity| world.get::<Agent>(entity));
+    agent.map_or_else(|| id.to_owned(), |agent| agent.name.to_string())
+}

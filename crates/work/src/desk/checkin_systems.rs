@@ -1,0 +1,244 @@
+//! Planner check-ins in the room: what is open, whether one is due, and in which session the planner is asked.
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde::{Deserialize, Serialize};
+
+use super::checkins::{self, CHECK_IN, CheckInFile, CheckInStep, OpenWork};
+use super::settings::TaskSettings;
+use super::task_cache::KnownTasks;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{ActivationKey, Id, Problem, RunTag, Seq};
+use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::EventLog;
+use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::tools::PLANNER;
+use crate::workspace::layout::CHECK_IN_FILE;
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
+
+/// Who asks, as the log says it; also what the names of its orders begin with.
+const BY: &str = "check-in";
+/// Work that was refused is ordered again after so many seconds.
+const AGAIN_SECS: u64 = 10;
+/// Whose problems are told under this name.
+const SOURCE: &str = "planner check-in";
+
+/// How far check-ins are. Part of the saved world. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckIns {
+    /// Since when something is open, in seconds of the room's date.
+    open_since_secs: Option<i64>,
+    /// The session that is kept for check-ins.
+    kept: Option<ActivationKey>,
+    /// One that begins a session, until that has begun.
+    ordered: Option<Ordered>,
+    newest: u64,
+    /// Not before this tick.
+    not_before: u64,
+    #[serde(skip)]
+    problems: Vec<Problem>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Ordered {
+    order: Id,
+    now_secs: i64,
+    count: u64,
+    reason: String,
+}
+
+impl CheckIns {
+    /// Whether a planner is about to be asked.
+    pub fn is_asking(&self) -> bool {
+        self.ordered.is_some()
+    }
+}
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct CheckingIn<'w, 's> {
+    settings: Res<'w, TaskSettings>,
+    kernel: Res<'w, Kernel>,
+    kernel_settings: Res<'w, KernelSettings>,
+    known: Res<'w, KnownFiles>,
+    tasks: Res<'w, KnownTasks>,
+    profiles: Res<'w, Profiles>,
+    roster: Res<'w, Roster>,
+    agents: Query<'w, 's, &'static Agent>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+    log: Res<'w, EventLog>,
+    orders: MessageWriter<'w, WorkOrder>,
+    news: MessageWriter<'w, WorkNotice>,
+    writes: MessageWriter<'w, SceneWrite>,
+    reports: MessageWriter<'w, ProblemReport>,
+}
+
+/// Looks once a second, and whenever the file changes, whether a check-in is due.
+pub(super) fn check_in(
+    mut own: ResMut<CheckIns>,
+    mut room: CheckingIn,
+    mut changes: MessageReader<FileChanged>,
+    standstill: Option<Res<Standstill>>,
+    mut planner: Local<Option<Id>>,
+) {
+    let is_other = room.tasks.is_changed() | changes.read().any(|change| change.path == CHECK_IN_FILE);
+    if room.roster.is_changed() || room.profiles.is_changed() {
+        *planner = room.planner();
+    }
+    let now = room.clock.tick();
+    let is_time = is_other || now.is_multiple_of(TICKS_PER_SEC);
+    let holds = standstill.is_some_and(|standstill| standstill.holds());
+    if !is_time || holds || !room.settings.planner_checkins || own.ordered.is_some() || now < own.not_before {
+        return;
+    }
+    let Some(planner) = planner.clone() else { return };
+    let Some(now_secs) = room.date.secs(&room.clock) else { return };
+    room.look(own.bypass_change_detection(), &planner, now_secs);
+}
+
+/// Hears in which session a planner is asked.
+pub(super) fn apply_started_sessions(
+    mut own: ResMut<CheckIns>,
+    mut room: CheckingIn,
+    mut news: MessageReader<WorkAnswer>,
+) {
+    if own.ordered.is_none() {
+        news.clear();
+        return;
+    }
+    for news in news.read() {
+        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = news else { continue };
+        let Some(ordered) = own.ordered.take_if(|ordered| ordered.order == *order) else { continue };
+        match news {
+            WorkAnswer::Begun { thread, .. } => {
+                own.kept = Some(*thread);
+                room.write(&ordered, room.kernel.session_id(*thread));
+            }
+            _ => own.not_before = room.clock.tick() + AGAIN_SECS * TICKS_PER_SEC,
+        }
+    }
+}
+
+impl CheckingIn<'_, '_> {
+    fn is_planner(&self, profile: &str) -> bool {
+        self.profiles.get(profile).is_some_and(|profile| profile.role.as_deref() == Some(PLANNER))
+    }
+
+    /// The first planner in the room.
+    fn planner(&self) -> Option<Id> {
+        let mut here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
+    }
+
+    fn look(&mut self, own: &mut CheckIns, planner: &Id, now_secs: i64) {
+        let text = self.known.text(CHECK_IN_FILE).unwrap_or_default().to_owned();
+        let has_file = self.known.text(CHECK_IN_FILE).is_some();
+        let (file, problems) = match checkins::read(&text) {
+            Ok((file, problems)) => (Some(file).filter(|_| has_file), problems),
+            Err(problem) => (None, vec![problem]),
+        };
+        let is_broken = has_file && file.is_none();
+        if own.problems != problems {
+            own.problems.clone_from(&problems);
+            self.reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
+        }
+        let session = self.session(file.as_ref(), planner);
+        let open = self.open_work(session);
+        own.open_since_secs = match own.open_since_secs {
+            _ if open.is_nothing() => None,
+            Some(since) if since <= now_secs => Some(since),
+            _ => Some(now_secs),
+        };
+        if let Some(kept) = own.kept.take_if(|_| open.is_nothing()) {
+            self.orders.write(WorkOrder::LetGo { thread: kept });
+        }
+        if is_broken {
+            return;
+        }
+        let count = file.as_ref().map_or(0, |file| file.count);
+        match checkins::step(file.as_ref(), open, own.open_since_secs, now_secs) {
+            CheckInStep::Wait => {}
+            CheckInStep::Begin(reason) => {
+                let named = session.and_then(|session| self.kernel.session_id(session)).map(file_name);
+                let text = checkins::written(&text, now_secs, &reason, None, named.as_deref());
+                self.writes.write(SceneWrite::File { path: CHECK_IN_FILE.to_owned(), text });
+            }
+            CheckInStep::Ask(reason) => {
+                own.newest += 1;
+                let order = format!("{BY}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
+                let ordered = Ordered { order, now_secs, count: count + 1, reason };
+                let told = checkins::message(ordered.count, &ordered.reason, open);
+                self.ask(own, planner, session, told, ordered);
+            }
+        }
+    }
+
+    /// What is open beside the planner's own session.
+    fn open_work(&self, own: Option<ActivationKey>) -> OpenWork {
+        let others = self.kernel.activations().filter(|one| Some(one.thread) != own);
+        OpenWork {
+            sessions: others.count(),
+            tasks: self.tasks.open_count(),
+            questions: self.kernel.approvals().count(),
+        }
+    }
+
+    /// The session in which the planner is asked: the one that the file names, else the planner's live or newest one.
+    fn session(&self, file: Option<&CheckInFile>, planner: &Id) -> Option<ActivationKey> {
+        let named = file.and_then(|file| self.kernel.session_named(file.session.as_deref()?));
+        let is_usable = |key: &ActivationKey| {
+            let thread = self.kernel.thread(*key);
+            thread.is_some_and(|one| {
+                !one.is_stopped && self.is_planner(&one.profile) && self.roster.key(&one.agent).is_some()
+            })
+        };
+        let live = || {
+            let its = self.kernel.activations().filter(|one| one.agent == *planner);
+            its.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread)
+        };
+        let rests = || self.kernel.may_be_woken(planner, None, &self.kernel_settings);
+        named.filter(is_usable).or_else(live).or_else(rests)
+    }
+
+    fn ask(
+        &mut self,
+        own: &mut CheckIns,
+        planner: &Id,
+        session: Option<ActivationKey>,
+        told: String,
+        ordered: Ordered,
+    ) {
+        let Some(thread) = session else {
+            self.orders.write(WorkOrder::Begin(Box::new(WorkWanted {
+                order: ordered.order.clone(),
+                agent: planner.clone(),
+                task: told,
+                by: BY.into(),
+                terms: WorkTerms { is_kept: true, ..WorkTerms::default() },
+                cause: Seq(0),
+            })));
+            own.ordered = Some(ordered);
+            return;
+        };
+        // One that was not read yet is enough.
+        let live = self.kernel.thread(thread).and_then(|known| self.kernel.activation(known.live?));
+        if live.is_some_and(|live| live.mail.iter().any(|text| text.starts_with(CHECK_IN))) {
+            return;
+        }
+        self.news.write(WorkNotice { thread, text: told, from: BY.into(), from_work: None, cause: Seq(0) });
+        self.write(&ordered, self.kernel.session_id(thread));
+    }
+
+    fn write(&mut self, ordered: &Ordered, session: Option<String>) {
+        let text = self.known.text(CHECK_IN_FILE).unwrap_or_default();
+        let session = session.map(file_name);
+        let text = checkins::written(text, ordered.now_secs, &ordered.reason, Some(ordered.count), session.as_deref());
+        self.writes.write(SceneWrite::File { path: CHECK_IN_FILE.to_owned(), text });
+    }
+}
+
+fn file_name(session_id: String) -> String {
+    session_id + ".session.yaml"
+}

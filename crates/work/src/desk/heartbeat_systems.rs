@@ -1,0 +1,157 @@
+//! Agents wake by their heartbeats, in the room: whose `heartbeat.md` there is, and what is ordered of the kernel.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::heartbeats::{Heartbeats, missed_in_all, words};
+use crate::agent::agent_file::folder_of_agent;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{Id, Problem, RunTag, Seq};
+use crate::heartbeat::{self, Heartbeat};
+use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
+
+/// Who wakes them, as the log says it; also what the names of its orders begin with.
+const BY: &str = "heartbeat";
+/// The file that says when.
+const FILE: &str = "heartbeat.md";
+/// Work that was refused is ordered again after so many seconds.
+const AGAIN_SECS: u64 = 10;
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct Waking<'w, 's> {
+    known: Res<'w, KnownFiles>,
+    profiles: Res<'w, Profiles>,
+    roster: Res<'w, Roster>,
+    agents: Query<'w, 's, &'static Agent>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+    log: ResMut<'w, EventLog>,
+    orders: MessageWriter<'w, WorkOrder>,
+    reports: MessageWriter<'w, ProblemReport>,
+}
+
+/// The heartbeats that there are, by path, and who has which. Nobody's to save.
+#[derive(Default)]
+pub(super) struct Read {
+    files: BTreeMap<String, Heartbeat>,
+    agents: Vec<(Id, String)>,
+    has_looked: bool,
+}
+
+/// Looks once a second which heartbeats are due.
+pub(super) fn start_due_heartbeats(
+    mut own: ResMut<Heartbeats>,
+    mut room: Waking,
+    mut changes: MessageReader<FileChanged>,
+    standstill: Option<Res<Standstill>>,
+    mut read: Local<Read>,
+) {
+    let is_first = !std::mem::replace(&mut read.has_looked, true);
+    let is_heartbeat = |path: &str| path.rsplit('/').next() == Some(FILE);
+    // Every change is to be read, whichever comes first.
+    let has_changed = changes.read().filter(|change| is_heartbeat(&change.path)).count() > 0;
+    if is_first || has_changed {
+        room.read_files(&mut read);
+    }
+    if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
+        read.agents = room.agents_with(&read.files);
+    }
+    let holds = standstill.is_some_and(|standstill| standstill.holds());
+    if read.agents.is_empty() || holds || !room.clock.tick().is_multiple_of(TICKS_PER_SEC) {
+        return;
+    }
+    let Some(now_secs) = room.date.secs(&room.clock) else { return };
+    for (agent, path) in &read.agents {
+        if let Some(heartbeat) = read.files.get(path) {
+            room.look(own.bypass_change_detection(), agent, heartbeat, now_secs);
+        }
+    }
+}
+
+/// Hears what becomes of wakes.
+pub(super) fn apply_work_answers(
+    mut own: ResMut<Heartbeats>,
+    clock: Res<SimClock>,
+    mut news: MessageReader<WorkAnswer>,
+) {
+    if own.beats.is_empty() {
+        news.clear();
+        return;
+    }
+    let own = own.bypass_change_detection();
+    for news in news.read() {
+        match news {
+            WorkAnswer::Begun { order, activation, .. } => own.begun(order, *activation),
+            WorkAnswer::Refused { order, .. } => own.refused(order, clock.tick() + AGAIN_SECS * TICKS_PER_SEC),
+            WorkAnswer::Ended { activation, .. } => own.ended(*activation),
+        }
+    }
+}
+
+impl Waking<'_, '_> {
+    /// Reads all heartbeats, and says what is wrong with them.
+    fn read_files(&mut self, read: &mut Read) {
+        let before = std::mem::take(&mut read.files);
+        let files = self.known.all().iter().filter(|(path, _)| path.starts_with("agents/") || *path == FILE);
+        for (path, text) in files.filter(|(path, _)| path.rsplit('/').next() == Some(FILE)) {
+            let heartbeat = heartbeat::read(text);
+            let problems = heartbeat.problems.iter().map(|problem| {
+                let told = Problem::warning(path, problem.what.clone(), problem.remedy.clone());
+                told.at_line(problem.line())
+            });
+            self.reports.write(ProblemReport { source: path.clone(), problems: problems.collect() });
+            read.files.insert(path.clone(), heartbeat);
+        }
+        for gone in before.keys().filter(|path| !read.files.contains_key(*path)) {
+            self.reports.write(ProblemReport { source: gone.clone(), problems: Vec::new() });
+        }
+    }
+
+    /// The agents in the room beside whose document one of these lies, each with its file.
+    fn agents_with(&self, files: &BTreeMap<String, Heartbeat>) -> Vec<(Id, String)> {
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let of = |agent: &Agent| {
+            let folder = folder_of_agent(self.profiles.path(&agent.profile)?)?;
+            let path = if folder.is_empty() { FILE.to_owned() } else { format!("{folder}/{FILE}") };
+            files.contains_key(&path).then(|| (agent.id.clone(), path))
+        };
+        here.filter_map(of).collect()
+    }
+
+    fn look(&mut self, own: &mut Heartbeats, agent: &Id, heartbeat: &Heartbeat, now_secs: i64) {
+        let due = own.due(agent, heartbeat, now_secs, self.clock.tick());
+        if due.is_empty() {
+            return;
+        }
+        own.newest += 1;
+        let order: Id = format!("{BY}/{}/{}", RunTag::of(self.log.run()), own.newest).into();
+        let missed = missed_in_all(&due);
+        let cause = match missed {
+            0 => Seq(0),
+            missed => {
+                let what = format!("it missed {missed} heartbeats and now runs once");
+                self.log.write(EventDraft::of(&Warning::new(what)).agent(agent))
+            }
+        };
+        let when = self.date.in_words(&self.clock).unwrap_or_default();
+        self.orders.write(WorkOrder::Begin(Box::new(WorkWanted {
+            order: order.clone(),
+            agent: agent.clone(),
+            task: words(heartbeat, &due, &when),
+            by: BY.into(),
+            terms: WorkTerms::default(),
+            cause,
+        })));
+        own.ordered(agent, order, now_secs);
+    }
+}

@@ -1,0 +1,138 @@
+//! What modules say, in the world: their tools are there for their agent, their words stand in its prompts, and what they
+//! prompt it becomes work.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde_json::Value;
+
+use super::{
+    HeardModule, HeardTool, MODULES, ModuleCall, ModulePrompt, ModulePrompts, ModulesHeard, PromptAnswered, answer_of,
+};
+use crate::agent::{Agent, Roster};
+use crate::base::{Id, Problem, RunTag, Seq};
+use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::EventLog;
+use crate::mind::PromptAdditions;
+use crate::tools::{Arguments, Planned, Tool, Tools};
+use crate::workspace::ProblemReport;
+
+/// Who sets such work going, as the log says it; also what the names of its orders begin with.
+const BY: &str = "module";
+
+/// Has the tools and the words of modules be as they say.
+pub(in crate::desk) fn apply_module_messages(
+    mut news: MessageReader<ModulesHeard>,
+    (mut registry, mut words): (ResMut<Tools>, ResMut<PromptAdditions>),
+    mut reports: MessageWriter<ProblemReport>,
+    mut known: Local<BTreeMap<Id, Vec<HeardModule>>>,
+) {
+    for news in news.read() {
+        let ModulesHeard::Are { profile, modules, problems } = news else { continue };
+        let scope = ToolScope::Profile(profile.clone());
+        for tool in known.remove(profile).iter().flatten().flat_map(|module| &module.tools) {
+            registry.remove(&scope, &tool.name);
+        }
+        let mut problems = problems.clone();
+        for module in modules {
+            let added = module.tools.iter().filter_map(|tool| {
+                let refusal = registry.register(tool_of(profile, module, tool)).err()?;
+                let remedy = format!("call the tool {:?} something else", tool.name);
+                Some(Problem::error(&module.file, refusal.to_string(), remedy))
+            });
+            problems.extend(added.collect::<Vec<_>>());
+        }
+        let said: Vec<&str> =
+            modules.iter().map(|module| module.words.trim()).filter(|words| !words.is_empty()).collect();
+        words.set(profile, said.join("\n\n"));
+        reports.write(ProblemReport { source: format!("modules of {profile}"), problems });
+        known.insert(profile.clone(), modules.clone());
+    }
+}
+
+/// A tool of a module.
+fn tool_of(profile: &Id, module: &HeardModule, tool: &HeardTool) -> Tool {
+    let call = ModuleCall {
+        profile: profile.clone(),
+        module: module.file.clone(),
+        tool: tool.name.clone(),
+        arguments: serde_json::Map::new(),
+    };
+    let plan = move |arguments: &Arguments, _: &crate::tools::Planning<'_>| {
+        let Value::Object(arguments) = arguments.to_value() else {
+            return Err("its arguments are no object".to_owned());
+        };
+        let order = serde_json::to_value(ModuleCall { arguments, ..call.clone() });
+        let order = order.map_err(|error| format!("the call cannot be written down: {error}"))?;
+        let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*call.tool)];
+        Ok(Planned::order(MODULES, order, touches, ("using its tool", &call.tool)))
+    };
+    let scope = ToolScope::Profile(profile.clone());
+    Tool::new(&tool.name, &tool.description, tool.parameters.clone(), plan).within(scope).by_default(Power::Reach)
+}
+
+/// What modules prompt their agents becomes work.
+pub(in crate::desk) fn follow_prompts(
+    mut news: MessageReader<ModulesHeard>,
+    mut prompts: ResMut<ModulePrompts>,
+    (roster, agents, log): (Res<Roster>, Query<&Agent>, Res<EventLog>),
+    mut orders: MessageWriter<WorkOrder>,
+    mut answers: MessageWriter<PromptAnswered>,
+) {
+    for news in news.read() {
+        let ModulesHeard::Prompts { profile, module, number, message } = news else { continue };
+        let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
+        let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
+            let answer = Err("its agent is not in the room".to_owned());
+            let (profile, module, number) = (profile.clone(), module.clone(), *number);
+            answers.write(PromptAnswered { profile, module, number, answer });
+            continue;
+        };
+        let order: Id = format!("{BY}/{}/{profile}/{module}/{number}", RunTag::of(log.run())).into();
+        orders.write(WorkOrder::Begin(Box::new(WorkWanted {
+            order: order.clone(),
+            agent: agent.id.clone(),
+            task: message.clone(),
+            by: BY.into(),
+            terms: WorkTerms::default(),
+            cause: Seq(0),
+        })));
+        let prompt =
+            ModulePrompt { order, profile: profile.clone(), module: module.clone(), number: *number, work: None };
+        prompts.0.push(prompt);
+    }
+}
+
+/// Hears what became of such work, and tells the modules.
+pub(in crate::desk) fn apply_work_answers(
+    mut news: MessageReader<WorkAnswer>,
+    mut prompts: ResMut<ModulePrompts>,
+    mut answers: MessageWriter<PromptAnswered>,
+) {
+    if prompts.0.is_empty() {
+        news.clear();
+        return;
+    }
+    let prompts = &mut prompts.bypass_change_detection().0;
+    for news in news.read() {
+        let (at, answer) = match news {
+            WorkAnswer::Begun { order, activation, .. } => {
+                if let Some(prompt) = prompts.iter_mut().find(|prompt| prompt.order == *order) {
+                    prompt.work = Some(*activation);
+                }
+                continue;
+            }
+            WorkAnswer::Refused { order, why } => {
+                (prompts.iter().position(|prompt| prompt.order == *order), Err(why.clone()))
+            }
+            WorkAnswer::Ended { activation, ending, .. } => {
+                (prompts.iter().position(|prompt| prompt.work == Some(*activation)), answer_of(ending))
+            }
+        };
+        if let Some(at) = at {
+            let ModulePrompt { profile, module, number, .. } = prompts.remove(at);
+            answers.write(PromptAnswered { profile, module, number, answer });
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Runs the modules of the agents that are in the room, outside of the world: they are loaded when their agent comes and
+//! whenever one of their files changes, and ended when it leaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use crossbeam_channel::{Receiver, bounded};
+
+use super::agent_modules::{OpenModules, Say};
+use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered};
+use crate::agent::agent_file::folder_of_agent;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::Id;
+use crate::base::hash::content_hash;
+use crate::engine::ProgramCache;
+use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet};
+use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
+use crate::tools::document_tools::limits;
+use crate::tools::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOutcome, Work};
+use crate::workspace::{FileChanged, KnownFiles};
+
+/// The modules of an agent.
+enum Loaded {
+    /// Their files are being read, on a thread of their own.
+    Reading(Receiver<(String, ModuleFolder, ModuleSet)>),
+    /// They run.
+    Open(Box<OpenModules>),
+    /// There are none any more; the world has still to be told.
+    Gone,
+}
+
+/// All of them. Nobody's to save: in a room that is opened again they are loaded anew.
+#[derive(Default)]
+pub(in crate::desk) struct Running {
+    /// By profile: the hash of their files, and how they are.
+    all: BTreeMap<Id, (u64, Loaded)>,
+    /// Those that are being ended.
+    ending: Vec<ModuleSet>,
+    programs: Arc<ProgramCache>,
+    /// Calls that were begun by this process.
+    begun: BTreeSet<OrderKey>,
+    has_looked: bool,
+}
+
+/// What is looked at.
+#[derive(SystemParam)]
+pub(in crate::desk) struct RoomView<'w, 's> {
+    known: Option<Res<'w, KnownFiles>>,
+    profiles: Res<'w, Profiles>,
+    roster: Res<'w, Roster>,
+    agents: Query<'w, 's, &'static Agent>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+    under_way: Res<'w, PendingToolOrders>,
+    journal: Res<'w, InputJournal>,
+}
+
+/// Loads and ends modules, brings in what they say, and orders of them what is called.
+pub(in crate::desk) fn run(
+    room: RoomView,
+    mut changes: MessageReader<FileChanged>,
+    (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
+    (mut heard, mut outcomes): (ResMut<InputQueue<ModulesHeard>>, ResMut<InputQueue<ToolOutcome>>),
+    mut loading: ResMut<ModulesLoading>,
+    mut running: Local<Running>,
+) {
+    if room.journal.is_replaying() {
+        return;
+    }
+    // Every change is to be read, whichever comes first.
+    let has_changed = changes.read().filter(|change| change.path.contains(FOLDER)).count() > 0;
+    let is_first = !running.has_looked;
+    if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
+        room.load(&mut running);
+    }
+    for CallAnswered { key, number, answer } in answered.read() {
+        running.open().for_each(|modules| modules.send_answer(*key, *number, answer));
+    }
+    for PromptAnswered { profile, module, number, answer } in prompted.read() {
+        if let Some((_, Loaded::Open(modules))) = running.all.get_mut(profile) {
+            modules.tell_prompt(module, *number, answer);
+        }
+    }
+    running.take_up();
+    let said: Vec<Say> = running.open().flat_map(OpenModules::take_messages).collect();
+    for said in said {
+        match said {
+            Say::Heard(news) => heard.push(news),
+            Say::Outcome(key, news) => {
+                if news.is_last() {
+                    running.begun.remove(&key);
+                }
+                outcomes.push(ToolOutcome { key, news });
+            }
+        }
+    }
+    running.all.retain(|profile, (_, loaded)| {
+        let is_gone = matches!(loaded, Loaded::Gone);
+        if is_gone {
+            heard.push(ModulesHeard::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
+        }
+        !is_gone
+    });
+    running.order(&room.under_way, &mut outcomes);
+    loading.set_if_neq(ModulesLoading(running.is_loading()));
+}
+
+impl Running {
+    fn open(&mut self) -> impl Iterator<Item = &mut OpenModules> {
+        self.all.values_mut().filter_map(|(_, loaded)| match loaded {
+            Loaded::Open(modules) => Some(&mut **modules),
+            _ => None,
+        })
+    }
+
+    fn is_loading(&self) -> bool {
+        self.all.values().any(|(_, loaded)| match loaded {
+            Loaded::Reading(_) => true,
+            Loaded::Open(modules) => modules.is_loading(),
+            Loaded::Gone => false,
+        })
+    }
+
+    /// Takes up those whose files were read, and lets those go that have ended.
+    fn take_up(&mut self) {
+        for (profile, (_, loaded)) in &mut self.all {
+            let Loaded::Reading(read) = loaded else { continue };
+            if let Ok((home, folder, set)) = read.try_recv() {
+                *loaded = Loaded::Open(Box::new(OpenModules::new(profile.clone(), home, &folder, set)));
+            }
+        }
+        self.ending.retain_mut(|set| {
+            set.poll();
+            !set.has_ended()
+        });
+    }
+
+    fn end(&mut self, loaded: Loaded) {
+        if let Loaded::Open(modules) = loaded {
+            self.ending.push(modules.into_ending());
+        }
+    }
+
+    /// Orders of modules what is called, and says of calls that nobody carries out any more why.
+    fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<ToolOutcome>) {
+        let is_first_look = !std::mem::replace(&mut self.has_looked, true);
+        self.begun.retain(|key| under_way.get(*key).is_some());
+        for order in under_way.of(MODULES) {
+            let is_answered = outcomes.waiting().any(|outcome| outcome.key == order.key && outcome.news.is_last());
+            if is_answered {
+                continue;
+            }
+            if self.begun.contains(&order.key) {
+                let is_held = self.open().any(|modules| modules.has(order.key));
+                if !is_held {
+                    let why = "its module was reloaded during this call".to_owned();
+                    outcomes.push(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
+                }
+                continue;
+            }
+            let read = match &order.plan.work {
+                Work::Order { order } => serde_json::from_value::<ModuleCall>(order.clone()).ok(),
+                _ => None,
+            };
+            let news = match read {
+                None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
+                // What it keeps in mind is gone, and what it did is not known.
+                Some(_) if is_first_look => {
+                    ToolNews::Aborted { why: "the workshop was stopped while a module carried this out".to_owned() }
+                }
+                Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
+                    Some(Loaded::Reading(_)) => continue,
+                    Some(Loaded::Open(modules)) => match modules.call(order.key, &call) {
+                        None => continue,
+                        Some(Ok(())) => {
+                            self.begun.insert(order.key);
+                            continue;
+                        }
+                        Some(Err(why)) => ToolNews::Failed { why },
+                    },
+                    _ => ToolNews::Failed { why: format!("the module {} no longer exists", call.module) },
+                },
+            };
+            outcomes.push(ToolOutcome { key: order.key, news });
+        }
+    }
+}
+
+impl RoomView<'_, '_> {
+    /// Loads the modules of agents that are here, where their files are others than before, and ends the rest.
+    fn load(&self, running: &mut Running) {
+        let wanted = self.wanted();
+        let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
+        for profile in gone {
+            if let Some((_, loaded)) = running.all.insert(profile, (0, Loaded::Gone)) {
+                running.end(loaded);
+            }
+        }
+        for (profile, (home, files)) in wanted {
+            let text: String = files.iter().flat_map(|(path, text)| [path.as_str(), "\0", text, "\0"]).collect();
+            let hash = content_hash(text.as_bytes());
+            if running.all.get(&profile).is_some_and(|(known, _)| *known == hash) {
+                continue;
+            }
+            let options = ModuleOptions {
+                agent_dir: home.clone(),
+                seed: content_hash(profile.as_bytes()),
+                now_unix_ms: self.date.secs(&self.clock).unwrap_or(0).saturating_mul(1000),
+                limits: limits(),
+            };
+            let (read_in, read) = bounded(1);
+            let programs = running.programs.clone();
+            let reading = move || {
+                let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+                let folder = ModuleFolder::read(texts, &programs, &options.limits);
+                let set = ModuleSet::load(&folder, &options);
+                // Nobody takes it where the room was closed meanwhile.
+                let _ = read_in.send((home, folder, set));
+            };
+            let loaded = match std::thread::Builder::new().name("modules".to_owned()).spawn(reading) {
+                Ok(_) => Loaded::Reading(read),
+                Err(_) => continue,
+            };
+            if let Some((_, before)) = running.all.insert(profile, (hash, loaded)) {
+                running.end(before);
+            }
+        }
+    }
+
+    /// The modules of the agents in the room: by profile, the folder that is the agent and the files below its modules.
+    fn wanted(&self) -> BTreeMap<Id, (String, Vec<(String, String)>)> {
+        let Some(known) = &self.known else { return BTreeMap::new() };
+        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
+        let of = |profile: &Id| {
+            let folder = folder_of_agent(self.profiles.path(profile)?)?;
+            let below = if folder.is_empty() { FOLDER.to_owned() } else { format!("{folder}/{FOLDER}") };
+            let files = known.all().range(below.clone()..).take_while(|(path, _)| path.starts_with(&below));
+            let files = files.filter(|(path, _)| path.ends_with(".ts"));
+            let files: Vec<_> = files.map(|(path, text)| (path[below.len()..].to_owned(), text.clone())).collect();
+            (!files.is_empty()).then(|| (profile.clone(), (folder.to_owned(), files)))
+        };
+        profiles.into_iter().filter_map(of).collect()
+    }
+}

@@ -1,0 +1,229 @@
+//! Brings what is new in Slack's channels into `inbox/slack-messages.jsonl`, each message once; from there it goes the way
+//! of all streams.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::base::ids::ROOM;
+use crate::base::text::truncate;
+use crate::base::{Author, Id, Problem, RunTag, Seq};
+use crate::gateway::slack::{SlackAccess, SlackArrival, SlackCommand, SlackLook, SlackSettings, SlackTerms, is_newer};
+use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
+use crate::log::EventLog;
+use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC};
+use crate::tools::SLACK_INBOX;
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
+use crate::workspace::{KnownFiles, ProblemReport};
+
+/// What the names of its orders to files begin with.
+const ORDERS: &str = "slack-in/";
+/// Whose problems are told under this name.
+const SOURCE: &str = "Slack";
+/// Where they are told.
+const PLACE: &str = "settings.yaml";
+/// While so many batches wait for the file, nobody looks for more.
+const BATCHES_AT_MOST: usize = 8;
+/// What could not be written is written again after so many seconds.
+const AGAIN_SECS: u64 = 10;
+/// A line has no more bytes: streams pass over longer ones.
+const LINE_BYTES_AT_MOST: usize = 60 * 1024;
+
+/// What is known of Slack's channels. Part of the saved world. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlackChannels {
+    /// By channel, the time of the newest message that was taken in.
+    seen: BTreeMap<String, String>,
+    /// Lines that are not in the file yet, oldest first.
+    bringing: VecDeque<Batch>,
+    number: u64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Batch {
+    key: Id,
+    text: String,
+    tries: u32,
+    not_before: u64,
+    #[serde(skip)]
+    is_sent: bool,
+}
+
+impl Batch {
+    fn name(&self) -> Id {
+        format!("{}/{}", self.key, self.tries).into()
+    }
+}
+
+impl SlackChannels {
+    /// Whether messages are on their way into the file, without anything else happening; `now` is the tick.
+    pub fn is_bringing(&self, now: u64) -> bool {
+        self.bringing.front().is_some_and(|batch| now >= batch.not_before)
+    }
+
+    /// Takes a look's messages up: those that are new, behind what stands in the file.
+    fn take(&mut self, look: &SlackLook, run: &Id, file: &str) {
+        let mut text = String::new();
+        for arrival in &look.arrived {
+            let is_new = self.seen.get(&arrival.channel).is_none_or(|seen| is_newer(&arrival.ts, seen));
+            if is_new {
+                text.push_str(&line_of(arrival));
+            }
+        }
+        for (channel, ts) in &look.seen {
+            if self.seen.get(channel).is_none_or(|seen| is_newer(ts, seen)) {
+                self.seen.insert(channel.clone(), ts.clone());
+            }
+        }
+        if text.is_empty() {
+            return;
+        }
+        // What somebody left without an end must not run into what comes.
+        if !file.is_empty() && !file.ends_with('\n') && self.bringing.is_empty() {
+            text.insert(0, '\n');
+        }
+        self.number += 1;
+        let key = format!("{ORDERS}{}/{}", RunTag::of(run), self.number).into();
+        self.bringing.push_back(Batch { key, text, tries: 0, not_before: 0, is_sent: false });
+    }
+}
+
+/// A message as a line of the stream.
+fn line_of(arrival: &SlackArrival) -> String {
+    let SlackArrival { channel, from, text, ts, thread } = arrival;
+    let mut chars = 16_000;
+    loop {
+        let mut line = json!({ "from": from, "channel": channel, "text": truncate(text, chars), "ts": ts });
+        if let Some(thread) = thread {
+            line["thread_ts"] = thread.as_str().into();
+        }
+        let line = format!("{line}\n");
+        if line.len() <= LINE_BYTES_AT_MOST || chars < 100 {
+            return line;
+        }
+        chars /= 2;
+    }
+}
+
+/// Takes in what looks brought, and brings it into the file, one batch after the other.
+pub(in crate::desk) fn bring(
+    mut all: ResMut<SlackChannels>,
+    (known, log, clock, under_way): (Res<KnownFiles>, Res<EventLog>, Res<SimClock>, Res<PendingFileOrders>),
+    (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
+    (mut files, mut reports): (MessageWriter<FileOrder>, MessageWriter<ProblemReport>),
+) {
+    let all = all.bypass_change_detection();
+    for news in news.read() {
+        let SlackNews::Looked { look } = news else { continue };
+        all.take(look, log.run(), known.text(SLACK_INBOX).unwrap_or_default());
+        let problems = look.troubles.iter().map(|trouble| Problem::warning(PLACE, &*trouble.what, &*trouble.remedy));
+        reports.write(ProblemReport { source: SOURCE.to_owned(), problems: problems.collect() });
+    }
+    for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
+        let Some(batch) = all.bringing.front_mut().filter(|batch| batch.name() == outcome.key) else { continue };
+        let mut problems = Vec::new();
+        match &outcome.result {
+            Ok(_) => drop(all.bringing.pop_front()),
+            Err(failure) => {
+                batch.tries += 1;
+                batch.not_before = clock.tick() + AGAIN_SECS * TICKS_PER_SEC;
+                batch.is_sent = false;
+                let what = format!("messages from Slack are waiting, because they cannot be written: {}", failure.what);
+                problems.push(Problem::warning(SLACK_INBOX, what, "free up space; this is retried"));
+            }
+        }
+        reports.write(ProblemReport { source: SLACK_INBOX.to_owned(), problems });
+    }
+    let now = clock.tick();
+    let Some(batch) = all.bringing.front_mut().filter(|batch| !batch.is_sent && now >= batch.not_before) else {
+        return;
+    };
+    batch.is_sent = true;
+    let key = batch.name();
+    if under_way.iter().any(|order| order.key == key) {
+        return;
+    }
+    files.write(FileOrder {
+        key,
+        author: Author(ROOM.into()),
+        activation: None,
+        operation: FileOperation::Append { path: SLACK_INBOX.to_owned(), text: batch.text.clone() },
+        rights: FileRights::default(),
+        cause: Seq(0),
+        worktree: None,
+    });
+}
+
+/// Asks the gateway for the next look, as soon as the one before is taken in; it keeps to the interval of the settings.
+pub(in crate::desk) fn look(
+    (all, access, journal): (Res<SlackChannels>, Res<SlackAccess>, Res<InputJournal>),
+    (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
+    mut calls: ResMut<SlackCalls>,
+) {
+    let may_look = access.reads && !settings.channels.is_empty() && !journal.is_replaying();
+    if !may_look || calls.is_looking() || all.bringing.len() >= BATCHES_AT_MOST {
+        return;
+    }
+    let seen = |channel: &str| all.seen.get(channel).cloned().unwrap_or_default();
+    let channels: BTreeMap<String, String> =
+        settings.read_channels().into_iter().map(|channel| (channel.to_owned(), seen(channel))).collect();
+    if !channels.is_empty() {
+        calls.send(SlackCommand::Look { channels, terms: Box::new(SlackTerms::of(&gateway, &settings)) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stream_reader;
+    use super::*;
+
+    fn arrival(ts: &str, text: &str) -> SlackArrival {
+        SlackArrival {
+            channel: "#ops".to_owned(),
+            from: "Sarah".to_owned(),
+            text: text.to_owned(),
+            ts: ts.to_owned(),
+            thread: None,
+        }
+    }
+
+    fn look(arrived: &[(&str, &str)]) -> SlackLook {
+        let newest = arrived.last().map(|(ts, _)| ("#ops".to_owned(), (*ts).to_owned()));
+        SlackLook {
+            arrived: arrived.iter().map(|(ts, text)| arrival(ts, text)).collect(),
+            seen: newest.into_iter().collect(),
+            troubles: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_message_is_brought_once_however_often_it_is_seen() {
+        let mut channels = SlackChannels::default();
+        let run: Id = "r-1".into();
+        channels.take(&look(&[("1.5", "one"), ("2.5", "two")]), &run, "");
+        channels.take(&look(&[("2.5", "two"), ("10.5", "three")]), &run, "");
+        channels.take(&look(&[("1.5", "one")]), &run, "");
+        let lines: Vec<String> =
+            channels.bringing.iter().flat_map(|batch| batch.text.lines()).map(str::to_owned).collect();
+        let said: Vec<String> =
+            lines.iter().map(|line| stream_reader::read(line).expect("it is a message").text).collect();
+        assert_eq!(said, ["one", "two", "three"]);
+        assert_eq!(channels.seen["#ops"], "10.5");
+        let names: std::collections::BTreeSet<Id> = channels.bringing.iter().map(Batch::name).collect();
+        assert_eq!(names.len(), 2, "each batch has a name of its own");
+    }
+
+    #[test]
+    fn what_comes_begins_a_line_of_its_own_and_no_line_is_too_long_for_a_stream() {
+        let mut channels = SlackChannels::default();
+        channels.take(&look(&[("1.5", "one")]), &"r-1".into(), "{\"text\":\"half");
+        assert!(channels.bringing[0].text.starts_with('\n'));
+        for text in ["\u{1}".repeat(20_000), "ü".repeat(40_000), "\u{1f600}".repeat(20_000)] {
+            let line = line_of(&arrival("1.5", &text));
+            assert!(stream_reader::read(line.trim()).is_ok(), "{} bytes", line.len());
+        }
+    }
+}

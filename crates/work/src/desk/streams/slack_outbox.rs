@@ -1,0 +1,215 @@
+//! Sends messages to Slack, each once: as a line of a file, or by the gateway where the person set up a key for that. What
+//! went out, or may have, stands in the outbox.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::base::ids::ROOM;
+use crate::base::text::truncate;
+use crate::base::{Author, Id, Seq};
+use crate::gateway::slack::{
+    SlackAccess, SlackCommand, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
+};
+use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
+use crate::schedule::{InputJournal, InputQueue};
+use crate::tools::{
+    DESK, DeskOrder, OrderKey, PendingToolOrders, SLACK_OUTBOX, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
+};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
+
+/// What the names of its orders to files begin with.
+const ORDERS: &str = "slack/";
+
+/// Messages on their way. Part of the saved world. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlackSending {
+    /// Messages that the gateway has, by the order of their call.
+    sending: BTreeMap<OrderKey, Sent>,
+    /// Messages of which it is known what became of them, and that are not in the outbox yet.
+    posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
+    /// Whose lines are being written.
+    #[serde(skip)]
+    writing: BTreeSet<OrderKey>,
+}
+
+/// A message as it was ordered.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Sent {
+    agent: Id,
+    channel: String,
+    text: String,
+    thread: Option<String>,
+    cause: Seq,
+}
+
+impl Sent {
+    fn of(order: &ToolOrder) -> Option<Self> {
+        let Ok(DeskOrder::SlackSend { channel, text, thread }) = DeskOrder::of(order) else { return None };
+        Some(Self { agent: order.agent.clone(), channel, text, thread, cause: order.cause })
+    }
+
+    /// As a line of the outbox. It says nothing that could be otherwise when it is ordered once more.
+    fn line(&self, key: OrderKey, post: Option<&SlackPost>) -> String {
+        let mut line = json!({
+            "id": key.to_string(), "channel": truncate(&self.channel, 200), "text": self.text, "from": self.agent,
+        });
+        if let Some(thread) = &self.thread {
+            line["thread_ts"] = thread.as_str().into();
+        }
+        match post {
+            // Whoever is joined to Slack sends it.
+            None | Some(SlackPost::NotSent { .. }) => {}
+            Some(SlackPost::Sent { ts, .. }) => {
+                line["state"] = "sent".into();
+                line["ts"] = ts.as_deref().map_or(Value::Null, Value::from);
+            }
+            Some(SlackPost::Unknown { .. }) => line["state"] = "unknown".into(),
+        }
+        format!("{line}\n")
+    }
+}
+
+impl SlackSending {
+    fn knows(&self, key: OrderKey) -> bool {
+        self.sending.contains_key(&key) || self.posted.contains_key(&key) || self.writing.contains(&key)
+    }
+}
+
+/// Takes up what is to be sent, and writes down and tells what became of it: an order to the files has the name of its
+/// call, and no name is carried out twice.
+pub(in crate::desk) fn advance_posts(
+    mut all: ResMut<SlackSending>,
+    (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
+    (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
+    (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<ToolOutcome>),
+) {
+    let all = all.bypass_change_detection();
+    // Their orders are closed later in this tick.
+    let mut answered: BTreeSet<OrderKey> = BTreeSet::new();
+    let mut answer = |key: OrderKey, news: ToolNews| {
+        answered.insert(key);
+        answers.write(ToolOutcome { key, news });
+    };
+    for news in news.read() {
+        let SlackNews::Posted { id, post } = news else { continue };
+        let Ok(key) = id.parse::<OrderKey>() else { continue };
+        let sent = all.sending.remove(&key).or_else(|| orders.get(key).and_then(Sent::of));
+        let Some(sent) = sent.filter(|_| !all.posted.contains_key(&key)) else { continue };
+        match post {
+            SlackPost::NotSent { .. } => answer(key, told(post, Ok(()))),
+            _ => drop(all.posted.insert(key, (sent, post.clone()))),
+        }
+    }
+    for outcome in outcomes.read() {
+        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
+        all.writing.remove(&key);
+        let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
+        let news = match (all.posted.remove(&key), written) {
+            (Some((_, post)), written) => told(&post, written),
+            (None, Ok(())) => done(format!("Sent: it stands in {SLACK_OUTBOX}.")),
+            (None, Err(why)) => ToolNews::Failed { why: format!("it was not sent: {why}") },
+        };
+        answer(key, news);
+    }
+    all.writing.retain(|key| all.posted.contains_key(key) || orders.get(*key).is_some());
+    let mut write = |key: OrderKey, sent: &Sent, post: Option<&SlackPost>| {
+        let name: Id = format!("{ORDERS}{key}").into();
+        if files_under_way.iter().any(|order| order.key == name) {
+            return;
+        }
+        files.write(FileOrder {
+            key: name,
+            author: Author(ROOM.into()),
+            activation: Some(key.activation.id()),
+            operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: sent.line(key, post) },
+            rights: FileRights::default(),
+            cause: sent.cause,
+            worktree: None,
+        });
+    };
+    let is_new = |order: &&ToolOrder| !answered.contains(&order.key) && !all.knows(order.key);
+    for order in orders.of(DESK).filter(is_new).collect::<Vec<_>>() {
+        let Some(sent) = Sent::of(order) else { continue };
+        if access.sends == SlackSends::Files {
+            write(order.key, &sent, None);
+            all.writing.insert(order.key);
+        } else {
+            all.sending.insert(order.key, sent);
+        }
+    }
+    for (key, (sent, post)) in &all.posted {
+        if all.writing.insert(*key) {
+            write(*key, sent, Some(post));
+        }
+    }
+}
+
+fn done(text: String) -> ToolNews {
+    let changed = vec![SLACK_OUTBOX.to_owned()];
+    ToolNews::Done { output: ToolOutput { text, changed, ..ToolOutput::default() } }
+}
+
+/// What the agent is told of a message; `written` says whether it stands in the outbox.
+fn told(post: &SlackPost, written: Result<(), &str>) -> ToolNews {
+    match post {
+        SlackPost::Sent { ts, .. } => {
+            let at = ts.as_ref().map(|ts| format!(", as {ts}")).unwrap_or_default();
+            match written {
+                Ok(()) => done(format!("Sent to Slack{at}; it stands in {SLACK_OUTBOX}.")),
+                Err(why) => {
+                    let text = format!("Sent to Slack{at}; it could not be written into {SLACK_OUTBOX}: {why}");
+                    ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } }
+                }
+            }
+        }
+        SlackPost::NotSent { what, remedy } => ToolNews::Failed { why: format!("it was not sent: {what}; {remedy}") },
+        SlackPost::Unknown { what } => ToolNews::Aborted {
+            why: format!("{what}; whether it was sent is not known, and it is not sent again unasked"),
+        },
+    }
+}
+
+/// What this process has begun. Nobody's to save.
+#[derive(Default)]
+pub(in crate::desk) struct Begun {
+    orders: BTreeSet<OrderKey>,
+    has_looked: bool,
+}
+
+/// Hands to the gateway what it is to send. Of what was under way when an earlier process ended nobody knows whether it
+/// was sent, and it is not sent a second time unasked.
+pub(in crate::desk) fn send_out(
+    (all, access): (Res<SlackSending>, Res<SlackAccess>),
+    (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
+    (mut calls, mut door): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
+    journal: Res<InputJournal>,
+    mut begun: Local<Begun>,
+) {
+    if journal.is_replaying() {
+        return;
+    }
+    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    if all.sending.is_empty() {
+        begun.orders.clear();
+        return;
+    }
+    for (key, sent) in &all.sending {
+        if !begun.orders.insert(*key) {
+            continue;
+        }
+        if is_first_look && access.may_have_sent() {
+            let what = "the workshop was stopped while the message was being sent".to_owned();
+            door.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
+            continue;
+        }
+        let message =
+            SlackMessage { channel: sent.channel.clone(), text: sent.text.clone(), thread: sent.thread.clone() };
+        let terms = Box::new(SlackTerms::of(&gateway, &settings));
+        calls.send(SlackCommand::Send { id: key.id(), message, terms });
+    }
+    begun.orders.retain(|key| all.sending.contains_key(key));
+}

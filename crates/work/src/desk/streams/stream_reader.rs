@@ -1,0 +1,162 @@
+//! What is new in a stream of messages, a file with one JSON object on each line to which others append. Pure.
+//!
+//! Each line counts once: a stream is read on from where it was left as long as what stands before that place is what
+//! stood there. Where it is another text (the file was cut, rotated or edited), it is read from its beginning, and as
+//! many lines as were taken before are passed over. A last line without an end counts once it is whole.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::base::hash::content_hash;
+use crate::base::text::{one_line, truncate};
+
+/// So many lines are remembered, so that they are not taken again where a stream begins anew.
+const REMEMBERED_AT_MOST: usize = 20_000;
+/// A line with more bytes is passed over.
+const LINE_BYTES_AT_MOST: usize = 64 * 1024;
+/// Names in a message are no longer, in characters.
+const NAME_CHARS: usize = 200;
+/// What it says is no longer, in characters.
+const TEXT_CHARS: usize = 16_000;
+
+/// How far a stream was read. Part of the saved world.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamPlace {
+    /// Bytes that were read.
+    bytes: usize,
+    /// What stands in them, by hash.
+    hash: u64,
+    /// Lines in them.
+    lines: usize,
+    /// The lines that were taken last, by hash.
+    taken: VecDeque<u64>,
+    /// Lines that were taken before the stream began anew and have not come again, by hash, with how often.
+    passed_over: BTreeMap<u64, u32>,
+}
+
+/// A message that came in.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Arrived {
+    /// Who sent it, as it is told.
+    pub from: String,
+    /// For whom it is, where that is told: an agent or an inbox.
+    pub to: Option<String>,
+    /// What it is about.
+    pub subject: String,
+    /// What it says.
+    pub text: String,
+    /// Where it was said: a channel.
+    pub channel: Option<String>,
+    /// When, as it is told.
+    pub time: Option<String>,
+}
+
+/// A line that is new.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewLine {
+    /// Counted from 1.
+    pub number: usize,
+    /// What it brings, or why nothing.
+    pub arrived: Result<Arrived, String>,
+    /// Bytes of the text up to its end.
+    end: usize,
+    hash: u64,
+}
+
+impl StreamPlace {
+    /// Whether this text goes on from what was read.
+    fn goes_on(&self, text: &str) -> bool {
+        text.as_bytes().get(..self.bytes).is_some_and(|read| content_hash(read) == self.hash)
+    }
+
+    /// Begins anew where the text does not go on from what was read; whether it did.
+    pub fn follow(&mut self, text: &str) -> bool {
+        if self.bytes == 0 || self.goes_on(text) {
+            return false;
+        }
+        for hash in std::mem::take(&mut self.taken) {
+            *self.passed_over.entry(hash).or_default() += 1;
+        }
+        (self.bytes, self.lines, self.hash) = (0, 0, content_hash(b""));
+        true
+    }
+
+    /// The next line of a text that is followed; none where nothing more of it is whole. What was taken before is
+    /// passed over.
+    pub fn next(&mut self, text: &str) -> Option<NewLine> {
+        loop {
+            let rest = text.get(self.bytes..).filter(|rest| !rest.is_empty())?;
+            let (line, is_ended) = rest.split_once('\n').map_or((rest, false), |(line, _)| (line, true));
+            let end = self.bytes + line.len() + usize::from(is_ended);
+            let content = line.trim();
+            // Half an object is none: what can be read is whole.
+            if !is_ended && read(content).is_err() {
+                return None;
+            }
+            let hash = content_hash(content.as_bytes());
+            let new = NewLine { number: self.lines + 1, arrived: read(content), end, hash };
+            let is_old = self.passed_over.get(&hash).is_some_and(|left| *left > 0);
+            if !content.is_empty() && !is_old {
+                return Some(new);
+            }
+            if let Some(left) = self.passed_over.get_mut(&hash).filter(|_| is_old) {
+                *left -= 1;
+                self.passed_over.retain(|_, left| *left > 0);
+            }
+            self.take(text, &new);
+        }
+    }
+
+    /// A line is done with.
+    pub fn take(&mut self, text: &str, line: &NewLine) {
+        let ended = text.as_bytes().get(..line.end).unwrap_or_default();
+        (self.bytes, self.hash) = (line.end, content_hash(ended));
+        self.lines += usize::from(ended.ends_with(b"\n"));
+        self.taken.push_back(line.hash);
+        let surplus = self.taken.len().saturating_sub(REMEMBERED_AT_MOST);
+        self.taken.drain(..surplus);
+    }
+}
+
+/// What a line says.
+pub fn read(line: &str) -> Result<Arrived, String> {
+    if line.len() > LINE_BYTES_AT_MOST {
+        return Err(format!("it is longer than {} KiB", LINE_BYTES_AT_MOST / 1024));
+    }
+    let value: Value = serde_json::from_str(line).map_err(|error| format!("it is not valid JSON: {error}"))?;
+    let Value::Object(keys) = value else { return Err("it is not a JSON object".to_owned()) };
+    let text = first(&keys, &["text", "body", "content", "message"]).unwrap_or_default();
+    let subject = first(&keys, &["subject", "title"]).unwrap_or_default();
+    if text.trim().is_empty() && subject.trim().is_empty() {
+        return Err("it has neither text nor subject".to_owned());
+    }
+    let named = |names: &[&str]| first(&keys, names).map(|name| truncate(&one_line(&name), NAME_CHARS));
+    Ok(Arrived {
+        from: named(&["from", "user", "sender", "author"]).unwrap_or_else(|| "somebody".to_owned()),
+        to: named(&["to", "recipient"]).map(|to| to.trim_start_matches('@').to_owned()),
+        subject: truncate(&one_line(&subject), NAME_CHARS),
+        text: truncate(text.trim(), TEXT_CHARS),
+        channel: named(&["channel"]),
+        time: named(&["ts", "timestamp", "date", "time"]),
+    })
+}
+
+/// What the first of these keys says that says something: a text or a number, or the name in an object.
+fn first(keys: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let said = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Object(of) => {
+            ["name", "real_name", "id"].iter().find_map(|name| Some(of.get(*name)?.as_str()?.to_owned()))
+        }
+        _ => None,
+    };
+    names.iter().find_map(|name| said(keys.get(*name)?)).filter(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+#[path = "stream_reader_tests.rs"]
+mod tests;

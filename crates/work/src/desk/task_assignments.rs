@@ -1,0 +1,381 @@
+//! Tasks in files that become work by themselves: which are due, who has which, and what whoever asked for one is told.
+//! Pure: it is given the files and who is there, and says what is to be done.
+//!
+//! A task is due once: when it is open, sound, names an agent and no person, has no `status` of its own, and all that it
+//! depends on is completed. First its file says that somebody has it, then the work begins; so a task that says so is
+//! never begun again, whatever else is lost. A person who takes that line away begins it anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::Resource;
+use serde::{Deserialize, Serialize};
+
+use super::task_edits::ASKED_IN;
+use crate::base::hash::content_hash;
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, Id};
+use crate::mind::headings::{TASK_BEFORE, TASK_PLACE};
+use crate::workspace::task_files::columns::is_for_person;
+pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
+use crate::workspace::task_files::permission::waits_for_person;
+use crate::workspace::task_files::{Status, Task, TaskFile};
+
+/// The file of questions to a person; what stands there is nobody's work.
+const APPROVALS: &str = "tasks/approvals.task.md";
+/// Of a conclusion so many characters stand in the file.
+pub const CONCLUSION_CHARS: usize = 2_000;
+/// Of what came before so many characters are told of each task.
+const BEFORE_CHARS: usize = 1_500;
+/// So many tasks are watched for those who asked for them.
+const WATCHED_AT_MOST: usize = 10_000;
+
+/// How far a task is that is somebody's work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AssignmentStage {
+    /// Its file is to say that somebody has it.
+    Marking,
+    /// Its file says so; the work is to begin, not before this tick.
+    Ready {
+        /// The tick.
+        not_before: u64,
+    },
+    /// The work is ordered.
+    Ordered,
+    /// An agent has it.
+    Working {
+        /// In this session.
+        thread: ActivationKey,
+        /// The last piece of work of it that ended, and how.
+        last: Option<(ActivationKey, Outcome)>,
+    },
+    /// It is over, and its file is to say so.
+    Closing,
+    /// Its file could not be changed while it said this, by hash.
+    Blocked {
+        /// What it said.
+        seen: u64,
+    },
+    /// It is over, and its file cannot say so.
+    Over,
+}
+
+/// How work ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// `completed`, `failed` or `stopped`.
+    pub status: String,
+    /// The agent's last words, or why there are none.
+    pub text: String,
+}
+
+/// A task that is somebody's work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TaskAssignment {
+    /// Names it here.
+    pub number: u64,
+    /// Its file.
+    pub path: String,
+    /// Its id in that file.
+    pub id: String,
+    /// Its title when it was taken.
+    pub title: String,
+    /// Whose it is: the id of an agent, or of a profile.
+    pub agent: Id,
+    /// The session in which it was asked for.
+    pub asked_in: Option<String>,
+    /// How far it is.
+    pub stage: AssignmentStage,
+}
+
+/// A task for whose result somebody waits, until it is over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Asked {
+    path: String,
+    id: String,
+    title: String,
+    session: String,
+}
+
+/// What whoever asked for a task is to be told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TaskNotice {
+    /// In which session.
+    pub session: String,
+    /// By whom the task was done.
+    pub from: Id,
+    /// What.
+    pub text: String,
+}
+
+/// All of them. Part of the saved world; written by this floor only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskAssignments {
+    all: Vec<TaskAssignment>,
+    asked: Vec<Asked>,
+    told: Vec<TaskNotice>,
+    /// Sessions that are kept because somebody waits in them for a task.
+    pub(super) kept: BTreeSet<ActivationKey>,
+    newest: u64,
+    /// Whether nothing changed since the last look.
+    #[serde(skip)]
+    pub(super) is_looked_at: bool,
+}
+
+/// The task files of a workspace, by path.
+pub type TaskTexts = BTreeMap<String, TaskFile>;
+
+/// What a key of a task says.
+fn says(task: &Task, key: &str) -> Option<String> {
+    task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Whether a task says that somebody has it, or how that went.
+fn is_taken(task: &Task) -> bool {
+    says(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
+}
+
+/// The tasks that a task depends on: in its own file, else in another.
+fn before<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option<&'a Task>> {
+    let in_file = |file: &'a TaskFile, id: &str| file.tasks.iter().find(|task| task.id == id);
+    let find = |id: &str| {
+        let own = files.get(path).and_then(|file| in_file(file, id));
+        own.or_else(|| files.values().find_map(|file| in_file(file, id)))
+    };
+    task.dependencies().map(find).collect()
+}
+
+fn is_free(files: &TaskTexts, path: &str, task: &Task) -> bool {
+    before(files, path, task).into_iter().all(|before| before.is_some_and(|before| before.status == Status::Completed))
+}
+
+/// The whole of what an agent is told that has a task.
+pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
+    let task = task_of(files, &duty.path, &duty.id)?;
+    let mut text = task.title.text.clone();
+    if let Some(description) = says(task, "description") {
+        text += &format!("\n\n{description}");
+    }
+    for before in before(files, &duty.path, task).into_iter().flatten() {
+        if let Some(conclusion) = says(before, "conclusion") {
+            let conclusion = truncate(&conclusion, BEFORE_CHARS);
+            text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
+        }
+    }
+    text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
+    text += match &duty.asked_in {
+        Some(_) => " Your last words are its result; whoever asked for it is told.",
+        None => " Your last words are its result.",
+    };
+    Some(text)
+}
+
+/// A task of a file by its id.
+pub fn task_of<'a>(files: &'a TaskTexts, path: &str, id: &str) -> Option<&'a Task> {
+    files.get(path)?.tasks.iter().find(|task| task.id == id)
+}
+
+impl TaskAssignments {
+    /// The tasks that somebody has.
+    pub fn iter(&self) -> impl Iterator<Item = &TaskAssignment> {
+        self.all.iter()
+    }
+
+    /// Whether anything is about to happen, or goes on.
+    pub fn is_at_work(&self) -> bool {
+        let is_still =
+            |duty: &TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
+        !self.told.is_empty() || !self.all.iter().all(is_still)
+    }
+
+    /// Whether anything happens at once, without a turn of an agent or a person: `now` is the tick, and `is_over` says
+    /// whether nothing goes on in a session.
+    pub fn goes_on_by_itself(&self, now: u64, is_over: impl Fn(ActivationKey) -> bool) -> bool {
+        let moves = |duty: &TaskAssignment| match &duty.stage {
+            AssignmentStage::Marking | AssignmentStage::Ordered | AssignmentStage::Closing => true,
+            AssignmentStage::Ready { not_before } => now >= *not_before,
+            AssignmentStage::Working { thread, .. } => is_over(*thread),
+            AssignmentStage::Blocked { .. } | AssignmentStage::Over => false,
+        };
+        !self.told.is_empty() || self.all.iter().any(moves)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut TaskAssignment> {
+        self.is_looked_at = false;
+        self.all.iter_mut()
+    }
+
+    fn of(&self, path: &str, id: &str) -> Option<&TaskAssignment> {
+        self.all.iter().find(|duty| duty.path == path && duty.id == id)
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut TaskAssignment> {
+        self.is_looked_at = false;
+        self.all.iter_mut().find(|duty| duty.number == number)
+    }
+
+    /// Takes the tasks that are due and for which there is a place; their files are to say so.
+    pub fn take_due(
+        &mut self,
+        files: &TaskTexts,
+        agent_of: &dyn Fn(&str) -> Option<Id>,
+        at_once: usize,
+    ) -> Vec<TaskAssignment> {
+        let is_other =
+            |path: &str, seen: u64| files.get(path).is_none_or(|file| content_hash(file.text.as_bytes()) != seen);
+        self.all.retain(|duty| match &duty.stage {
+            AssignmentStage::Blocked { seen } => !is_other(&duty.path, *seen),
+            AssignmentStage::Over => task_of(files, &duty.path, &duty.id).is_some(),
+            _ => true,
+        });
+        let is_still =
+            |duty: &&TaskAssignment| matches!(duty.stage, AssignmentStage::Blocked { .. } | AssignmentStage::Over);
+        let places = at_once.saturating_sub(self.all.len() - self.all.iter().filter(is_still).count());
+        if places == 0 {
+            return Vec::new();
+        }
+        let mut due = Vec::new();
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+            for task in &file.tasks {
+                let is_open = task.status == Status::Open && !task.has_errors && !is_taken(task);
+                if !is_open || is_for_person(task) || waits_for_person(task) || self.of(path, &task.id).is_some() {
+                    continue;
+                }
+                let agent = task.stakeholders.iter().find_map(|name| agent_of(&name.text));
+                let Some(agent) = agent.filter(|_| is_free(files, path, task)) else { continue };
+                let urgency = task.priority.as_ref().map_or(u8::MAX, |(priority, _)| *priority as u8);
+                due.push((urgency, path, task, agent));
+            }
+        }
+        due.sort_by_key(|(urgency, ..)| *urgency);
+        let taken = due.into_iter().take(places).map(|(_, path, task, agent)| {
+            self.newest += 1;
+            TaskAssignment {
+                number: self.newest,
+                path: path.clone(),
+                id: task.id.clone(),
+                title: task.title.text.clone(),
+                agent,
+                asked_in: says(task, ASKED_IN),
+                stage: AssignmentStage::Marking,
+            }
+        });
+        let taken: Vec<TaskAssignment> = taken.collect();
+        self.all.extend(taken.iter().cloned());
+        taken
+    }
+
+    /// The tasks whose files say that an agent has them while none here does: who had them was lost, or they are those
+    /// of another room.
+    /// Each with its path and its line.
+    pub fn orphans<'a>(
+        &self,
+        files: &'a TaskTexts,
+        agent_of: &dyn Fn(&str) -> Option<Id>,
+    ) -> Vec<(&'a str, usize, &'a Task)> {
+        let tasks = |(path, file): (&'a String, &'a TaskFile)| {
+            file.tasks.iter().map(move |task| (path.as_str(), file.position(task.head.start).0, task))
+        };
+        let all = files.iter().flat_map(tasks);
+        let is_orphan = |(path, _, task): &(&str, usize, &Task)| {
+            task.status == Status::Open
+                && says(task, STATUS_KEY).as_deref() == Some(WORKING)
+                && self.of(path, &task.id).is_none()
+                && task.stakeholders.iter().any(|name| agent_of(&name.text).is_some())
+        };
+        all.filter(is_orphan).collect()
+    }
+
+    /// Watches the tasks for whose result somebody waits, and notes what those are told whose task is over.
+    pub fn watch(&mut self, files: &TaskTexts) {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.retain(|one| {
+            let Some(task) = task_of(files, &one.path, &one.id) else {
+                self.notify(one, "user".into(), "was taken out of its file.".to_owned());
+                return false;
+            };
+            if task.status == Status::Open || self.of(&one.path, &one.id).is_some() {
+                return true;
+            }
+            let by = task.stakeholders.first().map_or("user", |name| &name.text);
+            let said = says(task, "conclusion").or_else(|| says(task, "note"));
+            let said = said.map(|said| format!(":\n{said}")).unwrap_or_else(|| ".".to_owned());
+            let did = if task.status == Status::Skipped { "is not going to be done" } else { "is done" };
+            self.notify(one, by.into(), format!("{did}{said}"));
+            false
+        });
+        let known: BTreeSet<(String, String)> = asked.iter().map(|one| (one.path.clone(), one.id.clone())).collect();
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+            for task in file.tasks.iter().filter(|task| task.status == Status::Open) {
+                let Some(session) = says(task, ASKED_IN) else { continue };
+                let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
+                if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
+                    let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());
+                    asked.push(Asked { path, id, title, session });
+                }
+            }
+        }
+        self.asked = asked;
+    }
+
+    fn notify(&mut self, asked: &Asked, from: Id, what: String) {
+        let text = format!("Your task {} “{}” {what}", asked.id, asked.title);
+        self.told.push(TaskNotice { session: asked.session.clone(), from, text });
+    }
+
+    /// What is to be told now; it counts as told.
+    pub fn take_told(&mut self) -> Vec<TaskNotice> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// The sessions in which somebody waits for a task.
+    pub fn awaited_in(&self) -> BTreeSet<&str> {
+        let asked = self.asked.iter().map(|one| one.session.as_str());
+        asked.chain(self.all.iter().filter_map(|duty| duty.asked_in.as_deref())).collect()
+    }
+
+    /// The file of a task says that somebody has it, or could not be changed while it said what `seen` is the hash of.
+    pub fn was_marked(&mut self, number: u64, marked: Result<String, String>, seen: u64) {
+        let Some(duty) = self.get_mut(number).filter(|duty| duty.stage == AssignmentStage::Marking) else { return };
+        match marked {
+            Ok(id) => (duty.id, duty.stage) = (id, AssignmentStage::Ready { not_before: 0 }),
+            Err(_) => duty.stage = AssignmentStage::Blocked { seen },
+        }
+    }
+
+    /// The work of a task is over: whoever asked for it is told.
+    pub fn conclude(&mut self, number: u64, outcome: &Outcome) {
+        let Some(duty) = self.get_mut(number) else { return };
+        duty.stage = AssignmentStage::Closing;
+        let duty = duty.clone();
+        self.asked.retain(|one| one.path != duty.path || one.id != duty.id);
+        let Some(session) = duty.asked_in else { return };
+        let (path, id, title) = (duty.path, duty.id, duty.title);
+        let did = match outcome.status.as_str() {
+            "completed" => format!("is done by {}. Its result:\n", duty.agent),
+            status => format!("has no result, {} has {status} at it: ", duty.agent),
+        };
+        let asked = Asked { path, id, title, session };
+        self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));
+    }
+
+    /// The file of a task says that it is over, or cannot.
+    pub fn was_closed(&mut self, number: u64, why_not: Option<String>) {
+        match why_not {
+            None => self.all.retain(|duty| duty.number != number),
+            Some(_) => drop(self.get_mut(number).map(|duty| duty.stage = AssignmentStage::Over)),
+        }
+        self.is_looked_at = false;
+    }
+
+    /// A task was done or taken away by others before its work began.
+    pub(super) fn give_up(&mut self, number: u64) {
+        self.all.retain(|duty| duty.number != number);
+        self.is_looked_at = false;
+    }
+}
+
+#[cfg(test)]
+#[path = "task_assignments_tests.rs"]
+mod tests;

@@ -1,0 +1,378 @@
+//! Writes what is to become of task files: one change of a file after another, each made of what stands there then.
+//! Where somebody else changed the file meanwhile, it is read and changed again.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::task_assignments::TaskAssignments;
+use super::task_edits::{Edited, TaskEdit, apply};
+use crate::base::hash::content_hash;
+use crate::base::{Author, Id, Problem, Seq};
+use crate::tools::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
+use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::workspace::{KnownFiles, SaveReport, Unsaved};
+
+/// What the names of its orders to files begin with.
+const ORDERS: &str = "desk/";
+/// A file that others keep changing is given up after so many tries.
+const TRIES: u32 = 8;
+/// So many changes wait at the same time.
+const WAITING_AT_MOST: usize = 10_000;
+
+/// Whom a change is made for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum WriteFor {
+    /// A call of a tool.
+    Call(OrderKey),
+    /// A task that somebody takes, by its number.
+    Mark(u64),
+    /// A task that is over, by its number.
+    Close(u64),
+}
+
+/// How far a change is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Stage {
+    Waiting,
+    Reading,
+    /// What was done on a board is on its way to the disk: until it is there, the disk says less than the room knows.
+    AwaitingDisk,
+    Saving {
+        id: String,
+        title: String,
+    },
+}
+
+/// A change that is to be made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct TaskWrite {
+    pub(super) path: String,
+    pub(super) edit: TaskEdit,
+    pub(super) made_for: WriteFor,
+    pub(super) author: Author,
+    pub(super) activation: Option<Id>,
+    pub(super) rights: FileRights,
+    pub(super) cause: Seq,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Queued {
+    /// Names its orders.
+    key: String,
+    write: TaskWrite,
+    stage: Stage,
+    tries: u32,
+    /// How often it waited for the disk.
+    #[serde(default)]
+    waits: u32,
+}
+
+/// The changes that are on their way, in their order. Part of the saved world.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct TaskWrites {
+    queue: VecDeque<Queued>,
+    newest: u64,
+}
+
+impl TaskWrites {
+    /// Whether nothing is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Whether a call's change is on its way.
+    pub(super) fn has_call(&self, key: OrderKey) -> bool {
+        self.queue.iter().any(|queued| queued.write.made_for == WriteFor::Call(key))
+    }
+
+    /// Takes up a change; whether there was room for it. `run` makes its orders' names unlike those of other runs.
+    pub(super) fn push(&mut self, run: &str, write: TaskWrite) -> bool {
+        if self.queue.len() >= WAITING_AT_MOST {
+            return false;
+        }
+        self.newest += 1;
+        let key = format!("{ORDERS}{run}/{}", self.newest);
+        self.queue.push_back(Queued { key, write, stage: Stage::Waiting, tries: 0, waits: 0 });
+        true
+    }
+}
+
+impl Queued {
+    fn order(&self, what: &str, operation: FileOperation) -> FileOrder {
+        FileOrder {
+            key: self.order_key(what).into(),
+            author: self.write.author.clone(),
+            activation: self.write.activation.clone(),
+            operation,
+            rights: self.write.rights.clone(),
+            cause: self.write.cause,
+            worktree: None,
+        }
+    }
+
+    fn order_key(&self, what: &str) -> String {
+        format!("{}/{}/{what}", self.key, self.tries + self.waits)
+    }
+
+    /// Whether an answer is to the order that it waits for.
+    fn waits_for(&self, key: &str) -> bool {
+        let what = match self.stage {
+            Stage::Waiting | Stage::AwaitingDisk => return false,
+            Stage::Reading => "read",
+            Stage::Saving { .. } => "save",
+        };
+        key == self.order_key(what)
+    }
+
+    /// What comes of an answer: an order that goes on with it, nothing for now, or how it ended.
+    fn answered(
+        &mut self,
+        outcome: &FileOutcome,
+        known: Option<&str>,
+        is_unsaved: bool,
+    ) -> Result<Option<FileOrder>, Result<Edited, String>> {
+        let is_known = known.is_some();
+        let next = match (&self.stage, &outcome.result) {
+            (Stage::Reading, Ok(FileAnswer::Text { content, .. })) if is_unsaved && known != Some(content.as_str()) => {
+                self.await_disk();
+                return Ok(None);
+            }
+            (Stage::Reading, Err(failure)) if is_unsaved && !failure.is_refusal => {
+                self.await_disk();
+                return Ok(None);
+            }
+            (Stage::Reading, Ok(FileAnswer::Text { content, .. })) => self.save(Some(content)),
+            (Stage::Reading, Ok(_)) => Err(Err("it cannot be read as a whole".to_owned())),
+            (Stage::Reading, Err(failure)) if !failure.is_refusal && !is_known => match self.write.edit {
+                TaskEdit::Create { .. } => self.save(None),
+                TaskEdit::Update { .. } => Err(Err(failure.what.clone())),
+            },
+            (Stage::Saving { id, title }, Ok(_)) => {
+                Err(Ok(Edited { text: String::new(), id: id.clone(), title: title.clone() }))
+            }
+            (_, Err(failure)) if failure.is_refusal || self.tries + 1 >= TRIES => Err(Err(failure.what.clone())),
+            (Stage::Saving { .. } | Stage::Reading, Err(_)) => {
+                self.tries += 1;
+                Ok(self.read())
+            }
+            (Stage::Waiting | Stage::AwaitingDisk, _) => Ok(self.read()),
+        };
+        next.map(Some)
+    }
+
+    fn await_disk(&mut self) {
+        self.stage = Stage::AwaitingDisk;
+        self.waits += 1;
+    }
+
+    fn read(&mut self) -> FileOrder {
+        self.stage = Stage::Reading;
+        self.order("read", FileOperation::Read { path: self.write.path.clone() })
+    }
+
+    fn save(&mut self, text: Option<&str>) -> Result<FileOrder, Result<Edited, String>> {
+        let edited = match apply(text, &self.write.edit) {
+            Err(why) => return Err(Err(format!("{}: {why}", self.write.path))),
+            Ok(edited) if text == Some(edited.text.as_str()) => return Err(Ok(edited)),
+            Ok(edited) => edited,
+        };
+        self.stage = Stage::Saving { id: edited.id, title: edited.title };
+        let base = text.map(|text| content_hash(text.as_bytes()));
+        let path = self.write.path.clone();
+        Ok(self.order("save", FileOperation::Save { path, base, content: edited.text }))
+    }
+}
+
+/// Brings on the changes that are on their way.
+pub(super) fn advance_writes(
+    mut writes: ResMut<TaskWrites>,
+    mut duties: ResMut<TaskAssignments>,
+    (known, unsaved, under_way): (Res<KnownFiles>, Res<Unsaved>, Res<PendingToolOrders>),
+    (mut outcomes, mut saves): (MessageReader<FileOutcome>, MessageReader<SaveReport>),
+    mut files: MessageWriter<FileOrder>,
+    mut answers: MessageWriter<ToolOutcome>,
+) {
+    if writes.is_empty() {
+        outcomes.clear();
+        saves.clear();
+        return;
+    }
+    let queue = &mut writes.bypass_change_detection().queue;
+    let mut over = Vec::new();
+    for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
+        match apply_outcome(queue, outcome, &known, &unsaved) {
+            Heard::Nothing => {}
+            Heard::GoesOn(order) => drop(files.write(*order)),
+            Heard::Over(ended) => over.push(*ended),
+        }
+    }
+    for (path, problem) in saves.read().filter_map(|report| Some((&report.path, report.problem.as_ref()?))) {
+        over.extend(not_on_disk(queue, path, problem));
+    }
+    // Work that was stopped wants no more what it has not begun to write.
+    queue.retain(|queued| match (&queued.stage, &queued.write.made_for) {
+        (Stage::Waiting | Stage::AwaitingDisk, WriteFor::Call(key)) => under_way.get(*key).is_some(),
+        _ => true,
+    });
+    files.write_batch(due(queue, &unsaved));
+    for (write, result, seen) in over {
+        match write.made_for {
+            WriteFor::Call(key) => drop(answers.write(answer(key, &write, result))),
+            WriteFor::Mark(number) => duties.was_marked(number, result.map(|edited| edited.id), seen),
+            WriteFor::Close(number) => duties.was_closed(number, result.err()),
+        }
+    }
+}
+
+/// A change that is over, how it ended, and the hash of what the disk said then.
+type Ended = (TaskWrite, Result<Edited, String>, u64);
+
+/// What comes of an answer.
+enum Heard {
+    Nothing,
+    GoesOn(Box<FileOrder>),
+    Over(Box<Ended>),
+}
+
+fn apply_outcome(queue: &mut VecDeque<Queued>, outcome: &FileOutcome, known: &KnownFiles, unsaved: &Unsaved) -> Heard {
+    let Some(at) = queue.iter().position(|queued| queued.waits_for(&outcome.key)) else { return Heard::Nothing };
+    let path = &queue[at].write.path;
+    let (text, is_unsaved) = (known.text(path), unsaved.holds_file(path));
+    let result = match queue[at].answered(outcome, text, is_unsaved) {
+        Ok(order) => return order.map_or(Heard::Nothing, |order| Heard::GoesOn(Box::new(order))),
+        Err(result) => result,
+    };
+    // Where the room knows another text than the disk had, the task is looked at again.
+    let seen = match &outcome.result {
+        Ok(FileAnswer::Text { content, .. }) => Some(content.as_str()),
+        _ => text,
+    };
+    let seen = seen.map_or(0, |text| content_hash(text.as_bytes()));
+    let ended = queue.remove(at).map(|queued| Heard::Over(Box::new((queued.write, result, seen))));
+    ended.unwrap_or(Heard::Nothing)
+}
+
+/// The orders of changes whose turn it is: of each file one after another, those that wait for the disk when it has
+/// what they wait for.
+fn due(queue: &mut VecDeque<Queued>, unsaved: &Unsaved) -> Vec<FileOrder> {
+    let (mut busy, mut orders) = (BTreeSet::new(), Vec::new());
+    for queued in queue.iter_mut() {
+        let is_first = busy.insert(queued.write.path.clone());
+        let is_due = match queued.stage {
+            Stage::Waiting => is_first,
+            Stage::AwaitingDisk => !unsaved.holds_file(&queued.write.path),
+            Stage::Reading | Stage::Saving { .. } => false,
+        };
+        if is_due {
+            orders.push(queued.read());
+        }
+    }
+    orders
+}
+
+/// Ends the calls that wait for a change of the room's own to be on disk, where that cannot be saved: an agent is told
+/// why. What the room itself has to write goes on waiting, as that change does.
+fn not_on_disk(queue: &mut VecDeque<Queued>, path: &str, problem: &Problem) -> Vec<Ended> {
+    let is_its = |queued: &Queued| {
+        queued.stage == Stage::AwaitingDisk
+            && queued.write.path == path
+            && matches!(queued.write.made_for, WriteFor::Call(_))
+    };
+    let why = format!("the changes on the board are not saved yet: {}", problem.what);
+    let ended = queue.iter().filter(|queued| is_its(queued)).map(|queued| (queued.write.clone(), Err(why.clone()), 0));
+    let ended = ended.collect();
+    queue.retain(|queued| !is_its(queued));
+    ended
+}
+
+/// What an agent is told of its change.
+fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
+    let news = match result {
+        Ok(edited) => {
+            let did = if matches!(write.edit, TaskEdit::Create { .. }) { "Written" } else { "Changed" };
+            let text = format!("{did}: task {} “{}” in {}.", edited.id, edited.title, write.path);
+            ToolNews::Done { output: ToolOutput { text, changed: vec![write.path.clone()], ..ToolOutput::default() } }
+        }
+        Err(why) => ToolNews::Failed { why },
+    };
+    ToolOutcome { key, news }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ids::ROOM;
+    use crate::tools::TaskUpdate;
+
+    const ON_DISK: &str = "- [ ] Buy milk\n";
+    const KNOWN: &str = "- [ ] Buy oat milk\n";
+
+    fn reading() -> Queued {
+        let update = TaskUpdate { status: Some("completed".to_owned()), ..TaskUpdate::default() };
+        let write = TaskWrite {
+            path: "tasks/shop.task.md".to_owned(),
+            edit: TaskEdit::Update { id: "milk".to_owned(), update },
+            made_for: WriteFor::Call("act-7-3kq9x2mf/1/0/0123456789abcdef".parse().expect("it names a call")),
+            author: Author(ROOM.into()),
+            activation: None,
+            rights: FileRights::default(),
+            cause: Seq(0),
+        };
+        Queued { key: "desk/r/1".to_owned(), write, stage: Stage::Reading, tries: 0, waits: 0 }
+    }
+
+    fn text(queued: &Queued, content: &str) -> FileOutcome {
+        let (path, content) = (queued.write.path.clone(), content.to_owned());
+        FileOutcome {
+            key: queued.order_key("read").into(),
+            author: queued.write.author.clone(),
+            activation: None,
+            result: Ok(FileAnswer::Text { path, content, version: 1 }),
+            cause: Seq(0),
+            worktree: None,
+        }
+    }
+
+    #[test]
+    fn what_a_board_changed_is_waited_for_until_it_is_on_disk_however_long_that_takes() {
+        let mut queued = reading();
+        let answer = text(&queued, ON_DISK);
+        assert_eq!(queued.answered(&answer, Some(KNOWN), true), Ok(None));
+        assert_eq!(queued.stage, Stage::AwaitingDisk);
+        assert!(!queued.waits_for(&answer.key), "nothing more is asked of the disk meanwhile");
+        let order = queued.read();
+        assert_ne!(order.key, answer.key, "the next answer is not mistaken for the old one");
+    }
+
+    #[test]
+    fn what_an_editor_wrote_and_the_room_has_not_taken_in_is_changed_as_it_stands() {
+        let mut queued = reading();
+        let theirs = "- [ ] Buy milk\n  id: milk\n";
+        let answer = text(&queued, theirs);
+        let order = queued.answered(&answer, Some(KNOWN), false).expect("it goes on").expect("it saves");
+        let FileOperation::Save { base, content, .. } = order.operation else { panic!("{order:?}") };
+        assert_eq!(base, Some(content_hash(theirs.as_bytes())));
+        assert!(content.starts_with("- [x] Buy milk"), "{content}");
+    }
+
+    #[test]
+    fn a_call_is_told_when_the_boards_change_cannot_be_saved_and_the_rooms_own_change_goes_on_waiting() {
+        let (mut of_call, mut of_room) = (reading(), reading());
+        of_room.write.made_for = WriteFor::Mark(1);
+        of_call.await_disk();
+        of_room.await_disk();
+        let mut queue = VecDeque::from([of_call, of_room]);
+        let problem = Problem::error("tasks/shop.task.md", "the disk is full", "make room");
+        assert!(not_on_disk(&mut queue, "tasks/other.task.md", &problem).is_empty());
+        let ended = not_on_disk(&mut queue, "tasks/shop.task.md", &problem);
+        let [(_, Err(why), _)] = ended.as_slice() else { panic!("{ended:?}") };
+        assert!(why.contains("the disk is full"), "{why}");
+        assert_eq!(queue.len(), 1);
+        assert_eq!(queue[0].write.made_for, WriteFor::Mark(1));
+    }
+}

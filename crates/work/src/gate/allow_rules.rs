@@ -1,0 +1,151 @@
+//! What a person allowed for good: rules of `gate.allow` in the settings, each a tool with what it may touch, such as
+//! `vfs_write(artifacts/plan.md)`. Pure.
+//!
+//! A rule takes a question away and never a refusal; and no question that the gate asks each time.
+
+use super::touch::TouchKind;
+use crate::base::globs;
+use crate::base::text_normalization::is_unseen;
+
+/// No rule is longer, in characters.
+const RULE_CHARS_AT_MOST: usize = 300;
+
+/// A tool, and what it may touch unasked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AllowRule<'a> {
+    tool: &'a str,
+    target: &'a str,
+}
+
+impl<'a> AllowRule<'a> {
+    /// The rule that a text says; nothing where it says none.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let (tool, rest) = text.split_once('(')?;
+        let target = rest.strip_suffix(')')?;
+        let (tool, target) = (tool.trim(), target.trim());
+        let is_plain = !tool.is_empty() && !target.is_empty() && !text.contains(is_unseen);
+        (is_plain && text.chars().count() <= RULE_CHARS_AT_MOST).then_some(Self { tool, target })
+    }
+
+    /// Whether a call of this tool may touch this unasked. Of files a rule names those that its glob names; of
+    /// addresses that one, or with `/**` behind a server all of its; of everything else exactly what it says.
+    pub fn covers(&self, tool: &str, kind: &TouchKind, target: &str) -> bool {
+        if self.tool != tool {
+            return false;
+        }
+        match kind.as_str() {
+            _ if is_of_paths(kind) && target.is_empty() => self.target == "**",
+            _ if is_of_paths(kind) => globs::plain(self.target).is_ok_and(|globs| globs::any_matches(&globs, target)),
+            "agent.signal" => true,
+            "net.fetch" => {
+                let server = self.target.strip_suffix("/**");
+                self.target == target || server.is_some_and(|server| server_of(target) == Some(server))
+            }
+            _ => self.target == target,
+        }
+    }
+
+    /// The narrowest rule that makes sense for a call of this tool that touches this; nothing where no rule could say
+    /// it, or where nobody here knows what such a touch does.
+    pub(super) fn narrowest(tool: &str, kind: &TouchKind, target: &str) -> Option<String> {
+        let target = match kind.as_str() {
+            // The same agent is never new twice.
+            "agent.spawn" => {
+                let (folder, name) = target.rsplit_once('/')?;
+                format!("{folder}/*.{}", name.rsplit_once('.')?.1)
+            }
+            "agent.signal" => "**".to_owned(),
+            _ if is_of_paths(kind) && target.is_empty() => "**".to_owned(),
+            _ if is_of_paths(kind) && target.contains(['*', '?', '{', '}']) => return None,
+            "net.fetch" => format!("{}/**", server_of(target)?),
+            _ if TouchKind::KNOWN.contains(kind) => target.to_owned(),
+            _ => return None,
+        };
+        let rule = format!("{tool}({target})");
+        // A target that ends in a blank, say, would be read as another.
+        let reads_back = AllowRule::parse(&rule).is_some_and(|read| (read.tool, read.target) == (tool, &*target));
+        (reads_back && !target.contains(is_unseen)).then_some(rule)
+    }
+}
+
+/// The server of an address: `https://example.org:8080`.
+pub(super) fn server_of(address: &str) -> Option<&str> {
+    let host = address.find("://")? + 3;
+    let length = address[host..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - host);
+    // Whose name stands before an @ is not where it leads.
+    let server = &address[..host + length];
+    (length > 0 && !server.contains('@')).then_some(server)
+}
+
+/// Whether what is touched in this way is named by a path.
+fn is_of_paths(kind: &TouchKind) -> bool {
+    matches!(
+        kind.as_str(),
+        "file.read"
+            | "file.find"
+            | "file.write"
+            | "file.delete"
+            | "file.rename"
+            | "profile.write"
+            | "agent.spawn"
+            | "agent.start"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(rule: &str, tool: &str, kind: TouchKind, target: &str) -> bool {
+        AllowRule::parse(rule).is_some_and(|rule| rule.covers(tool, &kind, target))
+    }
+
+    #[test]
+    fn a_rule_names_a_tool_and_what_it_may_touch() {
+        assert!(covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "docs/a/b.md"));
+        assert!(!covers("vfs_write(docs/**)", "vfs_write", TouchKind::FILE_WRITE, "artifacts/a.md"));
+        assert!(!covers("vfs_write(docs/**)", "vfs_delete", TouchKind::FILE_DELETE, "docs/a.md"));
+        assert!(!covers("vfs_write(docs/[a])", "vfs_write", TouchKind::FILE_WRITE, "docs/a"), "it cannot be read");
+        for none in ["", "vfs_write", "vfs_write()", "(docs/**)", "vfs_write(docs/**", "vfs_write(a\u{202e}b)"] {
+            assert_eq!(AllowRule::parse(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn commands_and_addresses_are_allowed_as_they_are_written() {
+        let run = |line: &str| covers("sh(cargo test)", "sh", TouchKind::PROCESS_RUN, line);
+        assert!(run("cargo test") && !run("cargo test; rm -r .") && !run("cargo"));
+        let run_all = |line: &str| covers("sh(**)", "sh", TouchKind::PROCESS_RUN, line);
+        assert!(!run_all("rm -r ."), "no rule allows every command");
+        let fetch = |address: &str| covers("get(https://a.org/**)", "get", TouchKind::NET_FETCH, address);
+        assert!(fetch("https://a.org/x") && fetch("https://a.org"));
+        assert!(!fetch("https://a.org.evil.net/x") && !fetch("https://a.org@evil.net/") && !fetch("http://a.org/x"));
+    }
+
+    #[test]
+    fn the_narrowest_rule_covers_what_it_was_made_for() {
+        for (kind, target) in [
+            (TouchKind::FILE_WRITE, "artifacts/plan.md"),
+            (TouchKind::FILE_WRITE, "artifacts/plan (2).md"),
+            (TouchKind::FILE_FIND, ""),
+            (TouchKind::AGENT_SPAWN, "agents/new one.md"),
+            (TouchKind::AGENT_START, "agents/ada.md"),
+            (TouchKind::AGENT_SIGNAL, ""),
+            (TouchKind::NET_FETCH, "https://example.org/a?b#c"),
+            (TouchKind::PROCESS_RUN, "git commit -m '(x)'"),
+            (TouchKind::MCP_CALL, "server/tool"),
+        ] {
+            let rule = AllowRule::narrowest("tool", &kind, target).unwrap_or_else(|| panic!("{kind} {target}"));
+            assert!(covers(&rule, "tool", kind.clone(), target), "{rule} for {kind} {target}");
+        }
+        for (kind, target) in [
+            (TouchKind::FILE_WRITE, "notes/*.md"),
+            (TouchKind::NET_FETCH, "https://user@example.org/"),
+            (TouchKind::PROCESS_RUN, "two\nlines"),
+            (TouchKind::new("radio.send"), "x"),
+        ] {
+            assert_eq!(AllowRule::narrowest("tool", &kind, target), None, "{kind} {target}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What an agent is to give back to whoever handed it a task over, and what that one is told. Pure data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::text;
+use crate::mind::Ending;
+use crate::tools::Terms;
+
+/// Of a task so many characters are told with its result.
+const TASK_TOLD_CHARS: usize = 160;
+/// What is said before a result and behind the name of who gives it.
+const FROM: &str = "of what you handed over";
+
+/// What a thread is to give back to whoever handed it over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Handed {
+    /// The task in short.
+    pub task: String,
+    /// How soon, in how many turns, in which form.
+    pub terms: Terms,
+    /// Turns of those pieces of work that are over.
+    #[serde(default)]
+    pub turns: u32,
+    /// Whether its result was sent back once because it was not what was asked for.
+    #[serde(default)]
+    pub was_sent_back: bool,
+}
+
+/// What a piece of work that was handed over came to, before it is looked at.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Given {
+    /// Whether its agent concluded.
+    pub is_done: bool,
+    /// Its last words, or why it ended otherwise.
+    pub text: String,
+}
+
+impl Handed {
+    /// A task that is handed over on these terms.
+    pub fn new(task: &str, terms: &Terms) -> Self {
+        let terms = Terms { context: String::new(), ..terms.clone() };
+        Self { task: text::truncate(&text::one_line(task), TASK_TOLD_CHARS), terms, turns: 0, was_sent_back: false }
+    }
+
+    /// What whoever handed it over is told, whether that is a result, and the result or why there is none.
+    pub(super) fn report_for(&self, given: &Given) -> (String, bool, String) {
+        let expected = self.terms.expected.as_ref();
+        let result = match (given.is_done, expected.map(|expected| expected.fit(&given.text))) {
+            (false, _) => Err(given.text.clone()),
+            (true, Some(Err(fault))) => Err(unfit(&fault)),
+            (true, Some(Ok(result))) => Ok(result),
+            (true, None) => Ok(given.text.clone()),
+        };
+        let task = &self.task;
+        match result {
+            Ok(result) => (format!("result {FROM} ({task:?}):\n{result}"), true, result),
+            Err(why) => (format!("no result {FROM} ({task:?}): {why}"), false, why),
+        }
+    }
+}
+
+/// What is said of a result with this fault.
+pub(super) fn unfit(fault: &str) -> String {
+    format!("what it gave does not fit what was asked for: {fault}")
+}
+
+/// What work that was handed over came to.
+pub(super) fn given(ending: &Ending) -> Given {
+    Given { is_done: matches!(ending, Ending::Completed { .. }), text: ending.words().to_owned() }
+}

@@ -1,0 +1,101 @@
+//! Tasks that agents hand over to each other, in the room: who is meant, and what is told.
+
+use super::access::{LOGGED_CHARS, RoomAccess};
+use super::activation::Activation;
+use super::core::{Kernel, NewWork};
+use super::guards::Refusal;
+use super::hand_over::task_and_terms;
+use super::spawning::given_by;
+use crate::base::text::{nearest, truncate};
+use crate::base::{Id, Seq};
+use crate::gate::Bounds;
+use crate::log::events;
+use crate::log::events::Haste;
+use crate::tools::result_text::{self, HandedOver};
+use crate::tools::{Terms, started};
+
+/// So many agents are named where one is not there.
+const AGENTS_NAMED: usize = 20;
+
+impl RoomAccess<'_, '_> {
+    /// The agent in the room that is meant by a name, and the profile that it runs: by its id, its name, or the name of its
+    /// file. The error is the result for the model.
+    pub(super) fn here(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
+        let name = name.trim().trim_start_matches('@');
+        let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));
+        let others = || all().filter(|agent| agent.id != one.agent);
+        let profile = started(name, &self.surroundings());
+        let meant = self
+            .agent(name)
+            .or_else(|| {
+                others().find(|agent| agent.name.eq_ignore_ascii_case(name) || agent.id.eq_ignore_ascii_case(name))
+            })
+            .or_else(|| others().find(|agent| profile.as_deref() == Some(&*agent.profile)))
+            .or_else(|| all().find(|agent| agent.name.eq_ignore_ascii_case(name)));
+        match meant {
+            Some(agent) if agent.id == one.agent => Err(result_text::handed_over(name, &HandedOver::Itself).words),
+            Some(agent) => Ok((agent.id.clone(), agent.profile.clone())),
+            None => {
+                let mut there: Vec<String> = others().map(|agent| agent.id.to_string()).collect();
+                let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+                there.retain(|id| Some(id) != near.as_ref());
+                there.truncate(AGENTS_NAMED);
+                there.splice(0..0, near);
+                Err(result_text::handed_over(name, &HandedOver::Unknown { there }).words)
+            }
+        }
+    }
+
+    /// Queues a task for an agent in the room; what whoever hands it over is told.
+    pub(super) fn hand_over(
+        &mut self,
+        kernel: &mut Kernel,
+        one: &Activation,
+        (agent, profile): (Id, Id),
+        (task, terms): (&str, &Terms),
+        bounds: Bounds,
+        cause: Seq,
+    ) -> result_text::Outcome {
+        let depth = match kernel.may_hand_over(one.key, &agent, task, &self.settings) {
+            Ok(depth) => depth,
+            Err(refusal) => return result_text::handed_over(&agent, &refused(refusal)),
+        };
+        let by = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
+        let input = task_and_terms(&by, task, terms);
+        let given = given_by(one, task, &profile, depth);
+        let key = kernel.next_key(self.run());
+        let queued = self.queued(key, &agent, &given, Some(cause));
+        let handed = events::HandOver {
+            to: agent.clone(),
+            task: truncate(task, LOGGED_CHARS),
+            activation: key.id(),
+            depth,
+            deadline_turns: terms.deadline_turns,
+            priority: Some(terms.haste).filter(|haste| *haste != Haste::Normal),
+        };
+        self.record(one, queued, &handed);
+        let work = NewWork {
+            key,
+            agent: agent.clone(),
+            file_name: self.file_name(&profile),
+            profile,
+            input,
+            priority: terms.rank(),
+            now: self.clock.tick(),
+            cause: queued,
+        };
+        let is_busy = kernel.has_work(&agent);
+        let outcome = match kernel.hand_over(one.key, work, (task, terms), bounds.all().to_vec(), &self.settings) {
+            Err(refusal) => refused(refusal),
+            Ok(_) => match kernel.stopped_by() {
+                Some(_) => HandedOver::Deferred { why: "token budget reached".to_owned() },
+                None => HandedOver::Queued { is_busy },
+            },
+        };
+        result_text::handed_over(&agent, &outcome)
+    }
+}
+
+fn refused(refusal: Refusal) -> HandedOver {
+    HandedOver::Refused { why: refusal.to_string() }
+}

@@ -1,0 +1,184 @@
+//! Calls that the code of a call wants made: a tool that an agent's document defines reads a file, writes one or asks a
+//! server by a call of its agent's, which is judged, asked about, recorded and carried out like any other. Its model never
+//! sees it; the code is told what it came to.
+
+use super::access::RoomAccess;
+use super::activation::{Activation, Call, CallProgress, ParentCall, Phase};
+use super::core::Kernel;
+use super::dispatch::CallAt;
+use crate::base::{ActivationKey, Seq};
+use crate::mind::{CallEnd, ToolCall};
+use crate::tools::{CallAnswer, CallAnswered, OrderKey};
+
+/// What is kept of what a call came to, for a room that is opened again while the code goes on; in bytes.
+const ANSWER_BYTES_KEPT: usize = 64 * 1024;
+
+/// What becomes of a call that code wants made.
+enum Taken {
+    /// It is made.
+    New,
+    /// It is under way already.
+    UnderWay,
+    /// It was made before the room was opened again.
+    Before(CallAnswer),
+}
+
+impl Activation {
+    /// The record that a call of the turn that goes on comes from: that of the call whose code wants it made, or what
+    /// set the work going.
+    pub(super) fn cause_of(&self, call: &Call) -> Seq {
+        let Phase::Calling { calls } = &self.phase else { return self.cause };
+        let whole = call.within.as_ref().and_then(|within| calls.get(within.call));
+        whole.and_then(|whole| whole.record).unwrap_or(self.cause)
+    }
+}
+
+impl Kernel {
+    /// Queues a call behind those of the turn. Code that begins anew in a room that was opened again wants the same calls
+    /// under the same numbers: none is made twice.
+    fn call_within(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<Taken> {
+        let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
+        let Phase::Calling { calls } = &mut activation.phase else { return None };
+        let whole = calls.get(index).filter(|call| call.is_carried_out())?;
+        let id = format!("{}.{number}", whole.call.id);
+        let same = |within: &ParentCall| (within.call, within.number) == (index, number);
+        if let Some(known) = calls.iter().find(|call| call.within.as_deref().is_some_and(same)) {
+            let is_other = (&known.call.name, &known.call.arguments) != (&wanted.name, &wanted.arguments);
+            let lost = || CallAnswer::NotDone("what came of it was lost when the workshop was stopped".to_owned());
+            let answer = known.within.as_ref().and_then(|within| within.answer.clone());
+            return Some(match known.is_answered() {
+                true if is_other => Taken::Before(lost()),
+                true => Taken::Before(answer.unwrap_or_else(lost)),
+                false => Taken::UnderWay,
+            });
+        }
+        let within = Some(Box::new(ParentCall { call: index, number, answer: None }));
+        let call = ToolCall { id, ..wanted.clone() };
+        calls.push(Call { within, ..Call::new(call) });
+        self.is_unsettled = true;
+        Some(Taken::New)
+    }
+
+    /// The code of a call is over: what it still wanted made is not made.
+    pub(super) fn close_within(&mut self, key: ActivationKey, index: usize) {
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        let Phase::Calling { calls } = &mut activation.phase else { return };
+        for call in calls.iter_mut() {
+            if call.within.as_ref().is_some_and(|within| within.call == index) && !call.is_answered() {
+                call.progress = CallProgress::Answered("Not carried out: the tool that wanted it was over.".to_owned());
+                call.end = Some(CallEnd::NotDone);
+                (call.plan, call.question) = (None, None);
+            }
+        }
+    }
+
+    /// Notes what a call came to that code wanted made, before it is answered: the order of that code, and its number.
+    fn note_within(&mut self, (key, turn, index): CallAt, answer: &CallAnswer) -> Option<(OrderKey, u64)> {
+        let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
+        let Phase::Calling { calls } = &mut activation.phase else { return None };
+        let within = calls.get_mut(index)?.within.as_mut()?;
+        let (CallAnswer::Done(text) | CallAnswer::NotDone(text)) = answer;
+        within.answer = (text.len() <= ANSWER_BYTES_KEPT).then(|| answer.clone());
+        let (whole, number) = (within.call, within.number);
+        Some((calls.get(whole)?.order?, number))
+    }
+}
+
+impl RoomAccess<'_, '_> {
+    /// The code of a call that is being carried out wants another one made.
+    pub(super) fn call_for_code(
+        &mut self,
+        kernel: &mut Kernel,
+        at: CallAt,
+        order: OrderKey,
+        number: u64,
+        call: &ToolCall,
+    ) {
+        if let Some(Taken::Before(answer)) = kernel.call_within(at, number, call) {
+            self.call_answers.write(CallAnswered { key: order, number, answer });
+        }
+    }
+
+    /// Tells code what a call came to that it wanted made, if this is one.
+    pub(super) fn tell_code(&mut self, kernel: &mut Kernel, at: CallAt, answer: CallAnswer) {
+        if let Some((key, number)) = kernel.note_within(at, &answer) {
+            self.call_answers.write(CallAnswered { key, number, answer });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::Bench;
+    use super::*;
+    use crate::base::RunTag;
+    use crate::mind::Role;
+
+    fn wanted(path: &str) -> ToolCall {
+        ToolCall::new("", "read_text", json!({ "path": path }))
+    }
+
+    /// A call that is being carried out, with the order that it gave.
+    fn at_work(bench: &mut Bench) -> (CallAt, OrderKey) {
+        let key = bench.start("ada", "x");
+        bench.say(key, "", &["report"]);
+        let turn = bench.kernel.activation(key).expect("it goes on").turn;
+        let call = bench.kernel.running_call(key, turn, 0).expect("it is carried out").call.clone();
+        let order = OrderKey::new(RunTag::default(), (key, turn, 0), &call);
+        bench.kernel.keep_order(order);
+        ((key, turn, 0), order)
+    }
+
+    fn current(bench: &Bench, key: ActivationKey) -> Option<usize> {
+        bench.kernel.activation(key)?.current_call().map(|(index, _)| index)
+    }
+
+    #[test]
+    fn what_code_wants_made_comes_first_and_its_model_never_sees_it() {
+        let mut bench = Bench::new();
+        let (at, order) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::New)));
+        assert!(matches!(bench.kernel.call_within(at, 2, &wanted("b")), Some(Taken::New)));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::UnderWay)), "once");
+        bench.tick();
+        assert_eq!(current(&bench, key), Some(1), "one after another");
+        let answer = CallAnswer::Done("what stands there".to_owned());
+        assert_eq!(bench.kernel.note_within((key, turn, 1), &answer), Some((order, 1)));
+        bench.answer_with(key, (turn, 1), "what stands there");
+        assert_eq!(current(&bench, key), Some(2));
+        assert!(matches!(bench.kernel.call_within(at, 1, &wanted("a")), Some(Taken::Before(known)) if known == answer));
+        bench.answer_with(key, (turn, 2), "that, too");
+        assert_eq!(current(&bench, key), Some(0), "the call itself goes on");
+        bench.answer_with(key, (turn, 0), "the report");
+        let messages = &bench.kernel.activation(key).expect("it goes on").messages;
+        let results: Vec<&str> =
+            messages.iter().filter(|one| one.role == Role::Tool).map(|one| one.text.as_str()).collect();
+        assert_eq!(results, ["the report"]);
+    }
+
+    #[test]
+    fn what_code_still_wanted_when_it_was_over_is_not_made() {
+        let mut bench = Bench::new();
+        let (at, _) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.answer_with(key, (turn, 0), "Error: it took too long");
+        assert!(current(&bench, key).is_none() && bench.kernel.activation(key).is_some(), "its turn is over");
+    }
+
+    #[test]
+    fn code_that_begins_anew_and_wants_something_else_is_told_so() {
+        let mut bench = Bench::new();
+        let (at, _) = at_work(&mut bench);
+        let (key, turn, _) = at;
+        bench.kernel.call_within(at, 1, &wanted("a"));
+        bench.tick();
+        bench.kernel.note_within((key, turn, 1), &CallAnswer::Done("a".to_owned()));
+        bench.answer_with(key, (turn, 1), "a");
+        let taken = bench.kernel.call_within(at, 1, &wanted("b"));
+        assert!(matches!(taken, Some(Taken::Before(CallAnswer::NotDone(_)))));
+    }
+}

@@ -1,0 +1,236 @@
+//! Agents that start agents and wake the one that started them, in the room: who comes in where, and what is told.
+
+use bevy::math::Vec2;
+
+use super::access::{LOGGED_CHARS, RoomAccess};
+use super::activation::Activation;
+use super::core::{Kernel, NewWork};
+use super::guards::{Refusal, Reported, Signalled};
+use super::outbox::Outbox;
+use crate::agent::AgentCommand;
+use crate::base::text::{nearest, truncate};
+use crate::base::{ActivationKey, Id, Seq};
+use crate::gate::Bounds;
+use crate::log::{EventDraft, events};
+use crate::tools::{Terms, file_name, result_text, started};
+use crate::workspace::vfs::FileFailure;
+
+/// How far beside its starter an agent appears.
+const BESIDE_UNITS: f32 = 50.0;
+/// How far from its starter an agent has its place.
+const PLACE_UNITS: f32 = 150.0;
+/// So many agents are named where one is not there.
+const AGENTS_NAMED: usize = 20;
+
+/// An agent that is to be started.
+pub(super) struct Child<'a> {
+    /// The file that defines it.
+    pub(super) path: &'a str,
+    /// Its id in the room.
+    pub(super) agent: Id,
+    /// What it runs.
+    pub(super) profile: Id,
+    /// What it is to do.
+    pub(super) task: &'a str,
+    /// Whether its file was written for it.
+    pub(super) is_new: bool,
+}
+
+/// The record of work that a piece of work gives to an agent.
+pub(super) fn given_by(one: &Activation, task: &str, profile: &Id, depth: u32) -> events::Activation {
+    events::Activation {
+        task: task.to_owned(),
+        by: one.agent.clone(),
+        parent: Some(one.key.id()),
+        depth: Some(depth),
+        profile: Some(profile.clone()),
+        signal_of: None,
+    }
+}
+
+impl RoomAccess<'_, '_> {
+    /// The id of the agent that a file with this text starts.
+    pub(super) fn child_of(&self, path: &str, content: &str) -> Id {
+        let read = crate::agent::formats::format_of(path).map(|format| (format.read)(path, content).profile.id);
+        read.unwrap_or_else(|| path.into())
+    }
+
+    /// Queues work for an agent that this work starts, and brings it in where it is not in the room.
+    pub(super) fn spawn(
+        &mut self,
+        kernel: &mut Kernel,
+        outbox: &mut Outbox,
+        one: &Activation,
+        child: Child<'_>,
+        bounds: Bounds,
+        cause: Seq,
+    ) -> result_text::Outcome {
+        let Child { path, agent, profile, task, is_new } = child;
+        let depth_limit = kernel.depth_at_most(&self.settings);
+        let input = task.to_owned();
+        if let Err(refusal) = kernel.may_spawn(one.key, &agent, &input, &self.settings) {
+            return result_text::spawned(path, &refused_spawn(&refusal));
+        }
+        let parent = kernel.thread(one.thread);
+        let (number, depth) = parent.map_or((0, 1), |thread| (thread.children, thread.depth + 1));
+        let given = given_by(one, task, &profile, depth);
+        let key = kernel.next_key(self.run());
+        let queued = self.queued(key, &agent, &given, Some(cause));
+        let spawn = events::Spawn { child: agent.clone(), path: path.into(), depth, activation: key.id() };
+        self.record(one, queued, &spawn);
+        let work = NewWork {
+            key,
+            agent: agent.clone(),
+            profile: profile.clone(),
+            file_name: file_name(path).to_owned(),
+            input,
+            priority: 0,
+            now: self.clock.tick(),
+            cause: queued,
+        };
+        let outcome = match kernel.spawn(one.key, work, bounds.all().to_vec(), &self.settings) {
+            Err(refusal) => refused_spawn(&refusal),
+            Ok(depth) => {
+                self.bring_in(outbox, one, (&agent, &profile), number);
+                match kernel.stopped_by() {
+                    Some(_) => result_text::Spawned::Deferred { why: "token budget reached".to_owned() },
+                    None => result_text::Spawned::Activated { depth, depth_limit, is_new },
+                }
+            }
+        };
+        result_text::spawned(path, &outcome)
+    }
+
+    /// The agent that is meant by a name, and the profile that it runs: one in the room, by its id or its profile's, else
+    /// a profile that comes into the room for it. Never the one that starts it, unless that is named.
+    pub(super) fn startable(&self, one: &Activation, name: &str) -> Option<(Id, Id)> {
+        if let Some(agent) = self.agent(name.trim()) {
+            return Some((agent.id.clone(), agent.profile.clone()));
+        }
+        let profile: Id = started(name, &self.surroundings())?.into();
+        if self.roster.key(&profile).is_some() {
+            return Some((profile.clone(), profile));
+        }
+        let others = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
+        let running = others.filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
+        let first = running.min_by_key(|(key, _)| *key).map(|(_, agent)| agent.id.clone());
+        Some((first.unwrap_or_else(|| profile.clone()), profile))
+    }
+
+    /// What is said where no agent is meant by a name.
+    pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
+        let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
+        let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
+        there.retain(|id| Some(id) != near.as_ref() && **id != *one.profile);
+        there.truncate(AGENTS_NAMED);
+        there.splice(0..0, near);
+        result_text::spawned(name, &result_text::Spawned::Unknown { there }).words
+    }
+
+    /// A started agent appears beside its starter and has its place nearby.
+    fn bring_in(&self, outbox: &mut Outbox, one: &Activation, (child, profile): (&Id, &Id), number: u32) {
+        if self.roster.key(child).is_some() {
+            return;
+        }
+        let entity = one.agent_key.and_then(|agent| self.roster.entity(agent));
+        let here = entity.and_then(|entity| self.agents.get(entity).ok()).and_then(|(_, position)| position);
+        let here = here.map_or(Vec2::ZERO, |position| position.0);
+        // Side by side behind it, away from the boards, from the middle outwards: 0, 1, -1, 2, -2.
+        let step = number.div_ceil(2) as f32 * if number % 2 == 1 { 1.0 } else { -1.0 };
+        let angle = std::f32::consts::FRAC_PI_2 - step * 0.6;
+        let towards = Vec2::from_angle(angle);
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(child.clone()),
+            profile: profile.clone(),
+            position: here + towards * BESIDE_UNITS,
+            behaviour: None,
+            exactly: true,
+        });
+        outbox.places.push((child.clone(), here + towards * PLACE_UNITS));
+    }
+
+    pub(super) fn signal(
+        &mut self,
+        kernel: &mut Kernel,
+        one: &Activation,
+        (message, terms): (&str, &Terms),
+        cause: Seq,
+    ) -> result_text::Outcome {
+        let key = kernel.next_key(self.run());
+        let at = (key, self.clock.tick(), cause);
+        match kernel.signal(one.key, message, terms, at, &self.settings) {
+            Err(refusal) => match refusal {
+                Refusal::Loop { agent } => {
+                    result_text::signalled(&self.file_name(&agent), &result_text::Signalled::Again)
+                }
+                Refusal::NoParent | Refusal::Over => result_text::signalled("", &result_text::Signalled::NoParent),
+                other => result_text::Outcome::error(&other.to_string()),
+            },
+            Ok(told) => {
+                self.record_signal(kernel, (&one.agent, one.key), &told, (key, message), cause);
+                let outcome = match kernel.stopped_by() {
+                    _ if told.is_kept => result_text::Signalled::Kept,
+                    Some(_) => result_text::Signalled::Deferred { why: "token budget reached".to_owned() },
+                    None => result_text::Signalled::Sent,
+                };
+                result_text::signalled(&told.to, &outcome)
+            }
+        }
+    }
+
+    /// The record of a signal, and before it that of work that it woke.
+    fn record_signal(
+        &mut self,
+        kernel: &mut Kernel,
+        (from, activation): (&Id, ActivationKey),
+        told: &Signalled,
+        (key, message): (ActivationKey, &str),
+        cause: Seq,
+    ) {
+        let mut cause = cause;
+        if told.woke {
+            let woken = events::Activation {
+                task: message.to_owned(),
+                by: from.clone(),
+                signal_of: Some(activation.id()),
+                ..events::Activation::default()
+            };
+            cause = self.queued(key, &told.agent, &woken, Some(cause));
+            kernel.note_queued(key, cause);
+        }
+        let signal = events::Signal {
+            to: told.agent.clone(),
+            message: truncate(message, LOGGED_CHARS),
+            woke: told.woke,
+            kept: told.is_kept,
+        };
+        let draft = EventDraft::of(&signal).agent(from).activation(&activation.id());
+        self.log.write(draft.cause(cause));
+    }
+
+    /// Tells those who started agents how their work ended, as far as all of it is over now that a piece of this
+    /// thread is.
+    pub(super) fn report_due(&mut self, kernel: &mut Kernel, ended: ActivationKey, cause: Seq) {
+        while let Some(thread) = kernel.due_report(ended) {
+            let key = kernel.next_key(self.run());
+            let reported = kernel.report(thread, (key, self.clock.tick(), cause));
+            let Some(Reported { from, activation, words, gave, told }) = reported else { break };
+            let mut cause = cause;
+            if let Some((ok, result)) = gave {
+                let back = events::HandBack { to: told.agent.clone(), ok, result: truncate(&result, LOGGED_CHARS) };
+                let draft = EventDraft::of(&back).agent(&from).activation(&activation.id());
+                cause = self.log.write(draft.cause(cause));
+            }
+            self.record_signal(kernel, (&from, activation), &told, (key, &words), cause);
+        }
+    }
+}
+
+pub(super) fn refused_spawn(refusal: &Refusal) -> result_text::Spawned {
+    match refusal {
+        Refusal::Depth { most } => result_text::Spawned::TooDeep { depth_limit: *most },
+        Refusal::FanOut { most } => result_text::Spawned::TooMany { fan_out_limit: *most },
+        Refusal::Loop { .. } => result_text::Spawned::Again,
+        other => result_text::Spawned::NotWritten(FileFailure { what: other.to_string(), is_refusal: false }),
+    }
+}

@@ -1,0 +1,177 @@
+//! Takes the orders of floors above: work is begun, gone on with, ended and let go.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+
+use super::access::RoomAccess;
+use super::core::{Kernel, NewWork};
+use super::outbox::Outbox;
+use super::session_edit::SessionTaken;
+use super::work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
+use crate::agent::AgentCommand;
+use crate::base::{ActivationKey, Id, Seq};
+use crate::log::events;
+use crate::tools::started;
+
+impl Kernel {
+    /// Queues what a floor above wants done: a run of its own.
+    pub fn begin_ordered(&mut self, work: NewWork, terms: WorkTerms) {
+        let key = work.key;
+        self.start(work);
+        if let Some(thread) = self.threads.get_mut(&key) {
+            thread.terms = terms;
+        }
+    }
+
+    /// What the session of a piece of work is lent.
+    pub fn terms(&self, thread: ActivationKey) -> Option<&WorkTerms> {
+        self.threads.get(&thread).map(|thread| &thread.terms)
+    }
+
+    /// Somebody goes on with a session when its work is over: it is not forgotten before that.
+    pub fn keep(&mut self, thread: ActivationKey) {
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            thread.terms.is_kept = true;
+        }
+    }
+
+    /// Nobody goes on with a session that was kept: it is forgotten with its run.
+    pub fn let_go(&mut self, thread: ActivationKey) {
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            thread.terms.is_kept = false;
+        }
+    }
+
+    /// Agents' pieces of work that wait or go on, for choosing whom to give more.
+    fn load(&self, agent: &Id) -> usize {
+        self.activations.values().filter(|one| one.agent == *agent).count()
+    }
+}
+
+/// Takes the orders of this tick.
+pub(super) fn apply_orders(
+    mut room: RoomAccess,
+    mut kernel: ResMut<Kernel>,
+    mut outbox: ResMut<Outbox>,
+    (mut orders, mut sessions): (MessageReader<WorkOrder>, MessageReader<SessionTaken>),
+) {
+    for taken in sessions.read() {
+        room.take_session(&mut kernel, &mut outbox, taken);
+    }
+    let mut is_freed = false;
+    for order in orders.read() {
+        match order {
+            WorkOrder::Begin(wanted) => {
+                let news = begin(&mut room, &mut kernel, &mut outbox, wanted);
+                room.news.write(news);
+            }
+            WorkOrder::GoOn { order, thread, text, by, cause } => {
+                let news = go_on(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
+                room.news.write(news);
+            }
+            WorkOrder::Keep { thread } => kernel.keep(*thread),
+            WorkOrder::LetGo { thread } => {
+                kernel.let_go(*thread);
+                is_freed = true;
+            }
+            WorkOrder::End { activation, why } => {
+                kernel.kill(*activation, why, None);
+            }
+        }
+    }
+    if is_freed {
+        room.forget_finished_runs(&mut kernel);
+    }
+}
+
+fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted: &WorkWanted) -> WorkAnswer {
+    let refused = |why: String| WorkAnswer::Refused { order: wanted.order.clone(), why };
+    let most = room.settings.activations_at_most;
+    if kernel.activations().count() >= most as usize {
+        return refused(format!("{most} pieces of work are already waiting (kernel.activations_at_most)"));
+    }
+    let Some((agent, profile)) = room.worker(kernel, &wanted.agent) else {
+        return refused(format!("no such agent or profile: {:?}", &*wanted.agent));
+    };
+    let is_coming = || {
+        outbox.agents.iter().any(|command| matches!(command, AgentCommand::Add { id: Some(id), .. } if *id == agent))
+    };
+    if room.agent(&agent).is_none() && !is_coming() {
+        outbox.agents.push(AgentCommand::Add {
+            id: Some(agent.clone()),
+            profile: profile.clone(),
+            position: Vec2::ZERO,
+            behaviour: None,
+            exactly: false,
+        });
+    }
+    let given = events::Activation {
+        task: wanted.task.clone(),
+        by: wanted.by.clone(),
+        depth: Some(0),
+        profile: Some(profile.clone()),
+        ..events::Activation::default()
+    };
+    let key = kernel.next_key(room.run());
+    let cause = room.queued(key, &agent, &given, Some(wanted.cause));
+    let work = NewWork {
+        key,
+        agent: agent.clone(),
+        file_name: room.file_name(&profile),
+        profile,
+        input: wanted.task.clone(),
+        priority: 0,
+        now: room.clock.tick(),
+        cause,
+    };
+    kernel.begin_ordered(work, wanted.terms.clone());
+    WorkAnswer::Begun { order: wanted.order.clone(), activation: key, thread: key, agent }
+}
+
+fn go_on(
+    room: &mut RoomAccess,
+    kernel: &mut Kernel,
+    (order, thread): (&Id, ActivationKey),
+    text: &str,
+    (by, cause): (&Id, Seq),
+) -> WorkAnswer {
+    let known = kernel.thread(thread).filter(|thread| thread.live.is_none() && !thread.is_stopped);
+    let Some((agent, profile)) = known.map(|thread| (thread.agent.clone(), thread.profile.clone())) else {
+        let why = "its session no longer exists, or was stopped".to_owned();
+        return WorkAnswer::Refused { order: order.clone(), why };
+    };
+    if room.worker(kernel, &agent).is_none() {
+        let why = format!("the agent {:?} no longer exists", &*agent);
+        return WorkAnswer::Refused { order: order.clone(), why };
+    }
+    let told = events::Activation {
+        task: text.to_owned(),
+        by: by.clone(),
+        depth: Some(0),
+        profile: Some(profile),
+        ..events::Activation::default()
+    };
+    let key = kernel.next_key(room.run());
+    let record = room.queued(key, &agent, &told, Some(cause));
+    kernel.deliver_words(thread, text.to_owned(), (key, room.clock.tick(), record));
+    WorkAnswer::Begun { order: order.clone(), activation: key, thread, agent }
+}
+
+impl RoomAccess<'_, '_> {
+    /// The agent that is meant by a name, and the profile that it runs: one in the room by its id, one that runs the
+    /// profile of that name and has the least to do, or the profile itself, which comes into the room then.
+    fn worker(&self, kernel: &Kernel, name: &Id) -> Option<(Id, Id)> {
+        if let Some(agent) = self.agent(name) {
+            return Some((agent.id.clone(), agent.profile.clone()));
+        }
+        let profile: Id = started(name, &self.surroundings())?.into();
+        let agents = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
+        let running = agents.filter(|(_, agent)| agent.profile == profile);
+        let first =
+            running.min_by_key(|(key, agent)| (kernel.load(&agent.id), *key)).map(|(_, agent)| agent.id.clone());
+        match first {
+            Some(agent) => Some((agent, profile)),
+            None => self.profiles.is_defined(&profile).then(|| (profile.clone(), profile)),
+        }
+    }
+}

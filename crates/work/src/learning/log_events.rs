@@ -1,0 +1,110 @@
+//! What is recalled and added is told in the log, and what others do to the files is heard.
+
+use bevy::ecs::prelude::*;
+
+use super::bridge::KnowledgeBridge;
+use super::embedder::EmbedderChoice;
+use super::knowledge_calls::{CONTRADICTIONS, LOGGED_CHARS, TOLD};
+use super::service::EmbedderInUse;
+use super::settings::KnowledgeSettings;
+use crate::agent::Roster;
+use crate::base::Problem;
+use crate::base::text::truncate;
+use crate::gateway::{GatewayEnvironment, GatewaySettings, PriceSettings};
+use crate::knowledge::Owner;
+use crate::log::events::{Knowledge, Warning};
+use crate::log::{EventDraft, EventLog};
+use crate::memory::Reminder;
+use crate::mind::parts::REMEMBERED;
+use crate::mind::{PartGathered, PendingRequests};
+use crate::tools::{KNOWLEDGE, PendingToolOrders, ToolNews, ToolOutcome};
+use crate::workspace::ProblemReport;
+use crate::workspace::vfs::OutsideChange;
+
+/// Tells of what was put into prompts: which memories, and why those.
+pub(super) fn log_recalled(
+    mut gathered: MessageReader<PartGathered>,
+    (pending, roster): (Res<PendingRequests>, Res<Roster>),
+    mut log: ResMut<EventLog>,
+) {
+    for PartGathered { key, outcome } in gathered.read().filter(|part| *part.key.part == *REMEMBERED) {
+        let Some((agent, cause)) = pending.gathered_for(key.request) else { continue };
+        let Reminder { about, memories } = outcome.as_ref().map(|text| Reminder::parse(text)).unwrap_or_default();
+        if memories.is_empty() {
+            continue;
+        }
+        let about = truncate(&about, LOGGED_CHARS);
+        let memories = memories.into_iter().map(|memory| memory.score).collect();
+        let draft = EventDraft::of(&Knowledge::Recalled { about, memories }).cause(cause);
+        log.write(match roster.id(agent) {
+            Some(id) => draft.agent(id),
+            None => draft,
+        });
+    }
+}
+
+/// Tells of what calls of tools found, added and changed.
+pub(super) fn log_calls(
+    mut outcomes: MessageReader<ToolOutcome>,
+    orders: Res<PendingToolOrders>,
+    mut log: ResMut<EventLog>,
+) {
+    for outcome in outcomes.read() {
+        let ToolNews::Done { output } = &outcome.news else { continue };
+        let Some(order) = orders.get(outcome.key).filter(|order| *order.plan.executor == *KNOWLEDGE) else { continue };
+        let told = output.data.as_ref().and_then(|data| data.get(TOLD)).cloned();
+        let Some(Ok(told)) = told.map(serde_json::from_value::<Knowledge>) else { continue };
+        let of_call =
+            |draft: EventDraft| draft.agent(&order.agent).activation(&order.key.activation.id()).cause(order.cause);
+        log.write(of_call(EventDraft::of(&told)));
+        let contradictions = output.data.as_ref().and_then(|data| data.get(CONTRADICTIONS)?.as_array());
+        for what in contradictions.into_iter().flatten().filter_map(|what| what.as_str()) {
+            log.write(of_call(contradiction(what)));
+        }
+    }
+}
+
+/// What a person is told of two memories that cannot both be true.
+pub(super) fn contradiction(what: &str) -> EventDraft {
+    let remedy = "fix or forget one of them: `workshop knowledge show` says where they are";
+    EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
+}
+
+/// Hears what others did to the files of what is known, which are read again then.
+pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge: ResMut<KnowledgeBridge>) {
+    for owner in changes.read().filter_map(|change| Owner::by_place(&change.path)) {
+        bridge.note_changed(owner);
+    }
+}
+
+/// Where problems with the model come from.
+const EMBEDDER: &str = "knowledge.embedder";
+
+/// Keeps which model says what texts mean, and tells where it is not the one that the settings name.
+pub(super) fn follow_embedder(
+    mut told: MessageReader<EmbedderInUse>,
+    mut in_use: ResMut<EmbedderInUse>,
+    mut reports: MessageWriter<ProblemReport>,
+) {
+    for told in told.read() {
+        let problem = |why: &String| {
+            let what = format!("memory search uses {}: {why}", told.model);
+            let remedy = "memory search still works, and this is retried automatically";
+            Problem::warning(format!("settings.yaml: {EMBEDDER}"), what, remedy)
+        };
+        let problems = told.trouble.iter().map(problem).collect();
+        reports.write(ProblemReport { source: EMBEDDER.to_owned(), problems });
+        *in_use = told.clone();
+    }
+}
+
+/// Lets the model of the settings say what texts mean.
+pub(super) fn choose_embedder(
+    knowledge: Res<KnowledgeSettings>,
+    (gateway, prices, surroundings): (Res<GatewaySettings>, Res<PriceSettings>, Res<GatewayEnvironment>),
+    mut bridge: ResMut<KnowledgeBridge>,
+) {
+    if knowledge.is_changed() || gateway.is_changed() || prices.is_changed() || surroundings.is_changed() {
+        bridge.choose_embedder(EmbedderChoice::of(&knowledge, &gateway, &prices, &surroundings.0));
+    }
+}

@@ -1,0 +1,160 @@
+//! When work or a conversation is over, its agents look back at it: what they are to learn from is queued, and goes on
+//! from step to step beside everything else.
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::lessons::{Lesson, LessonAnswered, LessonOver, Lessons, Stage};
+use super::log_events::contradiction;
+use super::settings::KnowledgeSettings;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{AgentKey, Id, Seq};
+use crate::gateway::{GatewaySettings, RequestQueue};
+use crate::knowledge::Source;
+use crate::log::events::{Knowledge, Warning};
+use crate::log::{EventDraft, EventLog};
+use crate::mind::context::Line;
+use crate::mind::transcript::{TOPIC, bounded, line};
+use crate::mind::{CallKind, Ending, PendingRequests, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::schedule::{RoomDate, SimClock};
+use crate::simulation::{Conversation, ConversationEnded, session_of};
+
+/// Nobody looks back while models are asked for work, unless that goes on for longer than this, in seconds of the room.
+const WAITS_AT_MOST_SECS: i64 = 120;
+
+/// What there is to look back with.
+#[derive(SystemParam)]
+pub(super) struct Room<'w, 's> {
+    roster: Res<'w, Roster>,
+    profiles: Option<Res<'w, Profiles>>,
+    questions: Res<'w, RequestQueue>,
+    gateway: Res<'w, GatewaySettings>,
+    agents: Query<'w, 's, &'static Agent>,
+    settings: Res<'w, KnowledgeSettings>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+}
+
+impl Room<'_, '_> {
+    fn agent(&self, key: AgentKey) -> Option<&Agent> {
+        self.agents.get(self.roster.entity(key)?).ok()
+    }
+
+    /// Whether a coding agent answers for it, which would go to work at what it is asked: it adds to what is known by
+    /// itself.
+    fn is_coding_agent(&self, agent: &Agent) -> bool {
+        let profile = self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile));
+        let wanted = profile.and_then(|profile| profile.model.as_deref());
+        self.questions.asks_coding_agent(&self.gateway, wanted)
+    }
+
+    fn name_of(&self, id: &str) -> Id {
+        let agent = self.roster.key(id).and_then(|key| self.agent(key));
+        agent.map_or_else(|| id.into(), |agent| agent.name.clone())
+    }
+}
+
+/// Queues what agents are to learn from.
+pub(super) fn queue_lessons(
+    (mut work, mut talks): (MessageReader<WorkOver>, MessageReader<ConversationEnded>),
+    room: Room,
+    mut lessons: ResMut<Lessons>,
+    mut log: ResMut<EventLog>,
+) {
+    let learns_from_work = room.settings.learns_from_work;
+    for over in work.read().filter(|over| learns_from_work && is_worth_a_look(over)) {
+        let session = over.activation.id();
+        queue(&mut lessons, &mut log, &room, (over.agent, over.said.clone()), (session, over.cause));
+    }
+    let learns_from_talks = room.settings.learns_from_conversations;
+    for ended in talks.read().filter(|_| learns_from_talks) {
+        let conversation = &ended.conversation;
+        let lines = lines_of(conversation, &room);
+        let chars: usize = lines.iter().map(|line| line.text.chars().count()).sum();
+        if chars < room.settings.conversation_chars_at_least {
+            continue;
+        }
+        for agent in conversation.participants.iter().chain(&conversation.left) {
+            let session = session_of(conversation.key);
+            queue(&mut lessons, &mut log, &room, (*agent, lines.clone()), (session, ended.cause));
+        }
+    }
+}
+
+/// Whether something was done that one may learn from, and no person or limit broke it off.
+fn is_worth_a_look(over: &WorkOver) -> bool {
+    !matches!(over.ending, Ending::Aborted { .. }) && !over.said.is_empty()
+}
+
+fn lines_of(conversation: &Conversation, room: &Room) -> Vec<Line> {
+    let topic = conversation.topic.as_deref().and_then(|topic| line(&TOPIC.into(), topic, false));
+    let said = conversation.said.iter();
+    let said = said.filter_map(|said| line(&room.name_of(&said.by.0), &said.text, said.by.is_user()));
+    bounded(topic.into_iter().chain(said).collect())
+}
+
+fn queue(
+    lessons: &mut Lessons,
+    log: &mut EventLog,
+    room: &Room,
+    (agent, lines): (AgentKey, Vec<Line>),
+    (session, cause): (Id, Seq),
+) {
+    let Some(of) = room.agent(agent).filter(|of| !room.is_coding_agent(of)) else { return };
+    let source = Source { run: Some(log.run().clone()), session: Some(session), record: Some(cause.0) };
+    let at_secs = room.date.secs(&room.clock).unwrap_or(0);
+    let (id, stage) = (of.id.clone(), Stage::Extracting);
+    let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage };
+    if let Some(given_up) = lessons.add(lesson) {
+        let what = "a lookback was skipped: too many are already waiting";
+        log.write(EventDraft::of(&Warning::new(what)).agent(&given_up.id).cause(given_up.cause));
+    }
+}
+
+/// Lets the lesson that is under way go on, and asks what is to be asked.
+pub(super) fn go_on(
+    (mut replies, mut answers): (MessageReader<SideRequestReplied>, MessageReader<LessonAnswered>),
+    room: Room,
+    pending: Res<PendingRequests>,
+    mut lessons: ResMut<Lessons>,
+    mut due: MessageWriter<SideRequestDue>,
+    mut log: ResMut<EventLog>,
+) {
+    if lessons.is_empty() && replies.is_empty() && answers.is_empty() {
+        return;
+    }
+    if room.roster.is_changed() {
+        lessons.drop_of(|agent| room.roster.entity(agent).is_none());
+    }
+    for reply in replies.read() {
+        let over = lessons.replied(&reply.key, &reply.outcome);
+        over.into_iter().for_each(|over| log_lesson(&mut log, &over));
+    }
+    for answered in answers.read() {
+        let over = lessons.answered(answered);
+        over.into_iter().for_each(|over| log_lesson(&mut log, &over));
+    }
+    let now = room.date.secs(&room.clock).unwrap_or(0);
+    let has_waited = lessons.first().is_some_and(|lesson| now.saturating_sub(lesson.at_secs) >= WAITS_AT_MOST_SECS);
+    if pending.asks_for_work() && !has_waited {
+        return;
+    }
+    let today = room.date.in_words(&room.clock).unwrap_or_default();
+    if let Some(question) = lessons.question(&today) {
+        let kind = CallKind::Learning;
+        let (key, agent, moment, cause) = (question.key, question.agent, question.moment, question.cause);
+        due.write(SideRequestDue { key, agent, kind, moment, cause });
+    }
+}
+
+/// The log says what was learned, and a person is told what cannot both be true.
+fn log_lesson(log: &mut EventLog, over: &LessonOver) {
+    let LessonOver { lesson, told, contradictions } = over;
+    let draft = |knowledge: &Knowledge| EventDraft::of(knowledge).agent(&lesson.id).cause(lesson.cause);
+    for one in told {
+        log.write(draft(one));
+    }
+    for what in contradictions {
+        log.write(contradiction(what).agent(&lesson.id).cause(lesson.cause));
+    }
+}

@@ -1,0 +1,245 @@
+//! Keeps what runs shared on their blackboards when they are over, in a file of the workspace, and follows what others
+//! make of that file.
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::blackboard::{Blackboards, RunBoard};
+use super::board_archive_file::{ArchivedEntries, ArchivedEntry};
+use super::command::CollaborationCommand;
+use super::settings::BlackboardSettings;
+use crate::base::ActivationKey;
+use crate::kernel::Kernel;
+use crate::log::events::Warning;
+use crate::log::{EventDraft, EventLog};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
+use crate::workspace::files::FileContent;
+use crate::workspace::layout::KEPT_BLACKBOARD;
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
+
+/// What is kept of runs that are over, as the file says it. Written by this module only. Part of the saved world, for a
+/// room may be killed before the file was written.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BoardArchive {
+    /// What there is.
+    entries: ArchivedEntries,
+    #[serde(skip)]
+    is_read: bool,
+    /// Whether the file cannot be read as it is now.
+    #[serde(skip)]
+    is_broken: bool,
+}
+
+impl BoardArchive {
+    /// What there is.
+    pub fn entries(&self) -> &ArchivedEntries {
+        &self.entries
+    }
+}
+
+/// What runs left behind that does not stand in the file yet, because that cannot be read. Part of the saved world.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Unkept(Vec<ArchivedEntry>);
+
+/// Follows the file.
+pub(super) fn follow_file(
+    mut kept: ResMut<BoardArchive>,
+    mut unkept: ResMut<Unkept>,
+    known: Res<KnownFiles>,
+    settings: Res<BlackboardSettings>,
+    mut changes: MessageReader<FileChanged>,
+    (mut reports, mut writes): (MessageWriter<ProblemReport>, MessageWriter<SceneWrite>),
+) {
+    let changed: Vec<&FileChanged> = changes.read().filter(|change| change.path == KEPT_BLACKBOARD).collect();
+    let is_usable = |change: &&FileChanged| !matches!(change.content, FileContent::Unusable { .. });
+    let last = changed.into_iter().rfind(is_usable);
+    if kept.is_read && last.is_none() {
+        return;
+    }
+    let is_first = !std::mem::replace(&mut kept.is_read, true);
+    let text = known.text(KEPT_BLACKBOARD).unwrap_or_default();
+    if is_first && text.is_empty() && last.is_none() {
+        return;
+    }
+    let read = ArchivedEntries::parse(text);
+    reports.write(ProblemReport {
+        source: "kept blackboard".to_owned(),
+        problems: read.as_ref().err().cloned().into_iter().collect(),
+    });
+    kept.is_broken = read.is_err();
+    // What was not on disk yet when somebody else wrote: both count.
+    let base = last.and_then(|change| change.base.as_deref()).and_then(|base| ArchivedEntries::parse(base).ok());
+    let Ok(theirs) = read else {
+        let is_new = |entry: &&ArchivedEntry| base.as_ref().is_some_and(|base| base.get(&entry.key) != Some(*entry));
+        unkept.0.extend(kept.entries.iter().filter(is_new).cloned());
+        return;
+    };
+    let mut merged = match &base {
+        Some(base) => ArchivedEntries::merge(base, &kept.entries, &theirs),
+        None => theirs.clone(),
+    };
+    for entry in std::mem::take(&mut unkept.0) {
+        merged.put(entry, settings.kept_at_most);
+    }
+    if merged != theirs {
+        writes.write(write_of(&merged));
+    }
+    kept.entries = merged;
+}
+
+/// Ends the blackboards of runs that are over, and keeps what they shared. After the kernel forgot them.
+pub(super) fn keep(
+    mut boards: ResMut<Blackboards>,
+    (mut kept, mut unkept): (ResMut<BoardArchive>, ResMut<Unkept>),
+    kernel: Res<Kernel>,
+    (clock, settings): (Res<SimClock>, Res<BlackboardSettings>),
+    mut log: ResMut<EventLog>,
+    mut writes: MessageWriter<SceneWrite>,
+) {
+    let goes_on = |run| kernel.thread(run).is_some();
+    if boards.iter().all(|(run, board)| board.ended().is_some() || goes_on(run)) {
+        return;
+    }
+    let mut gone = Vec::new();
+    let mut is_other = false;
+    for run in boards.end_runs(goes_on, clock.tick(), &settings) {
+        for entry in boards.get(run).into_iter().flat_map(|board| shared_entries(run, board)) {
+            if kept.is_broken {
+                unkept.0.push(entry);
+                let surplus = unkept.0.len().saturating_sub(settings.kept_at_most);
+                gone.extend(unkept.0.drain(..surplus).map(|entry| entry.key));
+            } else {
+                gone.extend(kept.entries.put(entry, settings.kept_at_most));
+                is_other = true;
+            }
+        }
+    }
+    if is_other {
+        writes.write(write_of(&kept.entries));
+    }
+    if !gone.is_empty() {
+        let what =
+            format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, gone.join(", "));
+        let remedy = "raise blackboard.kept_at_most in the settings, or remove unneeded entries; removed ones are in \
+            the versions of the file";
+        let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).remedy(remedy) };
+        log.write(EventDraft::of(&warning));
+    }
+}
+
+/// What is kept of a run.
+fn shared_entries(run: ActivationKey, board: &RunBoard) -> Vec<ArchivedEntry> {
+    let kept = board.shared().map(|(key, entry)| ArchivedEntry {
+        key: key.to_owned(),
+        value: entry.now.value.clone(),
+        by: entry.now.by.clone(),
+        run: run.id(),
+        secs: entry.now.tick / TICKS_PER_SEC,
+    });
+    kept.collect()
+}
+
+/// Does what a person wants with what is kept.
+pub(super) fn apply_commands(
+    mut kept: ResMut<BoardArchive>,
+    settings: Res<BlackboardSettings>,
+    mut commands: MessageReader<CollaborationCommand>,
+    mut log: ResMut<EventLog>,
+    mut writes: MessageWriter<SceneWrite>,
+) {
+    for command in commands.read() {
+        let CollaborationCommand::WriteKept { key, now, was } = command else { continue };
+        let result = write_kept(&mut kept, (key, now.as_deref(), was.as_deref()), settings.kept_at_most);
+        match result {
+            Ok(()) => {
+                writes.write(write_of(&kept.entries));
+            }
+            Err(why) => {
+                // About nobody, so that the person is told.
+                log.write(EventDraft::of(&Warning::new(why)));
+            }
+        }
+    }
+}
+
+fn write_kept(
+    kept: &mut BoardArchive,
+    (key, now, was): (&str, Option<&ArchivedEntry>, Option<&ArchivedEntry>),
+    most: usize,
+) -> Result<(), String> {
+    if kept.is_broken {
+        return Err(format!("{KEPT_BLACKBOARD} cannot be read; fix it first"));
+    }
+    if kept.entries.get(key) != was {
+        return Err(format!("the kept entry {key:?} has changed in the meantime; check it again"));
+    }
+    match now {
+        Some(entry) if entry.key != key || entry.value.is_null() => {
+            return Err(format!("the kept entry {key:?} was not changed: it must keep its name and say something"));
+        }
+        Some(_) if was.is_none() && kept.entries.iter().len() >= most => {
+            return Err(format!("{most} entries are already kept; remove one first"));
+        }
+        Some(entry) => drop(kept.entries.put(entry.clone(), most)),
+        None => drop(kept.entries.remove(key)),
+    }
+    Ok(())
+}
+
+fn write_of(entries: &ArchivedEntries) -> SceneWrite {
+    SceneWrite::File { path: KEPT_BLACKBOARD.to_owned(), text: entries.to_yaml() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::blackboard::Change;
+    use super::*;
+    use crate::tools::Condition;
+
+    #[test]
+    fn what_was_shared_is_kept_with_who_wrote_it_and_when() {
+        let (run, settings) = (ActivationKey::numbered(7), BlackboardSettings::default());
+        let mut boards = Blackboards::default();
+        let mut write = |key: &str, value: Value, shared| {
+            let (key, only_if) = (key.to_owned(), Condition::Anything);
+            let change = Change { key, value, only_if, shared: Some(shared), by: "ada".into(), tick: 90 };
+            boards.write(run, change, &settings).map(|_| ()).expect("there is room");
+        };
+        write("draft", json!("x"), false);
+        write("found", json!({ "chairs": 12 }), true);
+        let kept = shared_entries(run, boards.get(run).expect("it is there"));
+        let value = json!({ "chairs": 12 });
+        assert_eq!(
+            kept,
+            [ArchivedEntry { key: "found".into(), value, by: "ada".into(), run: "act-7".into(), secs: 3 }]
+        );
+        assert_eq!(shared_entries(run, &RunBoard::default()), []);
+    }
+
+    #[test]
+    fn a_person_changes_only_what_still_says_what_was_seen() {
+        let entry = |value: &str| ArchivedEntry {
+            key: "plan".into(),
+            value: json!(value),
+            by: "ada".into(),
+            run: "act-7".into(),
+            secs: 3,
+        };
+        let (one, two) = (entry("one"), entry("two"));
+        let mut kept = BoardArchive::default();
+        let mut write = |now, was| write_kept(&mut kept, ("plan", now, was), 1);
+        assert!(write(Some(&two), Some(&one)).is_err(), "there is none");
+        assert_eq!(write(Some(&one), None), Ok(()));
+        assert_eq!(write(Some(&two), Some(&one)), Ok(()));
+        assert!(write(None, Some(&one)).is_err(), "it says two now");
+        assert_eq!(write(None, Some(&two)), Ok(()));
+        assert_eq!(write(Some(&two), None), Ok(()), "and back");
+        assert!(
+            write_kept(&mut kept, ("other", Some(&ArchivedEntry { key: "other".into(), ..one }), None), 1).is_err()
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Message boards that show a channel: what is said there stands on them. A scene says which, with `channel: NAME`.
+
+use std::collections::BTreeMap;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::channels::{Channel, Channels};
+use super::settings::ChannelSettings;
+use crate::agent::{Agent, Roster};
+use crate::base::text::{one_line, truncate};
+use crate::base::{Author, Id};
+use crate::element::{ElementEdit, Elements, TextAct};
+use crate::schedule::{SimClock, ticks};
+use crate::tools::collaboration::name;
+use crate::workspace::{SceneEdit, SceneWrite};
+
+/// The kind of element that shows channels.
+const BOARD: &str = "messageboard";
+/// The key of a scene's entry that names the channel.
+const CHANNEL: &str = "channel";
+/// Of a message so many characters stand on a board.
+const SHOWN_CHARS: usize = 160;
+
+/// Which board shows which channel, by the board's id. Written by this module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Shown(BTreeMap<Id, ShownChannel>);
+
+/// A channel that a board shows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct ShownChannel {
+    channel: String,
+    /// The number of the last message that stands on it.
+    last: u64,
+    /// It does not change before this tick.
+    not_before: u64,
+}
+
+impl Shown {
+    /// Each board with the channel that it shows.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &str)> {
+        self.0.iter().map(|(board, one)| (board, one.channel.as_str()))
+    }
+
+    /// Takes from the keys of a message board which channel it shows.
+    fn set(&mut self, board: &Id, keys: &Map<String, Value>) {
+        match keys.get(CHANNEL).and_then(Value::as_str).and_then(|channel| name(channel).ok()) {
+            Some(channel) if self.0.get(board).is_none_or(|there| there.channel != channel) => {
+                self.0.insert(board.clone(), ShownChannel { channel, last: 0, not_before: 0 });
+            }
+            Some(_) => {}
+            None => drop(self.0.remove(board)),
+        }
+    }
+}
+
+/// Learns from the scene which boards show what: as persons write it, and as the room does.
+pub(super) fn apply_scene_edits(
+    mut shown: ResMut<Shown>,
+    mut edits: MessageReader<SceneEdit>,
+    mut writes: MessageReader<SceneWrite>,
+) {
+    for write in writes.read() {
+        match write {
+            SceneWrite::AddElement { keys } if keys.get("kind").and_then(Value::as_str) == Some(BOARD) => {
+                if let Some(id) = keys.get("id").and_then(Value::as_str) {
+                    shown.set(&id.into(), keys);
+                }
+            }
+            SceneWrite::Element { id, keys } if keys.contains_key(CHANNEL) => shown.set(id, keys),
+            SceneWrite::RemoveElement { id } => drop(shown.0.remove(id)),
+            _ => {}
+        }
+    }
+    for edit in edits.read() {
+        match edit {
+            SceneEdit::Element { now, .. } if *now.kind == *BOARD => shown.set(&now.id, &now.keys),
+            SceneEdit::Element { now, .. } => drop(shown.0.remove(&now.id)),
+            SceneEdit::ElementGone { id, .. } => drop(shown.0.remove(id)),
+            SceneEdit::Agent { .. }
+            | SceneEdit::AgentGone { .. }
+            | SceneEdit::Relationships(_)
+            | SceneEdit::Decor(_) => {}
+        }
+    }
+}
+
+/// Puts what was said onto the boards that show it, not too often.
+pub(super) fn show(
+    mut shown: ResMut<Shown>,
+    (channels, settings, clock): (Res<Channels>, Res<ChannelSettings>, Res<SimClock>),
+    (elements, roster): (Res<Elements>, Res<Roster>),
+    agents: Query<&Agent>,
+    mut edits: MessageWriter<ElementEdit>,
+) {
+    let now = clock.tick();
+    let is_due = |one: &ShownChannel| {
+        now >= one.not_before && channels.get(&one.channel).is_some_and(|channel| channel.said() > one.last)
+    };
+    if !shown.0.values().any(is_due) {
+        return;
+    }
+    let called = |id: &Id| {
+        let agent = roster.key(id).and_then(|key| roster.entity(key)).and_then(|entity| agents.get(entity).ok());
+        agent.map_or_else(|| id.clone(), |agent| agent.name.clone())
+    };
+    for (element, one) in shown.0.iter_mut().filter(|(_, one)| is_due(one)) {
+        let Some(channel) = channels.get(&one.channel) else { continue };
+        // What is never known again counts as shown.
+        (one.last, one.not_before) = (channel.said(), now + ticks(settings.board_secs));
+        let Some(last) = channel.messages().next_back().filter(|_| elements.key(element).is_some()) else { continue };
+        let text = text_of(&one.channel, channel, settings.shown_on_board, called);
+        let (act, by, cause) = (TextAct::SetText { text }.into(), Author(last.by.clone()), Some(last.cause));
+        edits.write(ElementEdit { element: element.clone(), act, by, cause });
+    }
+}
+
+/// What stands on a board that shows a channel.
+fn text_of(name: &str, channel: &Channel, most: usize, called: impl Fn(&Id) -> Id) -> String {
+    let from = channel.messages().len().saturating_sub(most);
+    let lines = channel
+        .messages()
+        .skip(from)
+        .map(|message| format!("{}: {}", called(&message.by), truncate(&one_line(&message.text), SHOWN_CHARS)));
+    format!("#{name}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
+}

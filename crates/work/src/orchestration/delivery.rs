@@ -1,0 +1,103 @@
+//! Tells agents what was said in the channels that they listen to: whoever is at work with its next turn, whoever has
+//! done its part by waking it, and whoever has no work through its attention, like everything else that calls it.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+
+use super::channels::{ChannelMessage, Channels, Delivered};
+use super::result_text;
+use super::settings::ChannelSettings;
+use crate::agent::Roster;
+use crate::base::{ActivationKey, Author, Id, Seq, Urgency};
+use crate::kernel::{Kernel, KernelSettings, WorkNotice};
+use crate::log::{EventDraft, EventLog, events};
+use crate::simulation::{Interest, WakeAgent};
+
+/// The word under which a channel wakes somebody, in the log.
+const REASON: &str = "channel";
+/// What an agent without work is asked about what was said in a channel.
+const ASK: &str = "You listen to this channel. Look at what was said there, and do what it asks of you in this room, if \
+                   anything; you are told of it again when you work.";
+
+/// Brings what waits to whoever can hear it now. After everything that says something, and before work goes on.
+pub(super) fn deliver(
+    mut channels: ResMut<Channels>,
+    (kernel, roster): (Res<Kernel>, Res<Roster>),
+    (settings, work_settings): (Res<ChannelSettings>, Res<KernelSettings>),
+    mut log: ResMut<EventLog>,
+    mut news: MessageWriter<WorkNotice>,
+    mut wakes: MessageWriter<WakeAgent>,
+) {
+    if channels.is_quiet() {
+        return;
+    }
+    channels.bypass_change_detection().forget_sessions(|thread| kernel.thread(thread).is_some());
+    let mut woken = BTreeSet::new();
+    for agent in channels.waiting() {
+        if let Some(thread) = kernel.next_turn_of(&agent) {
+            deliver_to(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), false);
+            continue;
+        }
+        if kernel.has_work(&agent) {
+            // What it is to hear with its next turn is as much as one turn brings.
+            continue;
+        }
+        let calls = channels.calls(&agent);
+        let Some((channel, last)) = calls.last() else { continue };
+        let hops = calls.iter().map(|(_, message)| message.hops).max().unwrap_or_default();
+        let session = channels.session_of(channel, &agent);
+        // One of those whose work begins now may have taken the last place.
+        let is_room = kernel.activations().count() + woken.len() < work_settings.activations_at_most as usize;
+        let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| is_room);
+        if let Some(thread) = thread {
+            channels.note_hops(thread, hops + 1);
+            deliver_to(&mut channels, &settings, (&mut log, &mut news), (&agent, thread), true);
+            woken.insert(agent);
+        } else if let Some(key) = roster.key(&agent) {
+            let interest = interest(channel, &calls);
+            wakes.write(WakeAgent { agent: key, interest, by: Author(last.by.clone()), cause: last.cause });
+            channels.note_woken(&agent);
+        }
+    }
+}
+
+/// Tells an agent in one of its sessions, and says so in the log.
+fn deliver_to(
+    channels: &mut Channels,
+    settings: &ChannelSettings,
+    (log, news): (&mut EventLog, &mut MessageWriter<WorkNotice>),
+    (agent, thread): (&Id, ActivationKey),
+    woke: bool,
+) {
+    let delivered = channels.deliver(agent, settings);
+    let mut cause = Seq(0);
+    let mut from: Option<ChannelMessage> = None;
+    for Delivered { channel, messages, .. } in &delivered {
+        let (Some(first), Some(last)) = (messages.first(), messages.last()) else { continue };
+        let told = events::Deliver {
+            channel: channel.as_str().into(),
+            first: first.number,
+            last: last.number,
+            messages: messages.len() as u64,
+            woke,
+        };
+        cause = log.write(EventDraft::of(&told).agent(agent).cause(last.cause));
+        from = Some(last.clone());
+    }
+    let Some(last) = from else { return };
+    let text = result_text::news(&delivered);
+    news.write(WorkNotice { thread, text, from: last.by, from_work: last.work, cause });
+}
+
+/// What an agent without work is to turn to.
+fn interest(channel: &str, calls: &[(&str, &ChannelMessage)]) -> Interest {
+    let sentence = match calls.len() {
+        1 => format!("something was said in channel {channel}"),
+        many => format!("{many} messages were said in channels that it listens to"),
+    };
+    let interest = Interest::new(REASON, sentence, Urgency::Mail, ASK);
+    calls.iter().fold(interest, |interest, (channel, message)| {
+        interest.quoting(message.by.clone(), format!("in channel {channel}: {}", message.text))
+    })
+}

@@ -1,0 +1,288 @@
+//! Carries out what agents and persons do about channels and blackboards, and says it in the log.
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+use serde_json::Value;
+
+use super::blackboard::{Blackboards, Change, Entry, NotWritten, same};
+use super::board_archive::BoardArchive;
+use super::channels::{Bounce, Channel, Channels, NewMessage};
+use super::command::CollaborationCommand;
+use super::result_text;
+use super::settings::{BlackboardSettings, ChannelSettings};
+use crate::agent::{AgentRemoved, Roster};
+use crate::base::ids::USER;
+use crate::base::text::truncate;
+use crate::base::{ActivationKey, Id, Seq};
+use crate::kernel::{Kernel, LOGGED_CHARS};
+use crate::log::events::{self, Warning};
+use crate::log::{EventData, EventDraft, EventLog};
+use crate::schedule::SimClock;
+use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
+use crate::tools::{
+    CollaborationOrder, Condition, PendingToolOrders, TOGETHER, ToolNews, ToolOrder, ToolOutcome, ToolOutput, Work,
+};
+
+/// So many of those who hear a message are named in the log.
+const HEARERS_NAMED: usize = 8;
+
+/// What is touched by it.
+#[derive(SystemParam)]
+pub(super) struct CollaborationContext<'w> {
+    clock: Res<'w, SimClock>,
+    kernel: Res<'w, Kernel>,
+    roster: Res<'w, Roster>,
+    channels: ResMut<'w, Channels>,
+    boards: ResMut<'w, Blackboards>,
+    kept: Res<'w, BoardArchive>,
+    channel_settings: Res<'w, ChannelSettings>,
+    board_settings: Res<'w, BlackboardSettings>,
+    log: ResMut<'w, EventLog>,
+}
+
+/// Who does something: an agent at work, or a person.
+#[derive(Clone, Copy)]
+struct Doer<'a> {
+    agent: &'a Id,
+    work: Option<ActivationKey>,
+    cause: Option<Seq>,
+}
+
+impl Doer<'_> {
+    fn is_person(&self) -> bool {
+        **self.agent == *USER
+    }
+}
+
+/// Answers the orders of agents: each once, in the tick in which it is seen.
+pub(super) fn answer(
+    mut room: CollaborationContext,
+    orders: Res<PendingToolOrders>,
+    mut answers: MessageWriter<ToolOutcome>,
+) {
+    for order in orders.of(TOGETHER) {
+        let news = match room.carry_out(order) {
+            Ok(text) => ToolNews::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+            Err(why) => ToolNews::Failed { why },
+        };
+        answers.write(ToolOutcome { key: order.key, news });
+    }
+}
+
+/// Does what a person wants, and lets those who left listen no more.
+pub(super) fn apply_commands(
+    mut room: CollaborationContext,
+    mut commands: MessageReader<CollaborationCommand>,
+    mut removed: MessageReader<AgentRemoved>,
+) {
+    for gone in removed.read() {
+        for channel in room.channels.leave(&gone.id, &room.channel_settings) {
+            let ended = events::Subscribe { channel: channel.as_str().into(), ended: true, by: None };
+            room.log.write(EventDraft::of(&ended).agent(&gone.id).cause(gone.cause));
+        }
+    }
+    for command in commands.read() {
+        if let Err(why) = room.apply_command(command) {
+            // About nobody, so that the person is told.
+            room.log.write(EventDraft::of(&Warning::new(why)));
+        }
+    }
+}
+
+impl CollaborationContext<'_> {
+    fn record(&mut self, doer: Doer, event: &impl EventData) -> Seq {
+        let draft = EventDraft::of(event);
+        self.write_record(doer, if doer.is_person() { draft } else { draft.agent(doer.agent) })
+    }
+
+    fn write_record(&mut self, doer: Doer, draft: EventDraft) -> Seq {
+        let draft = draft.cause(doer.cause);
+        self.log.write(match doer.work {
+            Some(work) => draft.activation(&work.id()),
+            None => draft,
+        })
+    }
+
+    fn carry_out(&mut self, order: &ToolOrder) -> Result<String, String> {
+        let Work::Order { order: wanted } = &order.plan.work else { return Err("this is not for channels".to_owned()) };
+        let wanted: CollaborationOrder =
+            serde_json::from_value(wanted.clone()).map_err(|error| format!("it cannot be understood: {error}"))?;
+        let doer = Doer { agent: &order.agent, work: Some(order.key.activation), cause: Some(order.cause) };
+        let thread = self.kernel.activation(order.key.activation).map(|one| one.thread);
+        let run = thread.and_then(|thread| self.kernel.run_of(thread));
+        match wanted {
+            CollaborationOrder::Publish { channel, message } => {
+                let hops = thread.map_or(0, |thread| self.channels.hops_of(thread));
+                let number = self.publish(doer, &channel, message, hops)?;
+                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                Ok(result_text::published(&channel, number, there, doer.agent))
+            }
+            CollaborationOrder::Subscribe { channel, earlier } => {
+                let earlier = self.subscribe(doer, (doer.agent, &channel), (thread, earlier))?;
+                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                Ok(result_text::subscribed(&channel, earlier, there))
+            }
+            CollaborationOrder::Unsubscribe { channel } => {
+                let did = self.unsubscribe(doer, (doer.agent, &channel));
+                Ok(result_text::unsubscribed(&channel, did))
+            }
+            CollaborationOrder::BlackboardWrite { key, value, only_if, shared } => {
+                let run = run.ok_or_else(|| NotWritten::Over.to_string())?;
+                // What is shared stays so until somebody writes otherwise in the pane.
+                let shared = shared.then_some(true);
+                self.write(doer, run, (&key, value, only_if, shared))?;
+                let entry = self.boards.get(run).and_then(|board| board.entries().find(|(name, _)| *name == key));
+                Ok(entry.map_or_else(String::new, |(_, entry)| result_text::wrote(&key, entry)))
+            }
+            CollaborationOrder::BlackboardRead { key, history } => {
+                let board = run.and_then(|run| self.boards.get(run));
+                let kept = self.kept.entries();
+                Ok(match &key {
+                    None => result_text::entries(board, kept),
+                    Some(key) => match (board.and_then(|board| board.entry(key)), kept.get(key)) {
+                        (Some(entry), kept) => result_text::entry(key, entry, history, kept),
+                        (None, Some(kept)) => result_text::kept_entry(kept),
+                        (None, None) => result_text::no_entry(key, board, kept),
+                    },
+                })
+            }
+        }
+    }
+
+    fn apply_command(&mut self, command: &CollaborationCommand) -> Result<(), String> {
+        let user: Id = USER.into();
+        let doer = Doer { agent: &user, work: None, cause: None };
+        match command {
+            CollaborationCommand::Publish { channel, message } => {
+                let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
+                if message.is_empty() {
+                    return Err("a message in a channel says something".to_owned());
+                }
+                self.publish(doer, &name(channel)?, message, 0).map(drop)
+            }
+            CollaborationCommand::Listen { channel, agent, listens: true } => {
+                if self.roster.key(agent).is_none() {
+                    return Err(format!("no agent {agent} is in the room"));
+                }
+                self.subscribe(doer, (agent, &name(channel)?), (None, 0)).map(drop)
+            }
+            CollaborationCommand::Listen { channel, agent, listens: false } => {
+                let did = self.unsubscribe(doer, (agent, &name(channel)?));
+                if did { Ok(()) } else { Err(format!("{agent} does not listen to channel {channel}")) }
+            }
+            // That is for whoever keeps it.
+            CollaborationCommand::WriteKept { .. } => Ok(()),
+            CollaborationCommand::Write { run, key, value, shared, was } => {
+                let key = name(key)?;
+                let now = self.boards.get(*run).and_then(|board| board.entry(&key)).and_then(Entry::value);
+                let is_as_seen = match (now, was) {
+                    (None, None) => true,
+                    (Some(now), Some(was)) => same(now, &value_of(was)),
+                    _ => false,
+                };
+                if !is_as_seen {
+                    return Err(format!("the entry {key:?} has changed in the meantime; check it again"));
+                }
+                if self.kernel.run_of(*run) != Some(*run) {
+                    return Err(NotWritten::Over.to_string());
+                }
+                let value = match value {
+                    None => Value::Null,
+                    Some(text) if text.chars().count() > VALUE_CHARS_AT_MOST => {
+                        return Err(format!("a value has at most {VALUE_CHARS_AT_MOST} characters"));
+                    }
+                    Some(text) => value_of(text),
+                };
+                self.write(doer, *run, (&key, value, Condition::Anything, *shared))
+            }
+        }
+    }
+
+    fn publish(&mut self, doer: Doer, channel: &str, text: String, hops: u32) -> Result<u64, String> {
+        let new = NewMessage {
+            by: doer.agent.clone(),
+            work: doer.work,
+            text: text.clone(),
+            hops,
+            tick: self.clock.tick(),
+            cause: doer.cause.unwrap_or(Seq(0)),
+        };
+        let was_circling = self.channels.get(channel).is_some_and(Channel::goes_in_circles);
+        let settings = &*self.channel_settings;
+        let number = self.channels.publish(channel, new, settings).map_err(|bounce| {
+            if matches!(bounce, Bounce::Circle { .. }) && !was_circling {
+                self.warn_of_circle(doer, channel, hops);
+            }
+            bounce.to_string()
+        })?;
+        let hearers: Vec<Id> = self.channels.get(channel).map_or_else(Vec::new, |there| {
+            there.subscribers().map(|(agent, _)| agent.clone()).filter(|agent| agent != doer.agent).collect()
+        });
+        let said = events::Publish {
+            channel: channel.into(),
+            number,
+            text: truncate(&text, LOGGED_CHARS),
+            by: doer.is_person().then(|| doer.agent.clone()),
+            subscribers: hearers.len() as u64,
+            to: hearers.into_iter().take(HEARERS_NAMED).collect(),
+        };
+        let record = self.record(doer, &said);
+        self.channels.note_record(channel, number, record);
+        Ok(number)
+    }
+
+    /// Tells the person, once, that messages of a channel led to each other too often.
+    fn warn_of_circle(&mut self, doer: Doer, channel: &str, hops: u32) {
+        let what = format!(
+            "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
+        );
+        let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
+        // About nobody, so that the person is told.
+        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(doer.cause));
+    }
+
+    fn subscribe(
+        &mut self,
+        doer: Doer,
+        (agent, channel): (&Id, &str),
+        since: (Option<ActivationKey>, usize),
+    ) -> Result<Option<u64>, String> {
+        let settings = &*self.channel_settings;
+        let earlier = self.channels.subscribe(channel, agent, since, settings).map_err(|bounce| bounce.to_string())?;
+        if earlier.is_some() {
+            self.note_listening(doer, agent, channel, false);
+        }
+        Ok(earlier)
+    }
+
+    fn unsubscribe(&mut self, doer: Doer, (agent, channel): (&Id, &str)) -> bool {
+        let did = self.channels.unsubscribe(channel, agent, &self.channel_settings);
+        if did {
+            self.note_listening(doer, agent, channel, true);
+        }
+        did
+    }
+
+    fn note_listening(&mut self, doer: Doer, agent: &Id, channel: &str, ended: bool) {
+        let by = doer.is_person().then(|| doer.agent.clone());
+        let event = events::Subscribe { channel: channel.into(), ended, by };
+        self.write_record(doer, EventDraft::of(&event).agent(agent));
+    }
+
+    fn write(
+        &mut self,
+        doer: Doer,
+        run: ActivationKey,
+        (key, value, only_if, shared): (&str, Value, Condition, Option<bool>),
+    ) -> Result<(), String> {
+        let (key, by, tick) = (key.to_owned(), doer.agent.clone(), self.clock.tick());
+        let said =
+            Some(&value).filter(|value| !value.is_null()).map(|value| truncate(&value.to_string(), LOGGED_CHARS));
+        let change = Change { key: key.clone(), value, only_if, shared, by, tick };
+        let entry = self.boards.write(run, change, &self.board_settings).map_err(|why| why.to_string())?;
+        let (version, shared) = (entry.now.version, entry.shared);
+        let by = doer.is_person().then(|| doer.agent.clone());
+        self.record(doer, &events::Blackboard { run: run.id(), key, value: said, version, shared, by });
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! What models are told of channels and blackboards. What others said is bounded, and what is left out is said.
+
+use serde_json::Value;
+
+use super::blackboard::{Entry, RunBoard, Written};
+use super::board_archive_file::{ArchivedEntries, ArchivedEntry};
+use super::channels::{Channel, Delivered};
+use crate::base::text::{one_line, truncate};
+use crate::mind::headings::NEWS;
+use crate::schedule::TICKS_PER_SEC;
+
+/// Of a value in a list so many characters are shown.
+const SHORT_CHARS: usize = 120;
+/// So many earlier values of an entry are shown.
+const HISTORY_SHOWN: usize = 10;
+/// So many entries are named where there is none of a name.
+const NAMED_AT_MOST: usize = 20;
+/// A list of entries ends after so many characters.
+const LIST_CHARS_AT_MOST: usize = 12_000;
+
+/// What an agent is told of what was said in channels.
+pub fn news(delivered: &[Delivered]) -> String {
+    let of = |one: &Delivered| {
+        let lines = one.messages.iter().map(|message| format!("[{}] {}: {}", message.number, message.by, message.text));
+        let more = match one.left {
+            0 => String::new(),
+            left => format!("\n({left} more wait for your next turn.)"),
+        };
+        format!("{NEWS} '{}':\n{}{more}", one.channel, lines.collect::<Vec<_>>().join("\n"))
+    };
+    delivered.iter().map(of).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Something was said in a channel.
+pub fn published(name: &str, number: u64, channel: &Channel, by: &str) -> String {
+    let others = channel.subscribers().filter(|(agent, _)| ***agent != *by).count();
+    let hear = match others {
+        0 => "nobody else listens yet".to_owned(),
+        1 => "1 agent hears it with its next turn".to_owned(),
+        many => format!("{many} agents hear it with their next turn"),
+    };
+    format!("Published in '{name}' (message {number}): {hear}.")
+}
+
+/// An agent listens to a channel, or did already. `earlier` messages come with its next turn.
+pub fn subscribed(name: &str, earlier: Option<u64>, channel: &Channel) -> String {
+    match earlier {
+        None => format!("You listen to '{name}' already."),
+        Some(earlier) => {
+            let coming = match earlier {
+                0 if channel.said() > 0 => {
+                    format!(" {} were said before; ask for them with 'earlier'.", channel.said())
+                }
+                0 => String::new(),
+                1 => " The last message comes with your next turn.".to_owned(),
+                many => format!(" The last {many} messages come with your next turn."),
+            };
+            format!("You listen to '{name}' now.{coming}")
+        }
+    }
+}
+
+/// An agent listens no more, or never did.
+pub fn unsubscribed(name: &str, did: bool) -> String {
+    if did { format!("You listen to '{name}' no more.") } else { format!("You did not listen to '{name}'.") }
+}
+
+/// An entry was written, or taken away.
+pub fn wrote(key: &str, entry: &Entry) -> String {
+    let version = entry.now.version;
+    match entry.value() {
+        Some(_) => {
+            let kept = if entry.shared { ", kept when this run ends" } else { "" };
+            format!("Wrote '{key}' (version {version}{kept}).")
+        }
+        None => format!("Took '{key}' off the blackboard."),
+    }
+}
+
+/// What an entry says, with who wrote it and when; and what it said before, if that is wanted.
+pub fn entry(key: &str, entry: &Entry, with_history: bool, kept: Option<&ArchivedEntry>) -> String {
+    let shared = if entry.shared { ", kept when this run ends" } else { "" };
+    let mut told = format!("'{key}' ({}{shared}):\n{}", by_whom(&entry.now), shown(&entry.now.value));
+    if with_history {
+        if entry.before.is_empty() {
+            told += "\nIt said nothing before.";
+        }
+        for before in entry.before.iter().rev().take(HISTORY_SHOWN) {
+            told += &format!("\nBefore ({}): {}", by_whom(before), short(&before.value));
+        }
+    }
+    if let Some(kept) = kept {
+        told += &format!("\nAn earlier run left here ({}): {}", by_run(kept), short(&kept.value));
+    }
+    told
+}
+
+/// What an entry of an earlier run says.
+pub fn kept_entry(kept: &ArchivedEntry) -> String {
+    format!(
+        "This run has no entry '{0}'. An earlier run left '{0}' ({1}):\n{2}\nIt may be out of date; write '{0}' to say \
+         something else in this run.",
+        kept.key,
+        by_run(kept),
+        shown(&kept.value)
+    )
+}
+
+/// Who wrote an entry of an earlier run, in which, and when.
+fn by_run(kept: &ArchivedEntry) -> String {
+    let by = if kept.by.is_empty() { "a person" } else { &*kept.by };
+    match &*kept.run {
+        "" => format!("by {by}"),
+        run => format!("by {by} in {run}, {} into that room's time", minutes(kept.secs)),
+    }
+}
+
+fn minutes(secs: u64) -> String {
+    format!("{}:{:02}", secs / 60, secs % 60)
+}
+
+fn by_whom(written: &Written) -> String {
+    let at = minutes(written.tick / TICKS_PER_SEC);
+    format!("version {}, by {}, {at} into the room's time", written.version, written.by)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(words) => words.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn short(value: &Value) -> String {
+    if value.is_null() { "(taken away)".to_owned() } else { truncate(&one_line(&shown(value)), SHORT_CHARS) }
+}
+
+/// All entries in short: those of this run, and what earlier runs left, the newest first.
+pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
+    let all = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
+    let lines: Vec<String> =
+        all.map(|(key, entry)| format!("'{key}' ({}): {}", by_whom(&entry.now), short(&entry.now.value))).collect();
+    let own = match lines.as_slice() {
+        [] => "The blackboard of this run is empty.".to_owned(),
+        lines => truncate(&lines.join("\n"), LIST_CHARS_AT_MOST),
+    };
+    let earlier: Vec<String> =
+        kept.iter().rev().map(|one| format!("'{}' ({}): {}", one.key, by_run(one), short(&one.value))).collect();
+    match earlier.as_slice() {
+        [] => own,
+        lines => {
+            let lines = truncate(&lines.join("\n"), LIST_CHARS_AT_MOST);
+            format!("{own}\n\nLeft by earlier runs, and perhaps out of date:\n{lines}")
+        }
+    }
+}
+
+/// There is no such entry.
+pub fn no_entry(key: &str, board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
+    let own = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
+    let own: Vec<&str> = own.map(|(key, _)| key).take(NAMED_AT_MOST).collect();
+    let earlier: Vec<&str> = kept.iter().rev().map(|one| &*one.key).take(NAMED_AT_MOST).collect();
+    let own = match own.as_slice() {
+        [] => format!("There is no entry '{key}': the blackboard of this run is empty."),
+        there => format!("There is no entry '{key}'. There are {}.", there.join(", ")),
+    };
+    if earlier.is_empty() { own } else { format!("{own} Earlier runs left {}.", earlier.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kept() -> ArchivedEntries {
+        let mut kept = ArchivedEntries::default();
+        for (key, by, run) in [("plan", "ada", "act-7"), ("mine", "", "")] {
+            let (by, run) = (by.into(), run.into());
+            kept.put(ArchivedEntry { key: key.into(), value: json!("count"), by, run, secs: 75 }, 9);
+        }
+        kept
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_told_as_such() {
+        let kept = kept();
+        let told = kept_entry(kept.get("plan").expect("it is there"));
+        assert!(
+            told.contains("An earlier run left 'plan' (by ada in act-7, 1:15 into that room's time):\ncount"),
+            "{told}"
+        );
+        assert_eq!(
+            entries(None, &kept),
+            "The blackboard of this run is empty.\n\nLeft by earlier runs, and perhaps out of date:\n'mine' (by a person): \
+             count\n'plan' (by ada in act-7, 1:15 into that room's time): count"
+        );
+        assert!(no_entry("x", None, &kept).ends_with("Earlier runs left mine, plan."));
+        assert_eq!(entries(None, &ArchivedEntries::default()), "The blackboard of this run is empty.");
+    }
+}

@@ -1,0 +1,72 @@
+//! Who took part in a run: whose results a step goes on with, and what of the whole run its agents remember.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::run_state::{Run, RunStatus};
+use crate::base::Id;
+use crate::base::text::truncate;
+
+/// So many givers of one step are told at most, whoever gave last.
+const GIVERS_AT_MOST: usize = 16;
+/// So many characters of what a run came to are remembered.
+const WORDS_CHARS: usize = 240;
+/// So many characters of the names of steps are remembered.
+const STEPS_CHARS: usize = 120;
+
+impl Run {
+    /// The agents whose results a step goes on with, by id; whoever gave last is the last. In a loop, what a later step
+    /// gave in the round before is the newest.
+    pub(super) fn givers(&self, step: usize) -> Vec<Id> {
+        let used = self.plan.steps[step].uses().into_iter().filter_map(|(_, token)| self.plan.output(token));
+        let used = used.map(|(at, _)| at).filter(|at| *at != step && !self.is_join(*at));
+        let sources: BTreeSet<usize> = self.before(step).into_iter().chain(used).collect();
+        let mut sources: Vec<usize> = sources.into_iter().collect();
+        sources.sort_by_key(|at| (!self.steps[*at].status.is_over(), self.steps[*at].ended_tick, *at));
+        let mut givers: Vec<Id> = Vec::new();
+        for agent in sources.into_iter().flat_map(|at| &self.steps[at].by) {
+            givers.retain(|known| known != agent);
+            givers.push(agent.clone());
+        }
+        givers.split_off(givers.len().saturating_sub(GIVERS_AT_MOST))
+    }
+
+    /// The steps right before one; in place of the end of a workflow within this one, those that it is the end of.
+    fn before(&self, step: usize) -> Vec<usize> {
+        let (mut found, mut open) = (BTreeSet::new(), vec![step]);
+        while let Some(at) = open.pop() {
+            for before in &self.plan.graph.before[at] {
+                if found.insert(*before) && self.is_join(*before) {
+                    open.push(*before);
+                }
+            }
+        }
+        found.into_iter().filter(|at| !self.is_join(*at)).collect()
+    }
+
+    /// What the whole run leaves in the memory of each agent that took part in it, by id; nothing while it goes on, or
+    /// where a person stopped it, who may let it go on.
+    pub(super) fn memories(&self) -> Vec<(Id, String)> {
+        let outcome = match self.status {
+            RunStatus::Running | RunStatus::Stopped => return Vec::new(),
+            RunStatus::Failed => format!("it failed: {}", self.why),
+            RunStatus::Done => format!("it came to: {}", self.words()),
+        };
+        let mut steps: BTreeMap<&Id, Vec<&str>> = BTreeMap::new();
+        for (step, state) in self.plan.steps.iter().zip(&self.steps) {
+            for agent in &state.by {
+                steps.entry(agent).or_default().push(&step.id);
+            }
+        }
+        let memory = |agent: &Id| {
+            let own = truncate(&steps[agent].join(", "), STEPS_CHARS);
+            let others: Vec<&str> = steps.keys().filter(|other| **other != agent).map(|other| &***other).collect();
+            let with = match others.as_slice() {
+                [] => String::new(),
+                others => format!(" with {}", truncate(&others.join(", "), STEPS_CHARS)),
+            };
+            let outcome = truncate(&outcome, WORDS_CHARS);
+            format!("did {own} of the workflow {}{with} ({}); {outcome}", self.name, self.key)
+        };
+        steps.keys().map(|agent| ((*agent).clone(), memory(agent))).collect()
+    }
+}

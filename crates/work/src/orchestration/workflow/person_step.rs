@@ -1,0 +1,158 @@
+//! What a run asks a person by a step that is theirs, and the answer looked at: the same for the pane, the command line and
+//! the run itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer::PersonAnswer;
+use super::definition::{APPROVED, Assignee, COMMENT, Output, PersonWants, RESULT};
+use super::run_key::RunKey;
+use super::run_state::Run;
+use super::runs::WorkflowRuns;
+use super::value::OutputKind;
+
+/// A step of a run that waits for a person.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PersonQuestion {
+    /// Names the question: in another round of the step, it is another. A name of a file, too.
+    pub id: String,
+    /// The run.
+    pub run: RunKey,
+    /// What its workflow is called.
+    pub workflow: String,
+    /// The step, by id.
+    pub step: String,
+    /// What is asked.
+    pub asks: String,
+    /// What is wanted.
+    pub wants: PersonWants,
+    /// The fields of a form; none where yes or no is asked.
+    pub fields: Vec<Output>,
+}
+
+/// What an answer comes to.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Answered {
+    /// Whether it may go on; nothing where that was not asked.
+    pub(super) approved: Option<bool>,
+    /// What the step gives.
+    pub(super) outputs: BTreeMap<String, Value>,
+    /// What the person said of it.
+    pub(super) words: String,
+}
+
+impl PersonQuestion {
+    /// The question in one line.
+    pub fn sentence(&self) -> String {
+        let step = format!("step {} of the workflow {}", self.step, self.workflow);
+        match self.fields.is_empty() {
+            true => format!("{step} asks you: {}", self.asks),
+            false => format!("{step} asks you for {}: {}", self.field_names().join(", "), self.asks),
+        }
+    }
+
+    /// The fields of a form, by name.
+    pub fn field_names(&self) -> Vec<&str> {
+        self.fields.iter().map(|field| field.name.as_str()).collect()
+    }
+
+    /// Whether an answer will be taken. The error says what is wrong with it.
+    pub fn check(&self, answer: &PersonAnswer, output_chars: usize) -> Result<(), String> {
+        self.answered(answer, output_chars).map(|_| ())
+    }
+
+    pub(super) fn answered(&self, answer: &PersonAnswer, output_chars: usize) -> Result<Answered, String> {
+        let words: String = answer.comment.chars().take(output_chars).collect();
+        let mut outputs: BTreeMap<String, Value> = BTreeMap::from([(RESULT.to_owned(), words.clone().into())]);
+        match self.wants {
+            PersonWants::Approval => {
+                let approved = answer.approved.ok_or("say whether it is approved")?;
+                outputs.insert(APPROVED.to_owned(), approved.into());
+                outputs.insert(COMMENT.to_owned(), words.clone().into());
+                Ok(Answered { approved: Some(approved), outputs, words })
+            }
+            // Who does not want to fill in a form says so, and its step fails.
+            PersonWants::Form if answer.approved == Some(false) => {
+                Ok(Answered { approved: Some(false), outputs, words })
+            }
+            PersonWants::Form => {
+                let names = self.field_names();
+                if let Some(odd) =
+                    answer.fields.keys().find(|name| !names.contains(&name.as_str()) && **name != *COMMENT)
+                {
+                    return Err(format!("there is no field {odd}; there are: {}", names.join(", ")));
+                }
+                for field in &self.fields {
+                    let given = answer.fields.get(&field.name).map(|text| Value::from(text.as_str()));
+                    let value = given.ok_or_else(|| format!("the field {} is missing", field.name))?;
+                    let value =
+                        fitted(field.kind, value, output_chars).map_err(|why| format!("{} {why}", field.name))?;
+                    outputs.insert(field.name.clone(), value);
+                }
+                Ok(Answered { approved: None, outputs, words })
+            }
+        }
+    }
+}
+
+impl Run {
+    /// What this step asks a person now; nothing where it does not.
+    pub fn question_of(&self, at: usize) -> Option<PersonQuestion> {
+        let step = self.plan.steps.get(at)?;
+        let Assignee::Person { wants } = &step.doer else { return None };
+        let round = self.steps.get(at)?.round;
+        let round = if round > 1 { format!("@{round}") } else { String::new() };
+        let fields = if *wants == PersonWants::Form { step.outputs.clone() } else { Vec::new() };
+        Some(PersonQuestion {
+            id: format!("{}.{}{round}", self.key, step.id.replace('/', ".")),
+            run: self.key,
+            workflow: self.name.clone(),
+            step: step.id.clone(),
+            asks: self.question(at),
+            wants: *wants,
+            fields,
+        })
+    }
+
+    /// Everything that it asks a person now.
+    pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
+        let asked = if self.is_going_on() { Some(self.asked()) } else { None };
+        asked.into_iter().flatten().filter_map(|at| self.question_of(at))
+    }
+}
+
+/// Which question of a workflow: the run, the place of the step, and its round.
+pub type StepKey = (RunKey, usize, u32);
+
+impl WorkflowRuns {
+    /// Names every question to a person that is open, without what is asked: for whoever only has to know whether there
+    /// are others than before.
+    pub fn open_questions(&self) -> impl Iterator<Item = StepKey> {
+        self.iter()
+            .filter(|run| run.is_going_on())
+            .flat_map(|run| run.asked().filter_map(|at| Some((run.key, at, run.steps.get(at)?.round))))
+    }
+
+    /// Everything that runs ask a person now, the oldest run first.
+    pub fn questions(&self) -> impl Iterator<Item = PersonQuestion> {
+        self.iter().flat_map(Run::questions)
+    }
+}
+
+/// An output as it is kept. The error says what is wrong, so that it reads on behind its name.
+pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Result<Value, String> {
+    let value = kind.fit(value)?;
+    let chars = match &value {
+        Value::String(text) => text.chars().count(),
+        other => other.to_string().chars().count(),
+    };
+    if chars > output_chars {
+        return Err(format!(
+            "has {chars} characters, more than {output_chars} (workflow.output_chars_at_most); write it into a file in \
+             artifacts/ and give its path with a summary"
+        ));
+    }
+    Ok(value)
+}

@@ -1,0 +1,194 @@
+//! What coding agents want of the room, which have tools of their own: the text of a file, a program in a terminal, and
+//! the permission to use a tool of theirs. No profile lists these; whoever is asked over the Agent Client Protocol has them, as far as it has
+//! the room's own tools for the same.
+
+use std::collections::BTreeSet;
+
+use bevy::ecs::prelude::*;
+use serde_json::{Value, json};
+
+use super::commands::EXECUTE_COMMAND;
+use super::files::{PATH_CHARS_AT_MOST, object};
+use super::order::{PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
+use super::plan::{Excerpt, Planned};
+use super::tool::{Arguments, Planning, Tool};
+use crate::gate::commands::{Command, words};
+use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
+use crate::workspace::vfs::{FileOperation, WorkspacePath};
+
+/// Who answers that a tool of the agent's own may be used.
+pub const OWN_TOOLS: &str = "own_tools";
+/// Characters of what a use is called.
+const TITLE_CHARS_AT_MOST: usize = 400;
+/// No command that is run for it is longer.
+const COMMAND_CHARS_AT_MOST: usize = 16_000;
+/// What a permission that was given says.
+const ALLOWED: &str = "Allowed, this once.";
+/// What somebody does who uses a tool of its own of which no more is known.
+const USE: &str = "agent.own_tool";
+
+/// Reads a file for an agent: what comes of it is data, all that was asked for or nothing.
+pub(super) fn read_text() -> Tool {
+    let number = json!({ "type": "integer", "minimum": 1 });
+    let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
+    let arguments = object(json!({ "path": path, "from_line": number, "lines": number }), &["path"]);
+    Tool::new(READ_TEXT, "Reads a file for a coding agent.", arguments, |arguments, _| {
+        let path = WorkspacePath::new(&arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))?;
+        let path = path.as_str().to_owned();
+        let (from_line, lines) = (arguments.number("from_line"), arguments.number("lines"));
+        let excerpt = Excerpt { first_line: from_line.unwrap_or(1), lines, as_data: true };
+        Ok(Planned::files(FileOperation::Read { path }, Some(excerpt)))
+    })
+    .within(ToolScope::CodingAgent)
+    .with_power(Power::Read)
+}
+
+/// Lets an agent use a tool of its own.
+pub(super) fn use_own_tool() -> Tool {
+    let text = |most: usize| json!({ "type": "string", "maxLength": most });
+    let change = json!({
+        "type": "object",
+        "properties": { "path": text(PATH_CHARS_AT_MOST), "old": { "type": ["string", "null"] }, "new": text(8_000) },
+    });
+    let arguments = object(
+        json!({
+            "title": text(TITLE_CHARS_AT_MOST),
+            "kind": text(40),
+            "paths": { "type": "array", "items": text(PATH_CHARS_AT_MOST), "maxItems": 40 },
+            "command": text(4_000),
+            "address": text(1_000),
+            "change": change,
+        }),
+        &["kind"],
+    );
+    Tool::new(OWN_TOOL, "Lets a coding agent use a tool of its own.", arguments, plan).within(ToolScope::CodingAgent)
+}
+
+/// Lets the room run a program for an agent, which hears it and may end it. What is allowed is exactly these words in this
+/// folder; they run as those of `execute_command` do.
+pub(super) fn open_terminal() -> Tool {
+    let arguments = object(
+        json!({
+            "words": { "type": "array", "items": { "type": "string", "maxLength": 8_000 }, "maxItems": 1_000 },
+            "cwd": { "type": "string", "maxLength": PATH_CHARS_AT_MOST },
+        }),
+        &["words"],
+    );
+    Tool::new(OPEN_TERMINAL, "Runs a program for a coding agent.", arguments, |arguments, planning| {
+        if !planning.bounds.tools().contains(EXECUTE_COMMAND) {
+            return Err(format!("its file does not list {EXECUTE_COMMAND}, so nothing is run for it"));
+        }
+        let words: Vec<String> = match arguments.value("words") {
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        if let Some(folder) = arguments.some_text("cwd") {
+            WorkspacePath::new(folder.trim_end_matches('/')).map_err(|why| format!("'cwd': {why}"))?;
+        }
+        if words.first().is_none_or(|program| program.trim().is_empty()) {
+            return Err("there is no command".to_owned());
+        }
+        let started = words::written(&words);
+        if started.chars().count() > COMMAND_CHARS_AT_MOST {
+            return Err(format!("the command is longer than {COMMAND_CHARS_AT_MOST} characters"));
+        }
+        let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
+        Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("running", &started)))
+    })
+    .within(ToolScope::CodingAgent)
+}
+
+/// The room's own tools for the same, by the protocol's kinds: whoever has none of them may not do it in another way.
+fn needed(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "read" => &["vfs_read"],
+        "search" => &["vfs_search", "vfs_list"],
+        "edit" => &["vfs_write", "vfs_edit"],
+        "delete" => &["vfs_delete"],
+        "move" => &["vfs_rename"],
+        "execute" => &["execute_command"],
+        _ => &[],
+    }
+}
+
+/// Whether a coding agent has a tool in another way: it reads and writes files, and has commands run, by requests of the
+/// protocol that it speaks, and is not offered the same a second time.
+pub(super) fn has_by_protocol(tool: &str) -> bool {
+    let requests = [READ_TEXT, OWN_TOOL, OPEN_TERMINAL];
+    let same = ["vfs_read", "vfs_write", "vfs_append", "vfs_edit", EXECUTE_COMMAND];
+    requests.contains(&tool) || same.contains(&tool)
+}
+
+fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, String> {
+    let (title, kind) = (arguments.text("title"), arguments.text("kind"));
+    let needed = needed(&kind);
+    let own = planning.bounds.tools();
+    if !needed.is_empty() && !needed.iter().any(|tool| own.contains(tool)) {
+        return Err(format!(
+            "its file does not list {}, so it may not {} by a tool of its own",
+            needed[0],
+            doing(&kind)
+        ));
+    }
+    let paths: Vec<String> = match arguments.value("paths") {
+        Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let of_files = |touch: TouchKind| {
+        let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+        paths.into_iter().map(|path| DeclaredTouch::new(touch.clone(), path)).collect::<Vec<_>>()
+    };
+    let command = arguments.some_text("command");
+    let mut touches = match kind.as_str() {
+        "read" => of_files(TouchKind::FILE_READ),
+        "search" if paths.is_empty() => vec![DeclaredTouch::new(TouchKind::FILE_FIND, "")],
+        "search" => of_files(TouchKind::FILE_READ),
+        "edit" => of_files(TouchKind::FILE_WRITE),
+        "delete" => of_files(TouchKind::FILE_DELETE),
+        "move" => of_files(TouchKind::FILE_DELETE).into_iter().chain(of_files(TouchKind::FILE_WRITE)).collect(),
+        "execute" => {
+            let line = command.clone().unwrap_or_default();
+            let started = words::written(&Command::parse(&line).started_as(&line));
+            if line.trim().is_empty() { Vec::new() } else { vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, started)] }
+        }
+        "fetch" => {
+            let address = arguments.some_text("address");
+            address.into_iter().map(|address| DeclaredTouch::new(TouchKind::NET_FETCH, address)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if kind != "execute" && command.is_some() {
+        // Whatever it is called: where a command is told, that is what would run.
+        touches.clear();
+    }
+    if touches.is_empty() {
+        touches.push(DeclaredTouch::new(TouchKind::new(USE), title.clone()));
+    }
+    let target = if title.is_empty() { kind } else { title };
+    Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("using a tool of its own:", &target)))
+}
+
+fn doing(kind: &str) -> &'static str {
+    match kind {
+        "read" => "read files",
+        "search" => "search files",
+        "edit" => "change files",
+        "delete" => "delete files",
+        "move" => "move files",
+        _ => "run programs",
+    }
+}
+
+/// Answers what the gate let through, in the tick in which it is seen: the agent does the rest by itself.
+pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
+    for order in orders.of(OWN_TOOLS) {
+        let text = match order.plan.tool.as_str() {
+            // What it comes to is not known here: to run the same once more is no standstill.
+            OPEN_TERMINAL => format!("Started, as call {} of turn {}.", order.key.call + 1, order.key.turn),
+            _ => ALLOWED.to_owned(),
+        };
+        let output = ToolOutput { text, ..ToolOutput::default() };
+        answers.write(ToolOutcome { key: order.key, news: ToolNews::Done { output } });
+    }
+}

@@ -1,0 +1,283 @@
+//! The tools by which agents at work speak with each other: channels, and the blackboard of a run. What a call is to do
+//! stands in a [`CollaborationOrder`]; the floor above carries it out.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::files::object;
+use super::plan::Planned;
+use super::tool::{Arguments, Tool};
+use crate::base::text;
+use crate::gate::{DeclaredTouch, Power, TouchKind};
+
+/// Who carries out what agents say to each other in channels and write on blackboards.
+pub const TOGETHER: &str = "together";
+
+/// No name of a channel or of an entry is longer, in characters.
+pub const NAME_CHARS_AT_MOST: usize = 64;
+/// No message in a channel is longer, in characters.
+pub const MESSAGE_CHARS_AT_MOST: usize = 8_000;
+/// No value of an entry is longer as JSON, in characters.
+pub const VALUE_CHARS_AT_MOST: usize = 8_000;
+
+/// What an agent wants to say to others, or to know.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum CollaborationOrder {
+    /// Says something in a channel.
+    Publish {
+        /// In which.
+        channel: String,
+        /// What.
+        message: String,
+    },
+    /// Listens to a channel from now on.
+    Subscribe {
+        /// To which.
+        channel: String,
+        /// So many of the messages that are there already are to come as well.
+        earlier: usize,
+    },
+    /// Listens to a channel no more.
+    Unsubscribe {
+        /// To which.
+        channel: String,
+    },
+    /// Changes an entry of the blackboard.
+    BlackboardWrite {
+        /// Which.
+        key: String,
+        /// What it is to say; null takes it away.
+        value: Value,
+        /// On which condition.
+        only_if: Condition,
+        /// Whether it is kept when the run ends.
+        shared: bool,
+    },
+    /// Reads the blackboard.
+    BlackboardRead {
+        /// Which entry; a list of all where absent.
+        key: Option<String>,
+        /// Whether what it said before is wanted, too.
+        history: bool,
+    },
+}
+
+/// On which condition an entry is changed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Condition {
+    /// On none.
+    #[default]
+    Anything,
+    /// There is none of this name.
+    Absent,
+    /// It says this.
+    Value {
+        /// What.
+        value: Value,
+    },
+}
+
+/// The name that is meant by what somebody wrote: a channel may be written with `#`, and letters count alike in upper
+/// and lower case.
+pub fn name(given: &str) -> Result<String, String> {
+    let name = given.trim().trim_start_matches('#').trim().to_lowercase();
+    let is_odd = |c: char| c.is_control() || "\"'`<>{}[]|\\".contains(c);
+    if name.is_empty() || name.chars().count() > NAME_CHARS_AT_MOST || name.contains(is_odd) {
+        let shown = text::truncate(&text::one_line(given), NAME_CHARS_AT_MOST);
+        return Err(format!("{shown:?} cannot be a name here; use a few plain words such as findings"));
+    }
+    Ok(text::one_line(&name))
+}
+
+/// A value as it was given: JSON where it is that, else plain words.
+pub fn value_of(given: &str) -> Value {
+    serde_json::from_str(given).unwrap_or_else(|_| Value::String(given.to_owned()))
+}
+
+fn order(order: &CollaborationOrder, touch: (TouchKind, String), doing: (&str, &str)) -> Planned {
+    let touches = vec![DeclaredTouch::new(touch.0, touch.1)];
+    let order = serde_json::to_value(order).expect("an order is plain data with text keys");
+    Planned::order(TOGETHER, order, touches, doing)
+}
+
+fn channel_argument() -> Value {
+    json!({
+        "type": "string",
+        "minLength": 1,
+        "maxLength": NAME_CHARS_AT_MOST,
+        "description": "The channel's name, such as findings. It is made by being named.",
+    })
+}
+
+fn key_argument(description: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": NAME_CHARS_AT_MOST, "description": description })
+}
+
+fn channel(arguments: &Arguments) -> Result<String, String> {
+    name(&arguments.text("channel")).map_err(|why| format!("'channel': {why}"))
+}
+
+/// Says something in a channel.
+pub(super) fn publish() -> Tool {
+    Tool::new(
+        "publish",
+        "Say something in a channel. Whoever subscribed to it is told with their next turn; you do not wait for that.",
+        object(
+            json!({
+                "channel": channel_argument(),
+                "message": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MESSAGE_CHARS_AT_MOST,
+                    "description": "What they should know: results, where they are, what is open.",
+                },
+            }),
+            &["channel", "message"],
+        ),
+        |arguments, _| {
+            let (channel, message) = (channel(arguments)?, arguments.text("message"));
+            if message.trim().is_empty() {
+                return Err("'message' says nothing".to_owned());
+            }
+            let touch = (TouchKind::MESSAGE_SEND, format!("channel {channel}"));
+            let target = format!("{channel}: {message}");
+            Ok(order(&CollaborationOrder::Publish { channel, message }, touch, ("publishing in", &target)))
+        },
+    )
+    .by_default(Power::Talk)
+}
+
+/// Listens to a channel.
+pub(super) fn subscribe() -> Tool {
+    Tool::new(
+        "subscribe",
+        "Listen to a channel: what others publish there from now on comes to you with your next turn, each message once. \
+         Do not wait or look for it: end your turn, and you are activated again when there is something.",
+        object(
+            json!({
+                "channel": channel_argument(),
+                "earlier": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 1_000,
+                    "description": "How many of the messages that are there already you want as well.",
+                },
+            }),
+            &["channel"],
+        ),
+        |arguments, _| {
+            let (channel, earlier) = (channel(arguments)?, arguments.number("earlier").unwrap_or(0));
+            let touch = (TouchKind::MESSAGE_READ, format!("channel {channel}"));
+            let doing = ("subscribing to", channel.clone());
+            Ok(order(&CollaborationOrder::Subscribe { channel, earlier }, touch, (doing.0, &doing.1)))
+        },
+    )
+    .by_default(Power::Listen)
+}
+
+/// Listens to a channel no more.
+pub(super) fn unsubscribe() -> Tool {
+    Tool::new(
+        "unsubscribe",
+        "Listen to a channel no more.",
+        object(json!({ "channel": channel_argument() }), &["channel"]),
+        |arguments, _| {
+            let channel = channel(arguments)?;
+            let touch = (TouchKind::MESSAGE_READ, format!("channel {channel}"));
+            let doing = ("unsubscribing from", channel.clone());
+            Ok(order(&CollaborationOrder::Unsubscribe { channel }, touch, (doing.0, &doing.1)))
+        },
+    )
+    .by_default(Power::Listen)
+}
+
+/// Changes an entry of the blackboard.
+pub(super) fn blackboard_write() -> Tool {
+    let value =
+        |description: &str| json!({ "type": "string", "maxLength": VALUE_CHARS_AT_MOST, "description": description });
+    Tool::new(
+        "blackboard_write",
+        "Write a value on the blackboard that everybody in this run sees: plans, claims, numbers, who does what. Where \
+         two may write the same entry, say with expected or is_new what you think stands there, so that nobody's word is lost.",
+        object(
+            json!({
+                "key": key_argument("The entry's name, such as plan."),
+                "value": value("What it is to say: JSON, or plain words. null takes the entry away."),
+                "expected": value("Write only if the entry says exactly this: JSON, or plain words."),
+                "is_new": { "type": "boolean", "description": "Write only if there is no such entry yet." },
+                "shared": {
+                    "type": "boolean",
+                    "description": "Keep the entry for later runs when this one is over.",
+                },
+            }),
+            &["key", "value"],
+        ),
+        |arguments, _| {
+            let key = name(&arguments.text("key")).map_err(|why| format!("'key': {why}"))?;
+            let given = arguments.some_text("value").ok_or("'value' says nothing; null takes the entry away")?;
+            let only_if = match (arguments.some_text("expected"), arguments.flag("is_new")) {
+                (Some(_), true) => return Err("give 'expected' or 'is_new', not both".to_owned()),
+                (Some(expected), false) => Condition::Value { value: value_of(&expected) },
+                (None, true) => Condition::Absent,
+                (None, false) => Condition::Anything,
+            };
+            let (value, shared) = (value_of(&given), arguments.flag("shared"));
+            let touch = (TouchKind::MESSAGE_SEND, format!("the blackboard ({key})"));
+            let target = format!("{key} on the blackboard");
+            let verb = if value.is_null() { "taking" } else { "writing" };
+            Ok(order(&CollaborationOrder::BlackboardWrite { key, value, only_if, shared }, touch, (verb, &target)))
+        },
+    )
+    .by_default(Power::Talk)
+    .with_json_arguments(&["value", "expected"])
+}
+
+/// Reads the blackboard.
+pub(super) fn blackboard_read() -> Tool {
+    Tool::new(
+        "blackboard_read",
+        "Read an entry of the blackboard of this run, with who wrote it and when; without a key, all entries in short. What \
+         earlier runs shared is there as well, and is marked as theirs.",
+        object(
+            json!({
+                "key": key_argument("The entry's name. All of them in short where left out."),
+                "history": { "type": "boolean", "description": "Whether you want what it said before as well." },
+            }),
+            &[],
+        ),
+        |arguments, _| {
+            let key = arguments.some_text("key").map(|key| name(&key)).transpose();
+            let key = key.map_err(|why| format!("'key': {why}"))?;
+            let history = arguments.flag("history");
+            let target = key.clone().unwrap_or_else(|| "the blackboard".to_owned());
+            let touch = (TouchKind::MESSAGE_READ, "the blackboard".to_owned());
+            Ok(order(&CollaborationOrder::BlackboardRead { key, history }, touch, ("looking at", &target)))
+        },
+    )
+    .by_default(Power::Listen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_however_it_is_written() {
+        for given in ["findings", "#findings", " # Findings ", "FINDINGS"] {
+            assert_eq!(name(given).as_deref(), Ok("findings"), "{given}");
+        }
+        for odd in ["", "#", " \n", "a\u{7}b", "a|b", "<b>", &"x".repeat(65)] {
+            assert!(name(odd).is_err(), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_json_where_it_is_that_and_plain_words_else() {
+        assert_eq!(value_of("{\"a\":1}"), json!({ "a": 1 }));
+        assert_eq!(value_of("12"), json!(12));
+        assert_eq!(value_of("twelve chairs"), json!("twelve chairs"));
+        assert_eq!(value_of("null"), Value::Null);
+    }
+}

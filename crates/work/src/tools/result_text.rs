@@ -1,0 +1,531 @@
+//! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
+//! it is bounded, and what is left out is said.
+
+use super::order::ToolOutput;
+use super::plan::{Excerpt, Work, file_name};
+use crate::base::text;
+use crate::mind::CallEnd;
+use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
+
+/// Of a file so many characters are shown at once, some ten thousand tokens.
+pub const READ_CHARS_AT_MOST: usize = 40_000;
+/// Of a file that is given as data, no more characters than these.
+const DATA_CHARS_AT_MOST: usize = 120_000;
+/// Lists of paths and matches end after so many characters.
+pub const LIST_CHARS_AT_MOST: usize = 12_000;
+/// So many images of a result are named one by one.
+const IMAGES_NAMED_AT_MOST: usize = 8;
+/// Reasons that come from elsewhere end after so many characters.
+const REASON_CHARS_AT_MOST: usize = 2_000;
+/// Paths are named up to so many characters.
+const PATH_CHARS_AT_MOST: usize = 400;
+
+/// What an order to files came to.
+pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> String {
+    let answer = match result {
+        Ok(answer) => answer,
+        Err(failure) => return error(&failure.what),
+    };
+    let (operation, excerpt) = match work {
+        Some(Work::File { operation, excerpt }) => (Some(operation), *excerpt),
+        _ => (None, None),
+    };
+    match answer {
+        FileAnswer::Text { content, .. } => match excerpt.filter(|excerpt| excerpt.as_data) {
+            Some(excerpt) => data(content, excerpt),
+            None => shown(content, excerpt),
+        },
+        FileAnswer::Listing { paths, more, prefixes } => {
+            let prefix = match operation {
+                Some(FileOperation::List { prefix }) => prefix.as_str(),
+                _ => "",
+            };
+            listing(prefix, paths, *more, prefixes)
+        }
+        FileAnswer::Lines { content, next_line, count, .. } => {
+            part(content, (*next_line, *count), excerpt.map_or(1, |excerpt| excerpt.first_line))
+        }
+        FileAnswer::Matches { matches, more, unsearched } => {
+            found(operation, matches, *more) + &not_searched(unsearched)
+        }
+        FileAnswer::Changed { done, .. } => changed(operation, done),
+        FileAnswer::Folder { path, is_new: true } => format!("Made the folder {}", quoted(path)),
+        FileAnswer::Folder { path, .. } => format!("The folder {} is there already", quoted(path)),
+        FileAnswer::Committed => "Committed.".to_owned(),
+        FileAnswer::Merged { done, crossed, left_out } => merged(done, crossed, left_out),
+        FileAnswer::Unchanged { path, .. } => format!("Unchanged: {} says exactly this already", quoted(path)),
+    }
+}
+
+/// What of a changed file was not taken over by the element that holds it, if anything: the file says again what the
+/// element holds.
+pub fn kept_out(reasons: &[String]) -> String {
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let reasons = text::truncate(&unbroken(&reasons.join("; ")), REASON_CHARS_AT_MOST);
+    format!(
+        "\nThis file belongs to an element of the room, which did not take all of it over: {reasons}. Read it again."
+    )
+}
+
+/// What an agent is told that proposes what it did not do.
+pub fn nothing_to_propose() -> String {
+    "Error: your copy has nothing that the workspace has not; there is nothing to propose.".to_owned()
+}
+
+/// What came of a proposal that a person allowed.
+fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
+    let mut words = match done.len() {
+        0 => "The workspace has nothing new from your copy.".to_owned(),
+        1 => "The person took your changes over: 1 file of the workspace changed.".to_owned(),
+        count => format!("The person took your changes over: {count} files of the workspace changed."),
+    };
+    for (head, files) in [("Not merged", crossed), ("Never merged", left_out)] {
+        if !files.is_empty() {
+            let files = text::truncate(&unbroken(&files.join("; ")), REASON_CHARS_AT_MOST);
+            words.push_str(&format!("\n{head}, and still only in your copy: {files}"));
+        }
+    }
+    words
+}
+
+fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
+    match done {
+        FileDone::Written { path, chars, .. } => {
+            let verb = match operation {
+                Some(FileOperation::Edit { .. }) => "Edited",
+                Some(FileOperation::Append { .. }) => return format!("Added to {} ({chars} chars now)", quoted(path)),
+                Some(FileOperation::Restore { .. }) => "Restored",
+                _ => "Written to",
+            };
+            format!("{verb} {} ({chars} chars)", quoted(path))
+        }
+        FileDone::Deleted { path } => format!("Deleted {}", quoted(path)),
+        FileDone::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
+    }
+}
+
+fn listing(prefix: &str, paths: &[String], more: usize, prefixes: &[String]) -> String {
+    if paths.is_empty() && more == 0 {
+        let folder = |prefix: &String| if prefix.ends_with('/') { prefix.clone() } else { format!("{prefix}/") };
+        let folders: Vec<String> = prefixes.iter().map(folder).collect();
+        let (folders, _) = list(&folders);
+        return format!("No files match prefix {}. Existing prefixes: {folders}", quoted(prefix));
+    }
+    let (listed, unlisted) = list(paths);
+    match unlisted + more {
+        0 => listed,
+        more => format!("{listed}\n[… cut, {more} more files; list with a longer prefix]"),
+    }
+}
+
+/// Quoted paths between brackets, and how many more there are than have room.
+fn list(paths: &[String]) -> (String, usize) {
+    let mut chars = 0;
+    let mut named = Vec::new();
+    for path in paths {
+        let path = quoted(path);
+        chars += path.chars().count() + 2;
+        if chars > LIST_CHARS_AT_MOST {
+            break;
+        }
+        named.push(path);
+    }
+    (format!("[{}]", named.join(", ")), paths.len() - named.len())
+}
+
+fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) -> String {
+    if matches.is_empty() && more == 0 {
+        return match operation {
+            Some(FileOperation::Search { text: Some(text), glob: Some(glob) }) => {
+                format!("Nothing found for {} in {}", quoted(text), quoted(glob))
+            }
+            Some(FileOperation::Search { text: Some(text), .. }) => format!("Nothing found for {}", quoted(text)),
+            Some(FileOperation::Search { glob: Some(glob), .. }) => format!("No files match {}", quoted(glob)),
+            _ => "Nothing found".to_owned(),
+        };
+    }
+    let mut lines = String::new();
+    let mut chars = 0;
+    let mut left_out = more;
+    for found in matches {
+        let line = match found.line {
+            0 => unbroken(&found.path),
+            number => format!("{}:{number}: {}", unbroken(&found.path), unbroken(&found.text)),
+        };
+        chars += line.chars().count() + 1;
+        if chars > LIST_CHARS_AT_MOST || left_out > more {
+            left_out += 1;
+            continue;
+        }
+        lines += &line;
+        lines.push('\n');
+    }
+    lines.truncate(lines.trim_end().len());
+    if left_out > 0 {
+        lines += &format!("\n[… cut, {left_out} more; search for something narrower]");
+    }
+    lines
+}
+
+/// What a search did not look into, in a line of its own; nothing where it looked into everything.
+fn not_searched(unsearched: &Unsearched) -> String {
+    if unsearched.is_nothing() {
+        return String::new();
+    }
+    let reasons = [
+        (unsearched.too_large, "too large; read in parts with from_line"),
+        (unsearched.not_text, "not text"),
+        (unsearched.unreadable, "cannot be read"),
+    ];
+    let reasons: Vec<String> =
+        reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+    let mut words = String::new();
+    if unsearched.count() > 0 {
+        let (named, _) = list(&unsearched.named);
+        let more = match unsearched.count().saturating_sub(unsearched.named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (count, reasons) = (unsearched.count(), reasons.join(", "));
+        words += &format!("\n[not searched: {count} files ({reasons}): {named}{more}]");
+    }
+    if unsearched.has_unknown_folders {
+        words += "\n[not searched: folders beyond those that the workspace keeps track of]";
+    }
+    words
+}
+
+/// Some lines of a large file, with how to see the rest.
+fn part(content: &str, (next_line, count): (Option<usize>, Option<usize>), first_line: usize) -> String {
+    match (next_line, count) {
+        (None, Some(count)) if first_line > count => {
+            format!("[the file has {count} lines; there is no line {first_line}]")
+        }
+        (None, _) => content.to_owned(),
+        (Some(next), _) => {
+            let line_break = if content.ends_with('\n') { "" } else { "\n" };
+            format!("{content}{line_break}[… a large file; read on with from_line {next}]")
+        }
+    }
+}
+
+/// A text, or the lines of it that are wanted, as data: all of it, or a word that it is too much.
+fn data(content: &str, excerpt: Excerpt) -> String {
+    let lines = content.split_inclusive('\n').skip(excerpt.first_line.max(1) - 1);
+    let wanted: String = lines.take(excerpt.lines.unwrap_or(usize::MAX)).collect();
+    match wanted.chars().count() {
+        chars if chars > DATA_CHARS_AT_MOST => error(&format!(
+            "this is {chars} characters, and {DATA_CHARS_AT_MOST} can be given at once; read it in parts, by line and limit"
+        )),
+        _ => serde_json::json!({ "content": wanted }).to_string(),
+    }
+}
+
+/// A text, or the lines of it that are wanted, as far as there is room, with how to see the rest.
+fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
+    if content.is_empty() {
+        return "[the file is empty]".to_owned();
+    }
+    let first_line = excerpt.map_or(1, |excerpt| excerpt.first_line.max(1));
+    let last_line = excerpt.and_then(|excerpt| excerpt.lines).map(|lines| first_line.saturating_add(lines.max(1) - 1));
+    let mut shown = String::new();
+    let mut chars = 0;
+    let mut next_line = None;
+    let mut count = 0;
+    for (index, line) in content.split_inclusive('\n').enumerate() {
+        let number = index + 1;
+        count = number;
+        if number < first_line || next_line.is_some() {
+            continue;
+        }
+        if last_line.is_some_and(|last| number > last) {
+            next_line = Some(number);
+            continue;
+        }
+        let line_chars = line.chars().count();
+        if chars + line_chars > READ_CHARS_AT_MOST {
+            if chars == 0 {
+                // A single line without end: its beginning is all that can be shown of it.
+                shown.extend(line.chars().take(READ_CHARS_AT_MOST));
+                let rest = line_chars - READ_CHARS_AT_MOST;
+                shown += &format!("\n[… cut, {rest} more characters in this line]");
+                chars = READ_CHARS_AT_MOST;
+                continue;
+            }
+            next_line = Some(number);
+            continue;
+        }
+        shown += line;
+        chars += line_chars;
+    }
+    if first_line > count {
+        return format!("[the file has {count} lines; there is no line {first_line}]");
+    }
+    if let Some(next) = next_line {
+        let before: usize = content.split_inclusive('\n').take(next - 1).map(str::len).sum();
+        let rest = content[before..].chars().count();
+        if !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        shown += &format!("[… cut, {rest} more characters; read on with from_line {next}]");
+    }
+    shown
+}
+
+/// What a call came to: in words for the model, and as data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// In words.
+    pub words: String,
+    /// What became of the call.
+    pub end: CallEnd,
+}
+
+impl Outcome {
+    fn of(words: String, is_done: bool) -> Self {
+        Self { words, end: if is_done { CallEnd::Done } else { CallEnd::NotDone } }
+    }
+
+    /// Something that went wrong, in the words of whoever says so.
+    pub fn error(what: &str) -> Self {
+        Self::of(error(what), false)
+    }
+}
+
+/// How the start of another agent went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Spawned {
+    /// It has its file and its task.
+    Activated {
+        /// So many starts lie between it and the first agent.
+        depth: u32,
+        /// So many may.
+        depth_limit: u32,
+        /// Whether there was no such agent before.
+        is_new: bool,
+    },
+    /// There is no such agent; the names that are like it, if any.
+    Unknown {
+        /// Agents that there are, the likeliest first.
+        there: Vec<String>,
+    },
+    /// It is the one that starts it.
+    Itself,
+    /// It has its file and waits: why ("token budget reached").
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// Starts are nested too deeply.
+    TooDeep {
+        /// So many may be.
+        depth_limit: u32,
+    },
+    /// This agent has started as many as it may.
+    TooMany {
+        /// So many may be.
+        fan_out_limit: u32,
+    },
+    /// The same agent was given the same task before.
+    Again,
+    /// Its file could not be written.
+    NotWritten(FileFailure),
+}
+
+/// What the start of another agent came to, with whether it was done; `path` is its file.
+pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
+    let name = quoted(file_name(path));
+    let words = match outcome {
+        Spawned::Activated { depth, depth_limit, is_new } => {
+            let done = if *is_new { "Created and activated" } else { "Activated" };
+            format!(
+                "{done} {name} (depth {depth}/{depth_limit}). It reports to you by itself when its \
+                 work is over; you may end your turn, and you are activated again with what it says."
+            )
+        }
+        Spawned::Deferred { why } => {
+            format!("Created {name} but activation deferred: {}.", reason(why))
+        }
+        Spawned::Unknown { there } => {
+            let there = match list(there) {
+                _ if there.is_empty() => String::new(),
+                (listed, _) => format!(" There are {listed}."),
+            };
+            format!("Error: there is no agent {name}.{there} Give 'content' to make a new one.")
+        }
+        Spawned::Itself => format!("Error: {name} is you; do it yourself, or start another agent."),
+        Spawned::TooDeep { depth_limit } => {
+            format!("Error: depth limit {depth_limit}/{depth_limit}. Do this part yourself.")
+        }
+        Spawned::TooMany { fan_out_limit } => format!(
+            "Error: fan-out limit {fan_out_limit}/{fan_out_limit}: you have started as many agents as you may. Do \
+             the rest yourself, or end your turn until they report."
+        ),
+        Spawned::Again => format!("Error: loop: {name} was given this same task before in this run."),
+        Spawned::NotWritten(failure) => error(&failure.what),
+    };
+    let is_done = matches!(outcome, Spawned::Activated { .. } | Spawned::Deferred { .. });
+    Outcome::of(words, is_done)
+}
+
+/// How it went to hand a task over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HandedOver {
+    /// It is the agent's next work, or waits for its turn.
+    Queued {
+        /// Whether the agent has other work.
+        is_busy: bool,
+    },
+    /// It waits, and so does all work: why.
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// There is no such agent in the room.
+    Unknown {
+        /// Those that there are, the likeliest first.
+        there: Vec<String>,
+    },
+    /// It is the one that hands it over.
+    Itself,
+    /// A limit forbids it.
+    Refused {
+        /// Which.
+        why: String,
+    },
+}
+
+/// What handing a task over came to, with whether it was done; `agent` is who was meant.
+pub fn handed_over(agent: &str, outcome: &HandedOver) -> Outcome {
+    let name = quoted(agent);
+    let words = match outcome {
+        HandedOver::Queued { is_busy } => {
+            let when =
+                if *is_busy { "It has other work and takes this up in its turn" } else { "It takes this up now" };
+            format!(
+                "Handed over to {name}. {when}; the result comes to you by itself: you may end your turn, and you are \
+                 activated again with it."
+            )
+        }
+        HandedOver::Deferred { why } => format!("Handed over to {name}, but work is held up: {}.", reason(why)),
+        HandedOver::Unknown { there } => {
+            let there = match list(there) {
+                _ if there.is_empty() => " Nobody else is in the room.".to_owned(),
+                (listed, _) => format!(" There are {listed}."),
+            };
+            format!("Error: there is no agent {name} in the room.{there}")
+        }
+        HandedOver::Itself => format!("Error: {name} is you; do it yourself, or name somebody else."),
+        HandedOver::Refused { why } => {
+            format!("Error: this is not handed over to {name}: {}. Do it yourself, or in another way.", reason(why))
+        }
+    };
+    let is_done = matches!(outcome, HandedOver::Queued { .. } | HandedOver::Deferred { .. });
+    Outcome::of(words, is_done)
+}
+
+/// How a word to the agent that started this one went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Signalled {
+    /// It is activated again with it.
+    Sent,
+    /// Nobody started this agent.
+    NoParent,
+    /// The message is kept, and the parent waits: why ("token budget reached").
+    Deferred {
+        /// Why.
+        why: String,
+    },
+    /// A person stopped the parent: the message is in the log and starts nothing.
+    Kept,
+    /// The parent was told the same before.
+    Again,
+}
+
+/// What a word to the agent that started this one came to, with whether it was done; `parent` is the file of that agent's
+/// profile.
+pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
+    let name = quoted(file_name(parent));
+    let words = match outcome {
+        Signalled::Sent => format!("Message sent to parent {name}. Re-activating."),
+        Signalled::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
+        Signalled::Deferred { why } => {
+            format!("Message sent to parent {name}, but activation deferred: {}.", reason(why))
+        }
+        Signalled::Kept => {
+            format!("Message noted. A person stopped {name}, so nobody acts on it; finish what you can by yourself.")
+        }
+        Signalled::Again => format!("Error: loop: you told {name} exactly this before in this piece of work."),
+    };
+    let is_done = matches!(outcome, Signalled::Sent | Signalled::Deferred { .. } | Signalled::Kept);
+    Outcome::of(words, is_done)
+}
+
+/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long.
+pub fn output(output: &ToolOutput) -> String {
+    let text = match (output.text.trim().is_empty(), &output.data) {
+        (true, Some(data)) => data.to_string(),
+        _ => output.text.clone(),
+    };
+    let chars = text.chars().count();
+    let mut shown: String = text.chars().take(READ_CHARS_AT_MOST).collect();
+    if chars > READ_CHARS_AT_MOST {
+        shown += &format!("\n[… cut, {} more characters]", chars - READ_CHARS_AT_MOST);
+    }
+    for image in output.images.iter().take(IMAGES_NAMED_AT_MOST) {
+        shown += &format!("\n[an image ({}), kept with this session]", reason(&image.media_type));
+    }
+    match output.images.len().saturating_sub(IMAGES_NAMED_AT_MOST) {
+        0 => {}
+        more => shown += &format!("\n[{more} more images]"),
+    }
+    if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
+}
+
+/// Nobody is there any more who carries out calls of this tool.
+pub fn nobody_carries_out(tool: &str) -> String {
+    error(&format!("nobody is here who could carry out {}; do without it", quoted(tool)))
+}
+
+/// A call was stopped by whoever carries it out.
+pub fn aborted(why: &str) -> String {
+    error(&format!("it was stopped: {}.", reason(why)))
+}
+
+/// What the gate denied.
+pub fn denied(why: &str) -> String {
+    format!("Error: not allowed: {}.", reason(why))
+}
+
+/// What a person refused, with what they said of it.
+pub fn refused(note: Option<&str>) -> String {
+    match note.map(reason).filter(|note| !note.is_empty()) {
+        Some(note) => format!("Error: a person refused this, and says: {note}. Keep to that."),
+        None => "Error: a person refused this. Do not try to do it in another way.".to_owned(),
+    }
+}
+
+/// Something that went wrong, in the words of whoever says so.
+pub fn error(what: &str) -> String {
+    let what = text::truncate(what.trim(), REASON_CHARS_AT_MOST);
+    if what.starts_with("Error") { what } else { format!("Error: {what}") }
+}
+
+fn reason(why: &str) -> String {
+    text::truncate(&unbroken(why.trim().trim_end_matches('.')), REASON_CHARS_AT_MOST)
+}
+
+fn quoted(path: &str) -> String {
+    format!("'{}'", text::truncate(&unbroken(path), PATH_CHARS_AT_MOST).replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// One line, so that a name cannot pass for a line of its own.
+fn unbroken(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+#[path = "result_text_tests.rs"]
+mod tests;

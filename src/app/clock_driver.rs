@@ -1,0 +1,231 @@
+//! Drives the clock of a room: when the next tick may run, how fast, and when a snapshot is due.
+//!
+//! This is the only place that waits. The world never does.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bevy::ecs::prelude::*;
+
+use super::approvals;
+use crate::agent::Roster;
+use crate::base::{Id, Seq};
+use crate::gateway;
+use crate::learning;
+use crate::log::{EventLog, EventRecord};
+use crate::schedule::{self, InputQueue, SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, saved};
+use crate::simulation::Reacted;
+use crate::store::{HistoryLimits, Snapshot, Store};
+use crate::workspace::{self, KnownFiles, RoomStart};
+
+/// A stall of the machine advances the room by no more than this.
+const STALL_AT_MOST: Duration = Duration::from_millis(100);
+
+/// The hash of the world is noted every so many ticks, for replays to compare with: 10 s of simulated time.
+const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
+
+/// How long one wait for a reply or the disk lasts before the caller gets to look around.
+const WAIT_AT_MOST: Duration = Duration::from_millis(50);
+
+/// How long a tick with very many records waits until their numbers are reserved.
+const SHOW_WITHIN: Duration = Duration::from_secs(2);
+
+/// What a call of [`Driver::step`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// One tick passed.
+    Ticked,
+    /// A reply, an answer about files or the log is owed; it waited a little.
+    Owed,
+    /// It is not time for the next tick yet; it waited a little.
+    Early,
+    /// The clock is paused.
+    Paused,
+}
+
+/// Paces the ticks of one room against real time.
+#[derive(Default)]
+pub struct Driver {
+    next_tick_at: Option<Instant>,
+    tick_length: Duration,
+    last_snapshot_tick: u64,
+}
+
+impl Driver {
+    /// Runs the next tick if it may and it is time; otherwise waits a little and says why.
+    pub fn step(&mut self, world: &mut World) -> Step {
+        let step = self.try_step(world);
+        match step {
+            Step::Ticked => {}
+            Step::Paused => std::thread::sleep(WAIT_AT_MOST),
+            Step::Owed if gateway::must_wait(world) => {
+                gateway::wait_for_reply(world, WAIT_AT_MOST);
+            }
+            Step::Owed if workspace::vfs::must_wait(world) => {
+                workspace::vfs::wait_for_answer(world, WAIT_AT_MOST);
+            }
+            Step::Owed if learning::must_wait(world) => learning::wait_for_answer(world, WAIT_AT_MOST),
+            // The log is never dropped: the clock waits for the disk instead.
+            Step::Owed => std::thread::sleep(Duration::from_millis(1)),
+            Step::Early => {
+                let due = self.next_tick_at.unwrap_or_else(Instant::now);
+                std::thread::sleep(due.saturating_duration_since(Instant::now()).min(WAIT_AT_MOST));
+            }
+        }
+        step
+    }
+
+    /// Runs the next tick if it may and it is time, and never waits: for whoever has frames to draw.
+    pub fn try_step(&mut self, world: &mut World) -> Step {
+        let clock = world.resource::<SimClock>();
+        let (speed, paused) = (clock.speed, clock.paused);
+        // What a person does to a room that stands still is let in, and nothing else happens in that tick.
+        let stands_still = world.resource::<Standstill>().holds();
+        let has_news = schedule::any_input_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
+        let has_news = has_news || learning::has_news(world);
+        if paused && stands_still && !has_news {
+            self.next_tick_at = None;
+            return Step::Paused;
+        }
+        if paused != stands_still && world.resource::<InputQueue<SetStandstill>>().is_empty() {
+            world.resource_mut::<InputQueue<SetStandstill>>().push(SetStandstill { on: paused });
+        }
+        if let Speed::Times(times) = speed
+            && self.next_tick_at.is_some_and(|due| Instant::now() < due)
+        {
+            self.tick_length = tick_length(times);
+            gateway::poll_worker(world);
+            return Step::Early;
+        }
+        let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
+        if log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world) || gateway::must_wait(world) {
+            return Step::Owed;
+        }
+        if let Speed::Times(times) = speed {
+            self.note_tick(tick_length(times));
+        }
+        schedule::advance(world);
+        wait_to_show(world);
+        let tick = world.resource::<SimClock>().tick();
+        if tick.is_multiple_of(HASH_EVERY_TICKS) {
+            note_hash(world);
+        }
+        let every_ticks = world.resource::<HistoryLimits>().snapshot_secs.max(1).saturating_mul(TICKS_PER_SEC);
+        if tick >= self.last_snapshot_tick.saturating_add(every_ticks) {
+            self.last_snapshot_tick = tick;
+            let scene = world.resource::<RoomStart>().scene.clone();
+            save_snapshot(world, &scene);
+        }
+        Step::Ticked
+    }
+
+    /// The next tick is due as if the last had run just now: time that is over is not made up for.
+    pub fn forget_the_rest(&mut self) {
+        self.next_tick_at = Some(Instant::now() + self.tick_length);
+    }
+
+    /// Which share of the time from the last tick to the next has passed, 0 to 1; 1 where ticks are not timed.
+    pub fn share(&self) -> f32 {
+        let Some(due) = self.next_tick_at.filter(|_| !self.tick_length.is_zero()) else { return 1.0 };
+        let left = due.saturating_duration_since(Instant::now());
+        1.0 - (left.as_secs_f32() / self.tick_length.as_secs_f32()).clamp(0.0, 1.0)
+    }
+
+    /// Sets when the next tick is due. Time that was lost to a stall is not made up for beyond
+    /// [`STALL_AT_MOST`].
+    fn note_tick(&mut self, length: Duration) {
+        let now = Instant::now();
+        let due = self.next_tick_at.unwrap_or(now);
+        let is_stalled = now.saturating_duration_since(due) > STALL_AT_MOST;
+        self.next_tick_at = Some(if is_stalled { now + length } else { due + length });
+        self.tick_length = length;
+    }
+}
+
+fn tick_length(times: u32) -> Duration {
+    Duration::from_secs(1) / (TICKS_PER_SEC as u32 * times.max(1))
+}
+
+/// What happened in the tick is shown by whoever called: its numbers must never be given to other records, even if
+/// this process is killed now. The log reserves them far ahead; only a tick with thousands of records waits here.
+fn wait_to_show(world: &World) {
+    let Some(newest) = world.resource::<EventLog>().next_seq().0.checked_sub(1) else { return };
+    if let Some(store) = world.get_resource::<Store>() {
+        // Where nothing can be written, the log says so by itself.
+        let _is_reserved = store.wait_to_show(Seq(newest), SHOW_WITHIN);
+    }
+}
+
+/// Notes the hash of the world as it is now, if the room has a store.
+pub(super) fn note_hash(world: &mut World) {
+    if world.contains_resource::<Store>() {
+        let (tick, hash) = (world.resource::<SimClock>().tick(), saved::world_hash(world));
+        world.resource_mut::<Store>().note_hash(tick, hash);
+    }
+}
+
+/// Hands the world as it is now to the store, if the room has one. Where the store has no room, the next
+/// snapshot will do: what happened since the last one is in the record.
+pub(super) fn save_snapshot(world: &mut World, scene: &str) {
+    if !world.contains_resource::<Store>() {
+        return;
+    }
+    let sections = saved::save_world(world);
+    let files = serde_json::to_value(world.resource::<KnownFiles>().all());
+    let log = world.resource::<EventLog>();
+    let (run, next_seq) = (log.run().clone(), log.next_seq());
+    let tick = world.resource::<SimClock>().tick();
+    match sections.and_then(|sections| Ok((sections, files?))) {
+        Ok((sections, files)) => {
+            let snapshot = Snapshot { scene: scene.to_owned(), run, tick, next_seq, sections, files };
+            if world.resource_mut::<Store>().save_snapshot(snapshot).is_err() {
+                tracing::info!("the log was too busy for a snapshot at tick {tick}");
+            }
+        }
+        Err(error) => tracing::error!("the room could not be saved: {error}"),
+    }
+}
+
+/// Where a caller that wants to see events as they happen finds them; without it nothing is kept.
+#[derive(Resource, Default)]
+pub struct EventTap {
+    events: Vec<EventRecord>,
+    reactions: BTreeMap<Id, &'static str>,
+    /// Whether a tick has passed since the tap was put in.
+    pub has_ticked: bool,
+}
+
+impl EventTap {
+    /// Whether anything has happened since the last call of [`take`](Self::take).
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// What happened since the last call.
+    pub fn take(&mut self) -> Vec<EventRecord> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The sign that each agent showed last since the last call, by id: for the eye alone, no log keeps them.
+    pub fn take_reactions(&mut self) -> BTreeMap<Id, &'static str> {
+        std::mem::take(&mut self.reactions)
+    }
+}
+
+/// Copies what agents showed in this tick into the tap.
+pub(super) fn tap_reactions(mut reacted: MessageReader<Reacted>, roster: Res<Roster>, tap: Option<ResMut<EventTap>>) {
+    let Some(mut tap) = tap else { return };
+    for shown in reacted.read() {
+        if let Some(id) = roster.id(shown.agent) {
+            tap.reactions.insert(id.clone(), shown.emoji);
+        }
+    }
+}
+
+/// Copies the events of the tick into the tap, before the store takes them.
+pub(super) fn tap_events(log: Res<EventLog>, tap: Option<ResMut<EventTap>>) {
+    if let Some(mut tap) = tap {
+        tap.has_ticked = true;
+        tap.events.extend_from_slice(log.unwritten());
+    }
+}

@@ -1,0 +1,91 @@
+//! What somebody sees of a room that another process has open: who has it, whether it has taken in the files as they
+//! are, what goes on in it and what it asks. Nothing is written.
+
+use std::path::Path;
+
+use bevy::ecs::world::World;
+
+use super::opening::{OpenError, state_folder};
+use super::recovery::look_at;
+use crate::base::Id;
+use crate::kernel::Kernel;
+use crate::store::{self, Reader, StoreError};
+use crate::workspace::layout::read_folder;
+use crate::workspace::{KnownFiles, answer_files};
+
+/// The newest run of a workspace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewestRun {
+    /// Its name.
+    pub id: Id,
+    /// The scene in whose room it is: its file.
+    pub scene: String,
+    /// Whether it came to its end; not while it goes on, nor where it was cut off.
+    pub is_over: bool,
+}
+
+/// The newest run of a workspace, if there ever was one.
+pub fn newest_run(workspace: &Path) -> Result<Option<NewestRun>, OpenError> {
+    let reader = match Reader::open(&state_folder(workspace)) {
+        Ok(reader) => reader,
+        Err(StoreError::NoHistory { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let newest = reader.runs()?.into_iter().max_by_key(|run| (run.first_seq, run.started_ms));
+    Ok(newest.map(|run| NewestRun { is_over: run.end.is_some(), id: run.id, scene: run.scene }))
+}
+
+/// The process that has a workspace open, as far as that is known.
+pub fn owner(workspace: &Path) -> Option<u32> {
+    store::holder(&state_folder(workspace))
+}
+
+/// Whether a process runs. Where that cannot be known it is taken to.
+pub fn runs(process: u32) -> bool {
+    store::runs(process)
+}
+
+/// How an open room stands to the files of its workspace.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TakenIn {
+    /// Files that stand otherwise on disk than in the room, by path.
+    pub behind: Vec<String>,
+    /// Answers that it has not taken in.
+    pub answers: usize,
+    /// Whether it gives every piece of work one turn, and ends then.
+    pub is_pump: bool,
+    /// Whether work goes on in it by itself.
+    pub goes_on: bool,
+}
+
+impl TakenIn {
+    /// Whether it has taken in everything.
+    pub fn is_all(&self) -> bool {
+        self.behind.is_empty() && self.answers == 0
+    }
+}
+
+/// Looks at the room of a scene as it was last acknowledged, and at the files on disk; shows the world to `see`.
+pub fn look_beside<T>(
+    workspace: &Path,
+    scene: &str,
+    see: impl FnOnce(&World) -> T,
+) -> Result<Option<(TakenIn, T)>, OpenError> {
+    // The disk first: what is written meanwhile is not held against the room.
+    let (on_disk, _) = read_folder(workspace);
+    let waiting = answer_files::kept(&state_folder(workspace)).values().filter(|answer| answer.scene == scene).count();
+    let Some(app) = look_at(workspace, scene)? else { return Ok(None) };
+    let world = app.world();
+    let known = world.resource::<KnownFiles>().all();
+    let mut behind: Vec<String> =
+        on_disk.iter().filter(|(path, text)| known.get(*path) != Some(*text)).map(|(path, _)| path.clone()).collect();
+    behind.extend(known.keys().filter(|path| !on_disk.contains_key(*path)).cloned());
+    let kernel = world.resource::<Kernel>();
+    let taken = TakenIn {
+        behind,
+        answers: waiting,
+        is_pump: kernel.gives_one_turn_each(),
+        goes_on: kernel.goes_on_by_itself(|_| false),
+    };
+    Ok(Some((taken, see(world))))
+}

@@ -1,0 +1,85 @@
+//! Work that its session's file says is not over, and that nothing else is known of: because the room begins anew,
+//! because `.workshop/` is gone, or because it was cut off before the work was acknowledged. It is told, in the log
+//! too, and its file says from then on that it was dropped. It does not begin again by itself: a workspace that
+//! somebody else made would then set models to work unasked.
+
+use std::path::Path;
+
+use bevy::ecs::prelude::*;
+
+use crate::base::Problem;
+use crate::base::text::{first_paragraph, truncate};
+use crate::kernel::session::{SessionHead, continued, dropped};
+use crate::kernel::{Kernel, WorkDropped};
+use crate::schedule::InputQueue;
+use crate::workspace::vfs::records::{RecordHead, change_record, is_unfinished};
+
+/// A task is named by so many characters of it.
+const TASK_CHARS: usize = 80;
+
+/// From what a room goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Before {
+    /// A person wants it to begin as the scene file says.
+    Fresh,
+    /// Nothing of an earlier one is there.
+    Nothing,
+    /// What was acknowledged of an earlier one.
+    Carried,
+}
+
+impl Before {
+    fn why_dropped(self) -> &'static str {
+        match self {
+            Self::Fresh => "--fresh begins as the scene file says",
+            Self::Nothing => "what was known of it stood in .workshop/, which is gone or could not be used",
+            Self::Carried => "the room was cut off before it was acknowledged",
+        }
+    }
+}
+
+/// Looks which work the records call unfinished and the room of this scene does not know; tells the room, marks the
+/// files, and gives back what a person is to be told.
+pub(super) fn drop_unknown(
+    world: &mut World,
+    (workspace, records): (&Path, &[RecordHead]),
+    scene: &str,
+    before: Before,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for record in records {
+        let Some(head) = SessionHead::read(&record.head).filter(|head| is_unfinished(&head.status)) else { continue };
+        let Some(activation) = head.key() else { continue };
+        // Work of another scene goes on when that is opened again.
+        let is_elsewhere = !head.scene.is_empty() && head.scene != scene;
+        let kernel = world.resource::<Kernel>();
+        let is_known = kernel.activation(activation).is_some() || kernel.finished().any(|one| one.key == activation);
+        let place = kernel.activation(activation).map(|one| kernel.session_path(one));
+        if let Some(place) = place.filter(|place| *place != record.path) {
+            // An older version gave it a file of its own; it goes on in that of its thread.
+            change(workspace, record, |text| continued(text, &place));
+            continue;
+        }
+        if is_elsewhere || is_known {
+            continue;
+        }
+        let task = truncate(&first_paragraph(&head.task), TASK_CHARS);
+        let since = record.modified.map(|time| humantime::format_rfc3339_seconds(time).to_string());
+        let since = since.map(|time| format!(", last at work {time}")).unwrap_or_default();
+        let why = before.why_dropped();
+        let what =
+            format!("unfinished work is dropped: {} at “{task}” ({}{since}); {why}", head.agent, head.activation);
+        let remedy = format!("give the task again; what was done is in {}", record.path);
+        change(workspace, record, |text| dropped(text, why));
+        let told = WorkDropped { agent: head.agent.as_str().into(), what: what.clone(), remedy: remedy.clone() };
+        world.resource_mut::<InputQueue<WorkDropped>>().push(told);
+        problems.push(Problem::warning(record.path.clone(), what, remedy));
+    }
+    problems
+}
+
+fn change(workspace: &Path, record: &RecordHead, change: impl FnOnce(&str) -> String) {
+    if let Err(error) = change_record(workspace, &record.path, change) {
+        tracing::warn!("{} still says that its work is running: {error}", record.path);
+    }
+}

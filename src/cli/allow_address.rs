@@ -1,0 +1,27 @@
+//! `workshop allow-address`: lets a workspace ask models at an address that only its own settings name.
+
+use std::path::PathBuf;
+
+use super::workspace_argument::{self, Absent};
+use super::{Complaint, Ending, Outcome, output};
+use crate::gateway::Environment;
+use crate::gateway::consent;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The address: https://models.example.com
+    address: String,
+    /// The workspace; defaults to the current folder
+    workspace: Option<PathBuf>,
+}
+
+pub(super) fn allow(arguments: &Arguments) -> Outcome {
+    let folder = workspace_argument::workspace(arguments.workspace.as_deref(), Absent::Refuse)?;
+    let environment = Environment::of_process();
+    let (origin, file) = consent::allow(environment.config_folder(), &folder, &arguments.address)
+        .map_err(|problem| Complaint::failed(problem.what).hint(problem.remedy))?;
+    let with = if origin.is_encrypted() || origin.is_loopback() { "with" } else { "without" };
+    let (folder, file) = (folder.display(), file.display());
+    output::result(&format!("{folder} may call models at {origin}, {with} your keys; saved in {file}"))?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,23 @@
+//! What a person says on the command line to something that is asked.
+
+use crate::base::AllowScope;
+use crate::workspace::answer_files::Answer;
+
+/// What a person says to a question.
+pub(super) struct Said {
+    /// Whether it may happen.
+    pub(super) allow: bool,
+    /// For how long.
+    pub(super) scope: AllowScope,
+    /// A word to whoever asks.
+    pub(super) because: Option<String>,
+}
+
+/// What is said of an answer that the room has not taken in yet.
+pub(super) fn not_taken_in(answer: Option<&Answer>) -> &'static str {
+    match answer.map(|answer| answer.allow) {
+        Some(true) => " (allowed, not applied yet)",
+        Some(false) => " (refused, not applied yet)",
+        None => "",
+    }
+}

@@ -1,0 +1,153 @@
+//! One step of a daemon beside whoever has the room open: it does not act. Whoever has the room takes in what stands in
+//! the files; this waits until that is done, as long as is sensible, and says what goes on and what waits for a person.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy::ecs::world::World;
+
+use super::approval_prompts::asks;
+use super::report::{Verdict, unfinished_words};
+use super::waiting_steps::waiting;
+use super::{Complaint, Ending};
+use crate::app::opening::OpenError;
+use crate::app::running_elsewhere::{NewestRun, TakenIn, look_beside, newest_run, owner, runs};
+use crate::kernel::{Approval, Kernel};
+use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
+
+/// So long it is waited at most until a room has taken in the files.
+const TAKES_IN_WITHIN: Duration = Duration::from_secs(10);
+/// So long it is waited at most until another step comes to its end.
+const STEP_WITHIN: Duration = Duration::from_secs(120);
+/// How often it is looked.
+const LOOK: Duration = Duration::from_millis(100);
+/// So many files are named that the room has not taken in.
+const NAMED_AT_MOST: usize = 5;
+
+/// What there is to say of a room that somebody else has.
+#[derive(Debug)]
+pub(super) struct Overview {
+    pub(super) verdict: Verdict,
+    pub(super) approvals: Vec<Approval>,
+    pub(super) steps: Vec<PersonQuestion>,
+    pub(super) unfinished: Option<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// What came of waiting beside a room.
+#[derive(Debug)]
+pub(super) enum Beside {
+    /// Whoever has it took in the files, or came to the end of a step of its own.
+    HandedOver(Box<Overview>),
+    /// Whoever had it is gone without having done that: the room is free.
+    Free,
+}
+
+/// Who has the room, in words.
+pub(super) fn owner_words(workspace: &Path) -> String {
+    owner(workspace).map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
+}
+
+/// Waits until whoever has the room has taken in the files as they are now.
+pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Beside, Complaint> {
+    let failed = |error: OpenError| Complaint::failed(&error).hint(error.remedy());
+    let begun = Instant::now();
+    let first = newest_run(workspace).map_err(failed)?;
+    let mut seen_at_work: Option<NewestRun> = None;
+    loop {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Beside::HandedOver(Box::new(Overview {
+                verdict: Verdict::new(Ending::Interrupted, "interrupted"),
+                approvals: Vec::new(),
+                steps: Vec::new(),
+                unfinished: None,
+                notes: Vec::new(),
+            })));
+        }
+        // Who is there first: a run that ends after this is not taken for one that nobody has.
+        let is_there = owner(workspace).is_none_or(runs);
+        let newest = newest_run(workspace).map_err(failed)?;
+        let is_its_own = newest.is_some() && (newest != first || seen_at_work.is_some());
+        let Some(run) = newest.as_ref() else {
+            if !is_there {
+                return Ok(Beside::Free);
+            }
+            std::thread::sleep(LOOK);
+            if begun.elapsed() > TAKES_IN_WITHIN {
+                return Ok(Beside::HandedOver(Box::new(unknown())));
+            }
+            continue;
+        };
+        if run.is_over || !is_there {
+            if !is_there {
+                return match run.is_over && is_its_own {
+                    true => handed_over(workspace, run, None).map_err(failed),
+                    // It ended in the middle, or never began: what is due is still to be done.
+                    false => Ok(Beside::Free),
+                };
+            }
+            // It is being opened or closed.
+        } else {
+            seen_at_work = Some(run.clone());
+            let looked = look_beside(workspace, &run.scene, |_| ()).map_err(failed)?;
+            let waited = begun.elapsed();
+            let is_done = match &looked {
+                // A step comes to its end, and then all of it is known.
+                Some((taken, ())) if taken.is_pump => waited > STEP_WITHIN,
+                Some((taken, ())) => taken.is_all() || waited > TAKES_IN_WITHIN,
+                None => waited > TAKES_IN_WITHIN,
+            };
+            if is_done {
+                let taken = looked.map(|(taken, ())| taken);
+                return handed_over(workspace, run, taken.as_ref()).map_err(failed);
+            }
+        }
+        if begun.elapsed() > STEP_WITHIN {
+            return handed_over(workspace, run, None).map_err(failed);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn unknown() -> Overview {
+    Overview {
+        verdict: Verdict::new(Ending::Done, "the room is still being opened"),
+        approvals: Vec::new(),
+        steps: Vec::new(),
+        unfinished: None,
+        notes: Vec::new(),
+    }
+}
+
+fn handed_over(workspace: &Path, run: &NewestRun, taken: Option<&TakenIn>) -> Result<Beside, OpenError> {
+    let mut overview = look_beside(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
+    if let Some(taken) = taken.filter(|taken| !taken.is_all()) {
+        let mut named: Vec<String> = taken.behind.iter().take(NAMED_AT_MOST).cloned().collect();
+        if taken.answers > 0 {
+            named.push(format!("{} answers", taken.answers));
+        }
+        let named = named.join(", ");
+        overview.notes.push(format!("not loaded yet: {named}; check again with: workshop status"));
+    }
+    Ok(Beside::HandedOver(Box::new(overview)))
+}
+
+/// What a step would say at its end of a room that stands like this.
+fn overview(world: &World) -> Overview {
+    let kernel = world.resource::<Kernel>();
+    let approvals: Vec<Approval> = kernel.approvals().collect();
+    let unfinished = unfinished_words(kernel);
+    let steps: Vec<PersonQuestion> = world.resource::<WorkflowRuns>().questions().collect();
+    let asked: Vec<String> = approvals.iter().map(|approval| asks(world, approval)).collect();
+    let verdict = if !asked.is_empty() {
+        let hint = "answer in tasks/approvals.task.md, or with: workshop approvals allow ID";
+        Verdict::new(Ending::Waiting, asked.join("; ")).hint(hint)
+    } else {
+        waiting(&steps).unwrap_or_else(|| match &unfinished {
+            Some(words) => Verdict::new(Ending::Done, format!("work continues there: {words}")),
+            None => Verdict::done(),
+        })
+    };
+    Overview { verdict, approvals, steps, unfinished, notes: Vec::new() }
+}

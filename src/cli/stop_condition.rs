@@ -1,0 +1,179 @@
+//! When a run without a window ends, and what it says then.
+
+use bevy::ecs::prelude::*;
+
+use super::Ending;
+use super::approval_prompts::{Asking, asks};
+use super::report::Verdict;
+use super::task_goal::{Task, WORK_PAUSED, agent_paused, is_paused};
+use super::waiting_steps::waiting;
+use crate::app::approvals::has_answers;
+use crate::app::clock_driver::EventTap;
+use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments};
+use crate::gateway::{RequestQueue, SlackCalls};
+use crate::kernel::{Hold, Kernel};
+use crate::learning::Lessons;
+use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
+use crate::schedule::{InputQueue, SimClock};
+use crate::simulation;
+
+/// When to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stop {
+    /// When this tick has run.
+    AtTick(u64),
+    /// When nobody has anything queued, asked or under way.
+    WhenIdle,
+    /// When every piece of work has had one turn, and nothing else goes on.
+    AfterOneTurnEach,
+    /// When the task is over.
+    AfterTask,
+    /// The same, without a look back at what was done: that is had another time.
+    AfterAnswer,
+    /// When a person says so.
+    Never,
+}
+
+impl Stop {
+    /// Whether a run that only a person can bring on ends there, where the command line does not say.
+    pub(super) fn ends_when_held(self) -> bool {
+        matches!(self, Self::WhenIdle | Self::AfterTask | Self::AfterAnswer | Self::AfterOneTurnEach)
+    }
+
+    /// How the run ended, if it did.
+    pub(super) fn verdict(self, world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+        let ended = match self {
+            Self::AtTick(last) => {
+                (world.resource::<SimClock>().tick() >= last).then(|| time_is_over(world, task, asking))
+            }
+            Self::AfterTask | Self::AfterAnswer => task?.verdict(world).or_else(|| held(world, task, asking)),
+            Self::WhenIdle => idle(world, task, asking),
+            Self::AfterOneTurnEach => after_one_turn_each(world, asking),
+            Self::Never => held(world, None, asking),
+        };
+        // What was done is looked back at before the room is closed.
+        let looks_back = self.ends_when_held() && self != Self::AfterAnswer;
+        let is_learning = looks_back && !world.resource::<Lessons>().is_empty();
+        let ended = ended.filter(|_| !is_learning);
+        ended.or_else(|| Some(Verdict::new(Ending::Limited, limit(world)?)))
+    }
+}
+
+fn idle(world: &mut World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+    let of_task = task.and_then(|task| task.verdict(world));
+    let waits_for_task = task.is_some() && of_task.is_none();
+    if !has_ticked(world) {
+        return None;
+    }
+    let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
+        || world.resource::<TaskAssignments>().is_at_work()
+        || messages_move(world)
+        || world.resource::<SessionEdits>().is_taking(world.resource::<SimClock>().tick());
+    if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
+        // An answer that is on its way brings them on.
+        let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();
+        let verdict = || of_task.or_else(|| steps_wait(world, asking)).unwrap_or_else(Verdict::done);
+        return (!is_answered).then(verdict);
+    }
+    let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
+    if is_early || !simulation::is_idle_beside_work(world) { None } else { held(world, None, asking) }
+}
+
+/// The end of a run in which all work goes on by one turn: it says whether there is more to do, or who waits for what.
+fn after_one_turn_each(world: &mut World, asking: &Asking) -> Option<Verdict> {
+    if !has_ticked(world) || has_answers(world) || world.resource::<WorkflowRuns>().is_at_work() {
+        return None;
+    }
+    let kernel = world.resource::<Kernel>();
+    let (goes_on, is_idle) = (kernel.goes_on_by_itself(|agent| is_paused(world, agent)), kernel.is_idle());
+    let has_more = kernel.waits_for_turn();
+    let now = world.resource::<SimClock>().tick();
+    let moves = messages_move(world)
+        || world.resource::<CheckIns>().is_asking()
+        || world.resource::<SessionEdits>().is_taking(now)
+        || world.resource::<TaskAssignments>().goes_on_by_itself(now, |thread| kernel.is_over(thread));
+    if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
+        return None;
+    }
+    if is_idle {
+        return Some(steps_wait(world, asking).unwrap_or_else(Verdict::done));
+    }
+    if has_more {
+        return Some(Verdict::new(Ending::Done, "there is more to do; it continues with the next pump"));
+    }
+    held(world, None, asking).or_else(|| Some(Verdict::new(Ending::Done, "the rest is waiting for others")))
+}
+
+/// What workflows ask a person, where nothing else goes on.
+fn steps_wait(world: &World, asking: &Asking) -> Option<Verdict> {
+    let questions: Vec<_> = world.resource::<WorkflowRuns>().questions().collect();
+    waiting(&questions).filter(|_| asking.ends_when_held())
+}
+
+/// Whether messages from outside are on their way to whom they are for, without anything else happening.
+fn messages_move(world: &World) -> bool {
+    let now = world.resource::<SimClock>().tick();
+    world.resource::<Streams>().is_taking(now)
+        || world.resource::<SlackChannels>().is_bringing(now)
+        || world.resource::<SlackCalls>().looks_first()
+}
+
+fn has_ticked(world: &World) -> bool {
+    world.resource::<SimClock>().tick() > 0 && world.resource::<EventTap>().has_ticked
+}
+
+/// The limit that stopped everything, in words.
+fn limit(world: &World) -> Option<String> {
+    world.resource::<RequestQueue>().run_cap_reached().map(str::to_owned)
+}
+
+/// The end of a run that cannot go on without a person: of the task's work where there is a task, of all work
+/// otherwise.
+fn held(world: &World, task: Option<&Task>, asking: &Asking) -> Option<Verdict> {
+    if !asking.ends_when_held() || !has_ticked(world) {
+        return None;
+    }
+    let kernel = world.resource::<Kernel>();
+    if kernel.is_paused() && !kernel.is_idle() {
+        return Some(Verdict::new(Ending::Waiting, WORK_PAUSED));
+    }
+    if let Some(why) = kernel.stopped_by() {
+        return Some(Verdict::new(Ending::Limited, why));
+    }
+    let run = task.filter(|task| !task.is_workflow()).map(Task::run);
+    if let Some(why) = kernel.waits_for_cap(run.flatten()).filter(|_| run != Some(None)) {
+        let why = format!("{why}; the work is saved and continues with the next run");
+        return Some(Verdict::new(Ending::Limited, why));
+    }
+    let holds = asking.holds(world, task);
+    (!holds.is_empty()).then(|| {
+        let told: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
+        Verdict::new(Ending::Waiting, told.join("; ")).hint(asking.how_to_answer(&holds))
+    })
+}
+
+fn hold_message(world: &World, hold: &Hold) -> String {
+    match hold {
+        Hold::Approval(approval) => asks(world, approval),
+        Hold::AgentPaused(agent) => agent_paused(agent),
+    }
+}
+
+/// The time of the command line is over: what the task came to, or why it came to nothing yet.
+fn time_is_over(world: &World, task: Option<&Task>, asking: &Asking) -> Verdict {
+    if let Some(verdict) = task.and_then(|task| task.verdict(world)) {
+        return verdict;
+    }
+    let holds = asking.holds(world, task);
+    if !holds.is_empty() {
+        let told: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
+        let what = format!("the time limit was reached while waiting for a person: {}", told.join("; "));
+        return Verdict::new(Ending::Waiting, what).hint(asking.how_to_answer(&holds));
+    }
+    match task {
+        None => Verdict::done(),
+        Some(_) => {
+            Verdict::new(Ending::Limited, "the time limit (--for or --ticks) was reached before the task was finished")
+        }
+    }
+}
