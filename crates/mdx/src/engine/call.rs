@@ -11,10 +11,9 @@ use serde_json::{Map, Value as Json};
 use super::cache::ProgramCache;
 use super::check::unreadable;
 use super::clock::Pulse;
-use super::event_loop::{Beginning, Incoming, Link, Machine, Session};
+use super::event_loop::{Incoming, Link, Machine, Session};
 use super::failure::{self, Place};
 use super::host::{HostAnswer, HostCall};
-use super::imports::Imports;
 use super::limits::{EngineLimits, GRACE, REQUESTS_AT_ONCE};
 use super::outcome::{FailureKind, ToolFailure, ToolOutcome};
 use super::strip::Program;
@@ -88,7 +87,7 @@ pub enum CallEvent {
 impl ToolCall {
     /// Starts the call on a thread of its own.
     pub fn start(self) -> RunningCall {
-        start_on_thread(self.limits, self.limits.stack_bytes, move |link| self.run(link))
+        super::spare::run(self)
     }
 
     /// The code without its types.
@@ -101,41 +100,38 @@ impl ToolCall {
         }
     }
 
-    fn run(self, link: Link) -> ToolOutcome {
+    /// Runs it in a runtime whose world was made already, or could not be.
+    pub(super) fn run<'js>(
+        &self,
+        machine: &Machine,
+        ctx: &Ctx<'js>,
+        session: rquickjs::Result<Session<'_, 'js>>,
+    ) -> ToolOutcome {
         let program = match self.program() {
             Ok(program) => program,
             Err(failure) => return failed(failure),
         };
-        let beginning = Beginning { limits: self.limits, seed: self.seed, now_unix_ms: self.now_unix_ms };
-        let machine = match Machine::new(beginning, link, Imports::default()) {
-            Ok(machine) => machine,
-            Err(error) => return failed(ToolFailure::new(FailureKind::Engine, error.to_string())),
+        machine.shared.begin(self.seed, self.now_unix_ms);
+        let result = match session {
+            Ok(session) => {
+                let place = Place { file: self.file.clone(), first_line: self.first_line };
+                machine.shared.clock.run();
+                let result = self.execute(&session, &program, &place);
+                machine.shared.clock.rest();
+                result
+            }
+            Err(_) => {
+                let why = Err::<(), _>(rquickjs::Error::Exception).catch(ctx).map_err(|caught| caught.to_string());
+                let text = format!("the tool engine could not be started: {}", why.err().unwrap_or_default());
+                Err(ToolFailure::new(FailureKind::Engine, text))
+            }
         };
-        machine.shared.clock.run();
-        let result = machine.context.with(|ctx| self.run_in(&ctx, &machine, &program));
-        machine.shared.clock.rest();
         ToolOutcome {
             result,
             log: machine.shared.log.borrow_mut().take(),
             ran: machine.shared.clock.ran(),
             waited: machine.shared.clock.waited(),
         }
-    }
-
-    fn run_in(&self, ctx: &Ctx<'_>, machine: &Machine, program: &Program) -> Result<String, ToolFailure> {
-        let place = Place { file: self.file.clone(), first_line: self.first_line };
-        let session = match Session::new(ctx, machine) {
-            Ok(session) => session,
-            Err(_) => {
-                if let Some(stop) = machine.shared.clock.stopped() {
-                    return Err(ToolFailure::stopped(stop, &self.limits));
-                }
-                let why = Err::<(), _>(rquickjs::Error::Exception).catch(ctx).map_err(|caught| caught.to_string());
-                let text = format!("the tool engine could not be started: {}", why.err().unwrap_or_default());
-                return Err(ToolFailure::new(FailureKind::Engine, text));
-            }
-        };
-        self.execute(&session, program, &place)
     }
 
     fn execute<'js>(
@@ -182,11 +178,22 @@ impl ToolCall {
     }
 }
 
+/// Where the outcome of a call goes.
+pub(super) struct Finish(Sender<ToolOutcome>);
+
+impl Finish {
+    /// Tells the outcome.
+    pub(super) fn with(self, outcome: ToolOutcome) {
+        // Nobody waits for it where the call was given up.
+        let _ = self.0.send(outcome);
+    }
+}
+
 /// Runs a call on a thread of its own, which has so much stack for it.
 pub(super) fn start_on_thread(
     limits: EngineLimits,
     stack_bytes: usize,
-    run: impl FnOnce(Link) -> ToolOutcome + Send + 'static,
+    run: impl FnOnce(Link, Finish) + Send + 'static,
 ) -> RunningCall {
     let (requests_in, requests) = bounded(REQUESTS_AT_ONCE);
     let (answers, incoming) = bounded(REQUESTS_AT_ONCE + 1);
@@ -197,10 +204,8 @@ pub(super) fn start_on_thread(
     let unstarted = finished_in.clone();
     let end = pulse.clone();
     let run = move || {
-        let outcome = run(link);
+        run(link, Finish(finished_in));
         end.end();
-        // Nobody waits for it where the call was given up.
-        let _ = finished_in.send(outcome);
     };
     if let Err(error) = thread.spawn(run) {
         let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
@@ -244,6 +249,11 @@ impl RunningCall {
                 is_overdue.then(|| self.finish(failed(ToolFailure::given_up(&self.limits))))
             }
         }
+    }
+
+    /// Whether it has an outcome before it was given anything to do.
+    pub(super) fn has_failed_to_start(&self) -> bool {
+        !self.finished.is_empty()
     }
 
     /// Tells whether the thread of the call has come to its end, which it may after the call was given up.

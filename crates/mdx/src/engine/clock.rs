@@ -31,6 +31,10 @@ impl Pulse {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
     /// The thread has come to its end.
     pub(super) fn end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);
@@ -56,7 +60,7 @@ pub(super) struct Clock {
     pulse: Arc<Pulse>,
     run_limit: Duration,
     wait_limit: Duration,
-    begun: Instant,
+    begun: Cell<Instant>,
     ran: Cell<Duration>,
     waited: Cell<Duration>,
     running_since: Cell<Option<Instant>>,
@@ -69,7 +73,7 @@ impl Clock {
             pulse,
             run_limit: limits.run,
             wait_limit: limits.wait,
-            begun: Instant::now(),
+            begun: Cell::new(Instant::now()),
             ran: Cell::default(),
             waited: Cell::default(),
             running_since: Cell::default(),
@@ -89,6 +93,11 @@ impl Clock {
         self.ran.set(self.ran());
         self.running_since.set(None);
         self.pulse.set_due(None);
+    }
+
+    /// The call begins now, in a runtime that was made before.
+    pub(super) fn begin(&self) {
+        self.begun.set(Instant::now());
     }
 
     /// A new call of a runtime that stays: what was used is forgotten.
@@ -116,7 +125,7 @@ impl Clock {
 
     /// Since the call began, waiting and running.
     pub(super) fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
+        self.begun.get().elapsed()
     }
 
     pub(super) fn stop(&self, why: Stop) {
@@ -130,7 +139,7 @@ impl Clock {
     /// Whether the code must end now. The engine asks this all the time while code runs.
     pub(super) fn must_stop(&self) -> bool {
         if self.stop.get().is_none() {
-            if self.pulse.is_cancelled.load(Ordering::Relaxed) {
+            if self.pulse.is_cancelled() {
                 self.stop(Stop::Cancelled);
             } else if self.ran() >= self.run_limit {
                 self.stop(Stop::RunLimit);

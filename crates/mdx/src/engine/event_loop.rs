@@ -1,6 +1,7 @@
 //! Drives the code of a runtime: runs what is ready, rings its timers, hands it the host's answers, and stops it at its
 //! limits.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ impl Machine {
             limits,
             requests: link.requests,
             random: Random(beginning.seed).into(),
-            began_unix_ms: beginning.now_unix_ms as f64,
+            began_unix_ms: Cell::new(beginning.now_unix_ms as f64),
             log: Log::default().into(),
             timers: Vec::new().into(),
             asked: 0.into(),

@@ -80,11 +80,11 @@ enum Said {
 impl ToolCall {
     /// Starts the call in a runtime of this computer's.
     pub fn start_in(self, runtime: ExternalRuntime) -> RunningCall {
-        start_on_thread(self.limits, 0, move |link| {
+        start_on_thread(self.limits, 0, move |link, finish| {
             let outcome = self.run_outside(&runtime, link);
             // What cannot be removed is in a folder for temporary files.
             let _ = std::fs::remove_dir_all(&runtime.folder);
-            outcome
+            finish.with(outcome);
         })
     }
 

@@ -30,7 +30,7 @@ pub(super) struct Shared {
     pub(super) limits: EngineLimits,
     pub(super) requests: Sender<HostCall>,
     pub(super) random: RefCell<Random>,
-    pub(super) began_unix_ms: f64,
+    pub(super) began_unix_ms: Cell<f64>,
     pub(super) log: RefCell<Log>,
     pub(super) timers: RefCell<Vec<Timer>>,
     pub(super) asked: Cell<u64>,
@@ -115,10 +115,10 @@ fn native<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object<'js>> {
     let of = shared.clone();
     native.set("uuid", Function::new(ctx.clone(), move || of.random.borrow_mut().uuid())?)?;
     let of = shared.clone();
-    let now = move || of.began_unix_ms + of.clock.elapsed().as_millis() as f64;
+    let now = move || of.began_unix_ms.get() + of.clock.elapsed().as_millis() as f64;
     native.set("now", Function::new(ctx.clone(), now)?)?;
     let of = shared.clone();
-    native.set("begun", Function::new(ctx.clone(), move || of.began_unix_ms)?)?;
+    native.set("begun", Function::new(ctx.clone(), move || of.began_unix_ms.get())?)?;
     native.set("encode", Function::new(ctx.clone(), encode)?)?;
     native.set("decode", Function::new(ctx.clone(), decode)?)?;
     native.set("url", Function::new(ctx.clone(), |address: String, base: Opt<Value<'js>>| url(&address, base))?)?;
@@ -138,6 +138,13 @@ impl<'js> rquickjs::FromJs<'js> for LossyString {
 }
 
 impl Shared {
+    /// A call begins now, with these chances and by this clock.
+    pub(super) fn begin(&self, seed: u64, now_unix_ms: i64) {
+        self.random.replace(Random(seed));
+        self.began_unix_ms.set(now_unix_ms as f64);
+        self.clock.begin();
+    }
+
     fn request(&self, ctx: &Ctx<'_>, asked: &str) -> Result<f64> {
         let refuse = |why: &str| Exception::throw_message(ctx, why);
         let request: HostRequest =

@@ -29,6 +29,7 @@ mod limits;
 mod module_runtime;
 mod outcome;
 mod random;
+mod spare;
 mod strip;
 
 #[cfg(test)]

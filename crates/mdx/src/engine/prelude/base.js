@@ -80,7 +80,7 @@
   WorldDate.parse = RealDate.parse;
   Object.defineProperty(RealDate.prototype, "constructor", { value: WorldDate, writable: true, configurable: true });
   define("Date", WorldDate);
-  define("performance", { now: () => now() - native.begun(), timeOrigin: native.begun() });
+  define("performance", { now: () => now() - native.begun(), get timeOrigin() { return native.begun(); } });
   define("crypto", {
     randomUUID: () => native.uuid(),
     getRandomValues(array) {

@@ -18,7 +18,7 @@
   return {
     async load(given, context) {
       module = isClass(given) ? new given() : typeof given === "function" ? await given() : given;
-      if (typeof module !== "object" || module === null) throw new TypeError("the file exports no module by default");
+      if (typeof module !== "object" || module === null) throw new TypeError("the file has no default export");
       const missing = METHODS.filter((method) => typeof module[method] !== "function");
       if (missing.length) throw new TypeError(`the module has no ${missing.map((name) => `${name}()`).join(", ")}`);
       const said = module.describe() ?? {};
