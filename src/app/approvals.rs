@@ -118,7 +118,7 @@ pub(super) fn collect_answers(
     (runs, mut workflows): (Res<WorkflowRuns>, ResMut<InputQueue<WorkflowCommand>>),
 ) {
     let Some(mut answers) = answers.filter(|answers| answers.has_news()) else { return };
-    for answer in answer_files.take() {
+    for answer in answers.take() {
         if let Some(approval) = kernel.approvals().find(|approval| approval.id.as_str() == answer.id) {
             let command = match answer.allow && approval.of_server.is_some() {
                 true => approval.fill(approval.form_of(answer.fields), answer.because),

@@ -208,7 +208,7 @@ fn stand(
             footing(batch, &room.agents[*index as usize], chosen, scene, detail);
         }
     }
-    for standing in draw_order {
+    for standing in order {
         match standing {
             DrawItem::Agent(index, is_before) => {
                 let agent = &room.agents[index as usize];

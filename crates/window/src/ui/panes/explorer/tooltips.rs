@@ -53,7 +53,7 @@ impl Explorer {
             self.is_changed(file).then_some("changed"),
             cx.is_unsaved(&file.path).then_some("unsaved"),
         ];
-        for word in text_format.into_iter().flatten() {
+        for word in words.into_iter().flatten() {
             name.push_str(", ");
             name.push_str(word);
         }

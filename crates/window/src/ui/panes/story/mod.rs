@@ -166,7 +166,7 @@ fn entries_ui(
                 if index > 0 {
                     gap(ui, cx.theme);
                 }
-                for (index, step) in story_model.steps.iter().enumerate() {
+                for (index, step) in tale.steps.iter().enumerate() {
                     if index > 0 {
                         arrow(ui, index == 1 && tale.let_go > 0, cx.theme);
                     }
