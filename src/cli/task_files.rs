@@ -277,7 +277,7 @@ fn lint_files(linting: &Linting) -> Outcome {
         let issues: Vec<Value> = found.iter().map(|(source, issue)| to_json(source, issue)).collect();
         output::json(&json!({ "issues": issues }))?;
     } else if found.is_empty() {
-        output::note(if sources.len() == 1 { "no problems" } else { "no problems" });
+        output::note("no problems");
     } else {
         let lines: Vec<String> = found.iter().map(|(source, issue)| line(source, issue)).collect();
         output::result(&lines.join("\n"))?;

@@ -99,7 +99,6 @@ fn filled(with: &str, moment: CurrentRequest) -> MindContext {
             asked: with.into(),
             skills: format!("Read them.\n{with}\nEnd."),
             modules: format!("They say:\n{with}\nEnd."),
-            ..WorkEnvironment::default()
         },
         memory: Remembered {
             summary: format!("So: {with}"),
