@@ -59,11 +59,11 @@ const SCRIPT: &str = r#"
 latency: 0.1
 agents:
   weather-man:
+    - { when: { contains: "Ulm" }, tools: [ { name: forecast, arguments: { city: Ulm } } ] }
+    - text: "It **rains** in Ulm."
     - { when: { contains: "Wake me" }, tools: [ { name: write_file, arguments: { path: heartbeat.md, content: "@every: 1h" } } ] }
     - text: You will be woken.
     - { when: { contains: "Ponder" }, tools: [ { name: ponder, arguments: {} } ] }
-    - { when: { contains: "Ulm" }, tools: [ { name: forecast, arguments: { city: Ulm } } ] }
-    - text: "It **rains** in Ulm."
 "#;
 
 /// A terminal of its own, in which one command runs. Dropping it ends both.

@@ -314,7 +314,7 @@ fn what_agents_did_is_put_aside_and_can_be_done_once_more() {
     assert!(fs::read_to_string(room.path().join("tasks/plan.task.md")).unwrap().contains("[x]"));
     let shown = output(room.path(), &["clean"]);
     assert_eq!((shown.status.code(), files(room.path()) == once), (Some(4), true), "nobody said yes");
-    assert!(String::from_utf8_lossy(&shown.stderr).contains("artifacts/a.md: put aside"));
+    assert!(String::from_utf8_lossy(&shown.stderr).contains("artifacts/a.md: move aside"));
     succeed(room.path(), &["clean", "--yes"]);
     let after = files(room.path());
     let mut expected = before;

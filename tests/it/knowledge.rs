@@ -109,7 +109,7 @@ fn a_broken_line_is_told_and_everything_else_works() {
     let listed = output(room.path(), &["knowledge", "list", "--json"]);
     let told = String::from_utf8_lossy(&listed.stderr).into_owned();
     assert!(told.contains("memory/knowledge/ada.md:6: kind: \"fat\" is not one of"), "{told}");
-    assert!(told.contains("memory/knowledge/ada.md:7: the id k-1 stands on two lines"), "{told}");
+    assert!(told.contains("memory/knowledge/ada.md:7: the id k-1 is used on two lines"), "{told}");
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(ids(&listed).len(), 5, "{listed}");
     assert_eq!(text(&room, "memory/knowledge/ada.md"), broken);

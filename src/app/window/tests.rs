@@ -722,7 +722,7 @@ fn an_import_is_undone_and_done_again_and_what_was_changed_since_stays() {
     assert_eq!(there(&house), [false, true, true]);
     let told = |house: &House, words: &str| house.state.notices.outcomes().iter().any(|told| told.text.contains(words));
     assert!(told(&house, "'artifacts/tea.md' was changed in the meantime"), "{:?}", house.state.notices.outcomes());
-    assert!(told(&house, "'artifacts/cup.png' stays"), "{:?}", house.state.notices.outcomes());
+    assert!(told(&house, "'artifacts/cup.png' was kept"), "{:?}", house.state.notices.outcomes());
     house.act(Command::Redo);
     house.frames();
     assert_eq!(there(&house), [true, true, true]);

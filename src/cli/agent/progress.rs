@@ -40,6 +40,8 @@ pub(super) struct Progress {
     /// What was told of the message that is open.
     told: String,
     calls: Vec<TurnCall>,
+    /// The piece of work that it was last seen to be.
+    work: Option<ActivationKey>,
     /// How far calls are, as far as it was heard.
     outcomes: MessageCursor<ToolOutcome>,
     /// Whether what was seen last is an answer that calls nothing.
@@ -68,6 +70,7 @@ impl Progress {
             is_message_open: false,
             told: String::new(),
             calls,
+            work: None,
             outcomes: MessageCursor::default(),
             has_concluded: false,
             events: Vec::new(),
@@ -110,8 +113,10 @@ impl Progress {
         let said = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
         let said: Vec<ToolOutcome> =
             said.filter(|said| matches!(said.news, ToolNews::Progress { .. })).cloned().collect();
+        self.how_far(&said);
         let Some(thread) = kernel.thread(self.thread) else { return };
         let live = thread.live.and_then(|live| kernel.activation(live));
+        self.work = live.map(|live| live.key).or(self.work);
         let messages = live.map_or(&thread.messages, |live| &live.messages);
         self.seen = self.seen.min(messages.len());
         for message in &messages[self.seen..] {
@@ -120,17 +125,17 @@ impl Progress {
         self.seen = messages.len();
         if let Some(live) = live {
             self.phase(live, world.resource::<LiveText>());
-            self.how_far(live, &said);
         }
     }
 
-    /// What calls of this work say while they are carried out.
-    fn how_far(&mut self, live: &Activation, said: &[ToolOutcome]) {
-        let Phase::Calling { calls } = &live.phase else { return };
-        for ToolOutcome { key, news } in said.iter().filter(|said| said.key.activation == live.key) {
-            let (ToolNews::Progress { text }, Some(call)) = (news, calls.get(key.call)) else { continue };
-            if let Some(at) = self.calls.iter().position(|known| known.call.id == call.call.id) {
-                self.update_call(at, text);
+    /// What the calls of the turn that goes on said: before what came of them, which may have come in with it.
+    fn how_far(&mut self, said: &[ToolOutcome]) {
+        let work = self.work;
+        for ToolOutcome { key, news } in said.iter().filter(|said| Some(said.key.activation) == work) {
+            if let ToolNews::Progress { text } = news
+                && key.call < self.calls.len()
+            {
+                self.update_call(key.call, text);
             }
         }
     }

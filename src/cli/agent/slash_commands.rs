@@ -12,7 +12,7 @@ use crate::gateway::settings::GatewaySettings;
 use crate::tools::Tools;
 
 /// Lines are cut at so many characters.
-const LINE_CHARS: usize = 160;
+const LINE_CHARS: usize = 100;
 
 /// Every command, with what it does.
 pub(super) const COMMANDS: [(&str, &str); 8] = [

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::files::FileContent;
 pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
+use super::protected_paths::MODULES;
 pub use super::protected_paths::is_agent_at_top;
 use crate::base::Problem;
 use crate::base::text_normalization::nfc;
@@ -93,10 +94,6 @@ pub fn matters(path: &str) -> bool {
 /// The folders with files that matter to a room.
 pub(super) const ROOM_FOLDERS: [&str; 8] =
     ["scenes", "agents", "templates", "boards", "tasks", "inbox", "workflows", "skills"];
-
-/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is read
-/// when they are opened: many projects call a folder so.
-pub const MODULES: &str = "modules";
 
 /// Where a folder that is an agent by itself says when its agent wakes.
 const HEARTBEAT: &str = "heartbeat.md";

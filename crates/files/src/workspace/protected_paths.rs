@@ -4,7 +4,6 @@
 //! What an agent may not change unasked, a program that it runs may not change at all: nobody could ask a person, and
 //! what a program writes would arrive as the person's own change.
 
-use super::layout::MODULES;
 use crate::base::text_normalization::folded;
 
 /// What an agent may do with its own tools at a place.
@@ -32,6 +31,10 @@ pub struct ProtectedPath {
 const fn place(name: &'static str, writes: AgentWriteRule, why: &'static str) -> ProtectedPath {
     ProtectedPath { name, writes, why }
 }
+
+/// Where a folder that is an agent by itself keeps code that extends the agent. Of other workspaces nothing there is read
+/// when they are opened: many projects call a folder so.
+pub const MODULES: &str = "modules";
 
 /// All of them, but for names that begin with a dot: see [`HIDDEN`].
 pub const GUARDED_PLACES: [ProtectedPath; 18] = [

@@ -19,7 +19,7 @@ fn check(found: &EntryMetadata) -> io::Result<()> {
         EntryKind::File if found.names > 1 => Err(wrong("it has a second name (a hard link); remove it")),
         EntryKind::File => Ok(()),
         EntryKind::Folder => Err(wrong("it is a folder where a file should be; move it away")),
-        EntryKind::Link => Err(wrong("links are not followed here; remove it")),
+        EntryKind::Link => Err(wrong("it is a link, which is not followed here; remove it")),
         EntryKind::Other => Err(wrong("it is a pipe or a device, not a file; remove it")),
     }
 }
@@ -33,11 +33,10 @@ fn folder_of(path: &Path) -> io::Result<(Folder, &str)> {
 /// Opens a folder of ours in another one, made if it is not there; a link or a file in its place is an error.
 pub fn open_own_folder(parent: &Folder, name: &str) -> io::Result<Folder> {
     match parent.look(name) {
-        Ok(found) if found.kind == EntryKind::Link => Err(wrong("links are not followed here; remove it")),
-        Ok(found) if found.kind != EntryKind::Folder => Err(wrong(
-            "it is not a folder; move it away, and it is created \
-            again",
-        )),
+        Ok(found) if found.kind == EntryKind::Link => Err(wrong("it is a link, which is not followed here; remove it")),
+        Ok(found) if found.kind != EntryKind::Folder => {
+            Err(wrong("it is not a folder; move it away to have it created again"))
+        }
         Ok(_) => parent.child(name),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             parent.make_child(name)?;

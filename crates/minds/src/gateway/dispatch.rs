@@ -27,6 +27,7 @@ use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
+use crate::mind::spoken::SpokenSentences;
 use crate::mind::{
     AgentReport, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
 };
@@ -435,7 +436,7 @@ pub(super) fn send(
     mut problems: MessageWriter<ProblemReport>,
     (settings, agents, programs): (Res<GatewaySettings>, Res<AcpSettings>, Res<ProgramSettings>),
     surroundings: Res<GatewayEnvironment>,
-    providers: Res<SimulatedProviders>,
+    (providers, spoken): (Res<SimulatedProviders>, Res<SpokenSentences>),
     journal: Res<InputJournal>,
 ) {
     if journal.is_replaying() || questions.in_flight.is_empty() {
@@ -467,6 +468,7 @@ pub(super) fn send(
         if choice.is_simulated() {
             let place = questions.place_in_script(&choice.model, &question.request.agent_id);
             request.script = Some(place.cloned().unwrap_or_default());
+            request.said_before = spoken.before(question.request.spoken_before);
         }
         if !on.bridge.send(question, request, terms) {
             break;

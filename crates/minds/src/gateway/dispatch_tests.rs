@@ -86,6 +86,7 @@ fn question(id: u64, agent: &str, seed: u64, words: &str) -> ModelRequest {
         result_images: Default::default(),
         max_output_tokens: 100,
         stops: Vec::new(),
+        spoken_before: 0,
         seed,
         cause: Seq(1),
     }

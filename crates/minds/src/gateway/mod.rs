@@ -108,6 +108,7 @@ pub use web_systems::WebCalls;
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::log::AddedEvents;
+use crate::mind::spoken::SpokenSentences;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkOver};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
@@ -127,6 +128,8 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
+    // Owned by the floor below; registered here as well, so that this floor runs without its systems.
+    app.init_resource::<SpokenSentences>();
     app.init_resource::<WebCalls>();
     app.init_resource::<ProgramCalls>().init_resource::<KeepsProgramsIn>().add_input::<ConfinementFound>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkOver>();

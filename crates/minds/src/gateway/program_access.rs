@@ -7,9 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::layout::{MODULES, is_agent_folder};
+use crate::workspace::layout::is_agent_folder;
 use crate::workspace::path::is_closed_name;
-use crate::workspace::protected_paths::guarded;
+use crate::workspace::protected_paths::{MODULES, guarded};
 
 /// What an entry of the workspace's top level is.
 #[derive(Clone, PartialEq, Eq, Debug)]

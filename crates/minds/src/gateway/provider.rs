@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::reasoning_models::with_room_to_think;
 use crate::base::{Id, text};
+use crate::mind::spoken::SaidBefore;
 use crate::mind::{
     AgentSession, CallKind, Completion, ModelRequest, Prompt, ResultImages, ScriptPlace, ToolDeclaration, Usage,
 };
@@ -33,6 +34,9 @@ pub struct ProviderRequest {
     /// Where an answer ends in which the model goes on as somebody else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
+    /// What was said in the room, for a provider that draws from a stock of sentences.
+    #[serde(skip)]
+    pub said_before: SaidBefore,
     /// Chance for providers that need some.
     pub seed: u64,
     /// Where the agent is in its script, for a provider that plays one.
@@ -61,6 +65,7 @@ impl ProviderRequest {
             tools: request.tools.clone(),
             max_output_tokens: with_room_to_think(model, request.max_output_tokens),
             stops: request.stops.clone(),
+            said_before: SaidBefore::default(),
             seed: request.seed,
             script: None,
             work: request.activation.clone(),

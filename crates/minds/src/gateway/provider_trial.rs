@@ -139,6 +139,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         tools: Vec::new(),
         max_output_tokens: TOKENS_AT_MOST,
         stops: Vec::new(),
+        said_before: Default::default(),
         seed: 1,
         script: None,
         work: None,

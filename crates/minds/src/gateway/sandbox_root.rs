@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["README.md", "artifacts", "made.txt", "taken (2).txt", "taken.txt"]);
         assert_eq!(fs::read_to_string(folder.path().join("README.md")).ok().as_deref(), Some("read"));
         assert_eq!(notes.len(), 3, "{notes:?}");
-        for part in ["storage was made", "settings.yml was made", "taken (2).txt"] {
+        for part in ["storage was created", "settings.yml was created", "taken (2).txt"] {
             assert!(notes.iter().any(|note| note.contains(part)), "{part} in {notes:?}");
         }
     }

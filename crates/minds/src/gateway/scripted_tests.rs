@@ -21,6 +21,7 @@ fn request(agent: &str, profile: &str, kind: CallKind, moment: &str) -> Provider
         tools: Vec::new(),
         max_output_tokens: 100,
         stops: Vec::new(),
+        said_before: Default::default(),
         seed: 0,
         script: None,
         work: None,
@@ -45,7 +46,9 @@ fn what_is_no_ordinary_file_is_no_script_and_is_not_waited_for() {
     for good in ["script.yaml", "link.yaml"] {
         assert!(ScriptedProvider::from_file(&at(good)).is_ok(), "{good}");
     }
-    for (bad, why) in [("endless.yaml", "ordinary"), ("pipe.yaml", "ordinary"), ("none.yaml", "no such"), ("", "")] {
+    for (bad, why) in
+        [("endless.yaml", "regular file"), ("pipe.yaml", "regular file"), ("none.yaml", "no such"), ("", "")]
+    {
         let problem = ScriptedProvider::from_file(&at(bad)).expect_err(bad).remove(0).to_string();
         assert!(problem.contains(why) && problem.contains("name a script"), "{problem}");
     }

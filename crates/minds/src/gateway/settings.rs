@@ -403,7 +403,7 @@ mod tests {
             status.expect("it is a vendor")
         };
         let refused = at("https://user:pass@models.example/v1");
-        assert!(!refused.ready && refused.detail.contains("at https://models.example/v1"), "{refused:?}");
+        assert!(!refused.ready && refused.detail.contains("its address to https://models.example/v1"), "{refused:?}");
         let command = "workshop allow-address https://models.example /home/ada/room";
         assert!(refused.remedy.contains(command), "{}", refused.remedy);
         let near = at("http://127.0.0.1:8080/v1");

@@ -35,6 +35,7 @@ pub mod session;
 pub mod settings;
 mod side_requests;
 pub mod silent_replies;
+pub mod spoken;
 mod think_requests;
 pub mod transcript;
 mod truncation_report;
@@ -81,6 +82,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>()
         .init_resource::<PendingRequests>()
         .init_resource::<PromptParts>()
+        .init_resource::<spoken::SpokenSentences>()
         .init_resource::<truncation_report::UnseenTold>()
         .add_observer(think_requests::add_mind_components);
     app.add_tick_message::<ModelRequest>()
@@ -141,6 +143,7 @@ pub fn plugin(app: &mut App) {
         ),
     );
     saved::register::<pending::MindSaved>(app);
+    saved::register::<spoken::SpokenSentences>(app);
 }
 
 fn is_gathering(pending: Res<PendingRequests>) -> bool {

@@ -17,6 +17,7 @@ use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply}
 use super::session::Session;
 use super::side_requests::SideRequestReplied;
 use super::silent_replies::without_silence;
+use super::spoken::{OFFLINE, SpokenSentences};
 use super::think_requests::LEFT;
 use super::untrusted_text::PERSON;
 use super::work_messages::{WorkReplied, WorkReply, WorkTaken};
@@ -42,6 +43,7 @@ pub(super) struct Outbox<'w> {
     worked: MessageWriter<'w, WorkReplied>,
     asides: MessageWriter<'w, SideRequestReplied>,
     compactions: MessageWriter<'w, CompactionWanted>,
+    spoken: ResMut<'w, SpokenSentences>,
     log: ResMut<'w, EventLog>,
 }
 
@@ -128,7 +130,15 @@ pub(super) fn apply_replies(
             continue;
         }
         let outcome = match &reply.outcome {
-            Ok(completion) => turn.answered(completion, &mut pending),
+            Ok(completion) => {
+                let outcome = turn.answered(completion, &mut pending);
+                if *reply.provider == *OFFLINE
+                    && let ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } = &outcome
+                {
+                    turn.out.spoken.note(&agent.id, text);
+                }
+                outcome
+            }
             Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);

@@ -104,10 +104,18 @@ pub struct ModelRequest {
     /// Where a reply ends in which the model goes on as somebody else, for vendors that look for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<String>,
+    /// How many sentences the room had noted when it was asked; see
+    /// [`SpokenSentences`](super::spoken::SpokenSentences).
+    #[serde(default, skip_serializing_if = "is_none_noted")]
+    pub spoken_before: u64,
     /// Chance for providers that need some, drawn from the agent's own.
     pub seed: u64,
     /// The record that it comes from.
     pub cause: Seq,
+}
+
+fn is_none_noted(noted: &u64) -> bool {
+    *noted == 0
 }
 
 /// A question whose answer nobody waits for any more: `gateway` may drop it, and need not answer.

@@ -71,6 +71,7 @@ impl Asking<'_, '_> {
             result_images: Default::default(),
             max_output_tokens: room.settings.max_work_output_tokens,
             stops: Vec::new(),
+            spoken_before: 0,
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };

@@ -16,6 +16,7 @@ use super::prompt::Prompt;
 use super::reply_cleanup;
 use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
 use super::session::Session;
+use super::spoken::SpokenSentences;
 use super::untrusted_text::{line, name, quoted};
 use crate::agent::Agent;
 use crate::base::{AgentKey, ElementKey, Id, RequestId};
@@ -94,6 +95,7 @@ pub(super) struct Asking<'w, 's> {
     pub(super) requests: MessageWriter<'w, ModelRequest>,
     pub(super) explain: MessageWriter<'w, Explain>,
     memory_settings: Res<'w, MemorySettings>,
+    spoken: Res<'w, SpokenSentences>,
     cancels: MessageWriter<'w, CancelRequest>,
     done: MessageWriter<'w, ThinkDone>,
     memories: MessageWriter<'w, MemoryEdit>,
@@ -186,6 +188,7 @@ impl Asking<'_, '_> {
             result_images: Default::default(),
             max_output_tokens: room.settings.max_output_tokens,
             stops,
+            spoken_before: self.spoken.noted(),
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };

@@ -42,21 +42,19 @@ impl Draft {
         }
     }
 
-    /// Whether it says a sentence that was said before.
-    pub fn repeats(&self, said: &[String]) -> bool {
-        let before: Vec<String> = said.iter().flat_map(|text| sentences(text)).map(|s| bare(&s)).collect();
-        self.lines.iter().flat_map(|line| sentences(&tidy(line))).any(|sentence| before.contains(&bare(&sentence)))
+    /// How many of its sentences are such.
+    pub fn count(&self, is_such: impl Fn(&str) -> bool) -> usize {
+        self.lines.iter().flat_map(|line| sentences(&tidy(line))).filter(|sentence| is_such(sentence)).count()
     }
 
-    /// The same without the sentences that were said before, unless nothing would be left.
-    pub fn without_repeats(mut self, said: &[String]) -> Self {
-        let before: Vec<String> = said.iter().flat_map(|text| sentences(text)).map(|s| bare(&s)).collect();
+    /// The same without such sentences; with the first line where nothing else would be left and it `must_speak`.
+    pub fn without(mut self, is_such: impl Fn(&str) -> bool, must_speak: bool) -> Self {
         let fresh = |line: &String| {
-            let kept = sentences(&tidy(line)).into_iter().filter(|sentence| !before.contains(&bare(sentence)));
+            let kept = sentences(&tidy(line)).into_iter().filter(|sentence| !is_such(sentence));
             kept.collect::<Vec<_>>().join(" ")
         };
         let lines: Vec<String> = self.lines.iter().map(fresh).filter(|line| !line.is_empty()).collect();
-        if lines.is_empty() {
+        if lines.is_empty() && must_speak {
             self.lines.truncate(1);
         } else {
             self.lines = lines;
@@ -145,8 +143,14 @@ mod tests {
         let mut draft = Draft::default();
         draft.say("The map is late.");
         draft.say("Who has it?");
-        let said = ["the map is late!".to_owned()];
-        assert!(draft.repeats(&said));
-        assert_eq!(draft.without_repeats(&said).fit(50).0, "Who has it?");
+        let is_such = |sentence: &str| bare(sentence) == "themapislate";
+        assert_eq!(draft.count(is_such), 1);
+        assert_eq!(draft.without(is_such, true).fit(50).0, "Who has it?");
+        let all_are = |must_speak| {
+            let mut draft = Draft::default();
+            draft.say("The map is late.");
+            draft.without(is_such, must_speak).fit(50).0
+        };
+        assert_eq!((all_are(false).as_str(), all_are(true).as_str()), ("", "The map is late."));
     }
 }

@@ -178,6 +178,7 @@ pub(super) fn of_prompt(kind: CallKind, prompt: Prompt) -> ProviderRequest {
         tools: Vec::new(),
         max_output_tokens: 800,
         stops: Vec::new(),
+        said_before: Default::default(),
         seed: 7,
         script: None,
         work: None,

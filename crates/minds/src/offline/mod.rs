@@ -1,7 +1,7 @@
 //! The offline brain: a provider that needs no network and no model. It reads its prompt, answers in character
 //! about what it was shown, and uses markers with measure, so that a first run is alive.
 //!
-//! An answer is a pure function of the request. The way of a request: [`prompt_reader`] takes what it needs from the
+//! An answer is a pure function of the request, which tells what was said in the room before. The way of a request: [`prompt_reader`] takes what it needs from the
 //! parts of the prompt, [`speaker`] holds who speaks ([`voice`] and [`role`]), one of [`remark`], [`talk`], [`task`] and [`summary`] drafts a
 //! reply, [`markers`] decides what it does to the room, and [`draft`] makes clean text of it. A task for which tools
 //! are offered goes another way: [`history`] tells what was done, [`work`] takes the next step, [`collaboration`] tells
@@ -48,9 +48,11 @@ use self::current_request::Moment;
 use self::draft::Draft;
 use self::prompt_reader::Reading;
 use self::speaker::Speaker;
+use self::text::{bare, sentences};
 use crate::base::hash::content_hash;
 use crate::base::text::tokens_of_chars;
 use crate::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
+use crate::mind::spoken::SaidBefore;
 use crate::mind::{Completion, Finish, ToolCall, Usage};
 
 /// Drafts that are tried until one says nothing that was said before.
@@ -95,19 +97,51 @@ fn said(request: &ProviderRequest, text: String, tool_calls: Vec<ToolCall>, fini
     }
 }
 
-/// The first draft that repeats nothing, or the last one without what it repeats.
+/// The first draft that says nothing again, or the one that does so least, without what it says again. Better silent than
+/// heard before.
 fn reply(request: &ProviderRequest) -> Draft {
     let reading = Reading::of(request);
     let seed = request.seed ^ content_hash(request.agent.as_bytes()) ^ content_hash(reading.moment_text.as_bytes());
-    let said = own_words(&reading);
-    let mut draft = Draft::default();
+    let heard = Heard::new(&reading, request);
+    let mut best: Option<(usize, Draft)> = None;
     for attempt in 0..TRIES {
-        draft = compose(&mut Speaker::new(&reading, seed.wrapping_add(attempt)));
-        if matches!(reading.moment, Moment::Compaction) || !draft.repeats(&said) {
+        let draft = compose(&mut Speaker::new(&reading, seed.wrapping_add(attempt)));
+        let again = draft.count(|sentence| heard.has(sentence));
+        if matches!(reading.moment, Moment::Compaction) || again == 0 {
             return draft;
         }
+        if best.as_ref().is_none_or(|(least, _)| again < *least) {
+            best = Some((again, draft));
+        }
     }
-    draft.without_repeats(&said)
+    let (_, draft) = best.unwrap_or_default();
+    let may_be_silent = matches!(reading.moment, Moment::Element { .. } | Moment::Talk { .. });
+    draft.without(|sentence| heard.has(sentence), !may_be_silent)
+}
+
+/// What was said before a reply.
+struct Heard<'a> {
+    /// By the agent itself, in the session and in the conversation.
+    own: Vec<String>,
+    agent: &'a str,
+    /// By anyone in the room.
+    before: &'a SaidBefore,
+    /// Whether it says what a conversation comes to, which takes up words of it.
+    concludes: bool,
+}
+
+impl<'a> Heard<'a> {
+    fn new(reading: &Reading, request: &'a ProviderRequest) -> Self {
+        let own = own_words(reading).iter().flat_map(|text| sentences(text)).map(|sentence| bare(&sentence)).collect();
+        let concludes = matches!(reading.moment, Moment::Talk { concluding: true, .. });
+        Self { own, agent: &request.agent, before: &request.said_before, concludes }
+    }
+
+    fn has(&self, sentence: &str) -> bool {
+        self.own.contains(&bare(sentence))
+            || self.before.has_of(self.agent, sentence)
+            || (!self.concludes && self.before.has_like(sentence))
+    }
 }
 
 /// What this agent said in the session and in the conversation so far.

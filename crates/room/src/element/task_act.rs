@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn what_cannot_be_done_is_said_and_changes_nothing() {
         let why = |one: TaskAct| act(PLAN, one).expect_err("it is refused");
-        assert!(why(change("nobody")).contains("no task \"nobody\""));
+        assert!(why(change("nobody")).contains("task \"nobody\" is no longer on this board"));
         let answer = TaskAct::MoveTask { id: "q1".into(), column: Some(Column::Done), place: None };
         assert!(why(answer).contains("on its card"));
         assert!(why(TaskAct::RemoveTask { id: "q1".into() }).contains("on its card"));

@@ -110,7 +110,8 @@ pub fn plugin(app: &mut App) {
                 coding_agent_tools::answer,
                 commands::keep_copies,
                 order::close.in_set(CloseOrders),
-                (document_tools::register, document_checks::report),
+                document_tools::register,
+                document_checks::report,
                 report_profiles,
             )
                 .chain()

@@ -187,7 +187,9 @@ fn what_is_not_there_or_does_not_fit_is_said_so_that_it_can_be_mended() {
     assert!(office.says(delete("artifacts/plam.md")).contains("Similar: 'artifacts/plan.md'"));
     assert!(office.says(rename("x.md", "y.md")).starts_with("'x.md' not found."));
     assert!(office.says(rename("memory/log.md", "artifacts/plan.md")).contains("already exists"));
-    assert!(office.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times (lines 1, 3)"));
+    assert!(
+        office.says(edit("artifacts/plan.md", "a\n", "c\n")).contains("2 times in 'artifacts/plan.md' (lines 1, 3)")
+    );
     assert!(office.says(edit("artifacts/plan.md", "bb", "c")).contains("Nearest: line 2: 'b'"));
     assert!(office.says(restore("artifacts/plan.md", 3)).contains("no earlier versions"));
     assert!(office.says(read("artifacts")).contains("is a folder"));

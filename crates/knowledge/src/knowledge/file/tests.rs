@@ -57,7 +57,7 @@ fn what_is_broken_is_named_with_its_line_and_kept() {
     assert_eq!(lines, [2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(
         file.problems()[2].to_string(),
-        "memory/knowledge/ada.md:4: kind: \"fat\" is none of: skill, fact, procedure, observation, mistake, \
+        "memory/knowledge/ada.md:4: kind: \"fat\" is not one of: skill, fact, procedure, observation, mistake, \
          preference (write one of these, or delete the word)"
     );
     assert_eq!(file.to_string(), text);

@@ -161,7 +161,7 @@ fn how_often_a_memory_was_recalled_is_kept_and_no_file_is_written_for_it() {
         .expect("it can be written");
     let known = open();
     assert_eq!(count(&known), Some(RecallCount::default()));
-    assert!(known.problems()[0].what.contains("made anew"));
+    assert!(known.problems()[0].what.contains("was rebuilt"));
 }
 
 #[test]

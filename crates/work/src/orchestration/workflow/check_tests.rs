@@ -58,7 +58,7 @@ fn every_mistake_is_told_with_its_line_and_what_to_do() {
         (
             "  - { id: x, agent: a, prompt: go, outputs: [out, more] }\n  - { id: y, agent: a, prompt: \"{x.out}\", depends_on: [x] }\n",
             3,
-            "gives \"more\", which no step uses",
+            "has the output \"more\", which no step uses",
         ),
         ("  - { id: x, workflow: nowhere }\n", 3, "there is no workflow \"nowhere\""),
     ] {

@@ -82,7 +82,7 @@ fn what_makes_no_sense_is_refused_in_words() {
     for (edit, part) in [
         (
             depend("look", "write"),
-            "\"write\" waits for \"look\" already (look → write): they would wait for each other",
+            "\"write\" already waits for \"look\" (look → write): they would wait for each other",
         ),
         (depend("look", "look"), "wait for itself"),
         (depend("look", "nothing"), "no step"),

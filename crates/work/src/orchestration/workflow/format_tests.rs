@@ -150,7 +150,7 @@ fn a_variable_that_is_not_declared_is_told_where_any_is() {
 fn files_that_are_no_workflows_say_why() {
     for (text, part) in [
         ("# Just words\n", "no front matter"),
-        ("---\nsteps: []\n", "never ends"),
+        ("---\nsteps: []\n", "is not closed"),
         ("---\nsteps: [\n---\n", "not valid YAML"),
         ("---\nname: x\n---\n", "has no steps"),
         ("---\n- a\n---\n", "not a mapping of keys"),

@@ -142,7 +142,7 @@ fn what_was_written_stays_when_the_file_becomes_something_else() {
     assert_ne!(window.state().panes.editors.drafts_mark(), mark);
     window.state_mut().state.texts.texts.insert("notes.md".into(), Err("it is not UTF-8".into()));
     window.run_steps(3);
-    assert!(is_shown(&window, "it is not UTF-8. What you wrote is kept"));
+    assert!(is_shown(&window, "it is not UTF-8. Your changes are kept"));
     assert_eq!(shown(&window, "notes.md"), "ab");
     click(&mut window, "Open in another program");
     assert_eq!(window.state().commands, [Command::OpenOutside("notes.md".into())]);

@@ -139,7 +139,7 @@ fn files_are_moved_into_a_folder_unless_something_is_there() {
     let paths = ["a.md", "c.md", "b/a.md"].map(str::to_owned).to_vec();
     let commands = bench.perform(FilesCommand::Move(paths, "b".into()));
     assert_eq!(operations(&commands), [(rename("c.md", "b/c.md"), Some(rename("b/c.md", "c.md")))]);
-    assert!(bench.is_told("b/a.md is there already"));
+    assert!(bench.is_told("b/a.md already exists"));
     let both = vec!["c.md".to_owned(), "d/c.md".to_owned()];
     let commands = bench.perform(FilesCommand::Move(both, "e".into()));
     assert_eq!(operations(&commands).len(), 1, "two of one name do not come to lie on each other");

@@ -258,7 +258,7 @@ fn what_is_gone_can_be_had_back() {
     click(&mut window, "Bin");
     window.get_by_label("old.md, deleted").hover();
     window.run_steps(60);
-    assert!(window.query_by_label_contains("Gone: last written").is_some(), "when it went is told");
+    assert!(window.query_by_label_contains("Deleted: last written").is_some(), "when it went is told");
     click(&mut window, "Restore old.md");
     assert_eq!(operations(&window), [FileOperation::Restore { path: "old.md".into(), version: 3 }]);
 }

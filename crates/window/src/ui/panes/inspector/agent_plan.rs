@@ -45,8 +45,8 @@ mod tests {
         let step = |text: &str, status: &str| PlanStep { text: text.into(), status: status.into() };
         assert_eq!(in_a_line(&[]), None);
         let plan = [step("Look", "completed"), step("Write", "in_progress"), step("Test", "pending")];
-        assert_eq!(in_a_line(&plan).as_deref(), Some("Plan: 1 of 3 done, at it: Write"));
-        assert_eq!(plan.each_ref().map(row), ["done: Look", "at it: Write", "to do: Test"]);
+        assert_eq!(in_a_line(&plan).as_deref(), Some("Plan: 1 of 3 done, in progress: Write"));
+        assert_eq!(plan.each_ref().map(row), ["done: Look", "in progress: Write", "to do: Test"]);
         assert_eq!(in_a_line(&plan[..1]).as_deref(), Some("Plan: 1 of 1 done"));
     }
 }

@@ -1,0 +1,166 @@
+//! What agents said of late that are answered without a model: a stock of sentences is soon heard through, so whoever
+//! draws from it is told what was said already, by anyone in the room.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::base::Id;
+use crate::base::hash::content_hash;
+use crate::schedule::Section;
+
+/// The provider whose sentences are noted.
+pub const OFFLINE: &str = "offline";
+
+/// Sentences that count: about what a room says in an hour.
+const SENTENCES_COUNTED: usize = 600;
+/// Sentences that are kept, so that a question has all of its own when it waits for its turn.
+const SENTENCES_KEPT: usize = 800;
+/// A sentence with fewer pairs of words ("Good, Ada.") may be said again.
+const PAIRS_AT_LEAST: usize = 3;
+/// Of so many pairs of words in a hundred that were in one earlier sentence, it is that sentence again.
+const ALIKE_PERCENT: usize = 60;
+
+/// A sentence that was said.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Spoken {
+    agent: Id,
+    /// Each pair of words, by a hash, in order and once.
+    pairs: Vec<u32>,
+}
+
+/// The sentences of the room, the newest last. Part of the saved world.
+#[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SpokenSentences {
+    /// Sentences that were ever noted.
+    noted: u64,
+    kept: VecDeque<Arc<Spoken>>,
+}
+
+impl Section for SpokenSentences {
+    const NAME: &'static str = "spoken";
+
+    fn save(world: &mut World) -> Self {
+        world.resource::<Self>().clone()
+    }
+
+    fn load(self, world: &mut World) {
+        world.insert_resource(self);
+    }
+}
+
+impl SpokenSentences {
+    /// How many were noted so far: what is asked now is answered as if nobody said anything later.
+    pub fn noted(&self) -> u64 {
+        self.noted
+    }
+
+    /// Notes what an agent said.
+    pub fn note(&mut self, agent: &Id, text: &str) {
+        for sentence in sentences(text) {
+            let pairs = pairs_of(sentence);
+            if pairs.len() < PAIRS_AT_LEAST {
+                continue;
+            }
+            self.noted += 1;
+            self.kept.push_back(Arc::new(Spoken { agent: agent.clone(), pairs }));
+        }
+        let surplus = self.kept.len().saturating_sub(SENTENCES_KEPT);
+        self.kept.drain(..surplus);
+    }
+
+    /// Those that count for a question that was asked when so many were noted.
+    pub fn before(&self, noted: u64) -> SaidBefore {
+        let first = self.noted - self.kept.len() as u64;
+        let end = usize::try_from(noted.saturating_sub(first)).unwrap_or(usize::MAX).min(self.kept.len());
+        let start = end.saturating_sub(SENTENCES_COUNTED);
+        SaidBefore(self.kept.range(start..end).cloned().collect())
+    }
+}
+
+/// What was said before a question.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SaidBefore(Vec<Arc<Spoken>>);
+
+impl SaidBefore {
+    /// Whether nobody said anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a sentence is much like one that somebody said.
+    pub fn has_like(&self, sentence: &str) -> bool {
+        let pairs = pairs_of(sentence);
+        pairs.len() >= PAIRS_AT_LEAST
+            && self.0.iter().any(|said| shared(&pairs, &said.pairs) * 100 >= pairs.len() * ALIKE_PERCENT)
+    }
+
+    /// Whether an agent said this sentence, word for word.
+    pub fn has_of(&self, agent: &str, sentence: &str) -> bool {
+        let pairs = pairs_of(sentence);
+        pairs.len() >= PAIRS_AT_LEAST && self.0.iter().any(|said| *said.agent == *agent && said.pairs == pairs)
+    }
+}
+
+/// The sentences of a text, roughly: where a stop is followed by a blank or a new line.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split_inclusive(['.', '!', '?', '…'])).filter(|part| !part.trim().is_empty())
+}
+
+fn pairs_of(sentence: &str) -> Vec<u32> {
+    let words: Vec<String> = sentence
+        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let pair = |two: &[String]| content_hash(format!("{} {}", two[0], two[1]).as_bytes()) as u32;
+    let mut pairs: Vec<u32> = words.windows(2).map(pair).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// How many two lists in order have in common.
+fn shared(one: &[u32], other: &[u32]) -> usize {
+    one.iter().filter(|pair| other.binary_search(pair).is_ok()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[(&str, &str)]) -> SpokenSentences {
+        let mut spoken = SpokenSentences::default();
+        texts.iter().for_each(|(agent, text)| spoken.note(&Id::from(*agent), text));
+        spoken
+    }
+
+    #[test]
+    fn a_sentence_is_known_again_by_most_of_its_words_and_by_whoever_says_it() {
+        let spoken = said(&[("ada", "I will find two sources for the map. Good, Bram.")]);
+        let before = spoken.before(spoken.noted());
+        assert!(before.has_like("So: I will find two sources for the map!"));
+        assert!(!before.has_like("I will draw the map on one sheet."));
+        assert!(!before.has_like("Good, Bram."), "what is that short may be said again");
+        assert!(before.has_of("ada", "I will find two sources for the map."));
+        assert!(!before.has_of("bram", "I will find two sources for the map."));
+        assert!(!before.has_of("ada", "So: I will find two sources for the map."));
+    }
+
+    #[test]
+    fn a_question_counts_what_was_said_before_it_and_the_oldest_are_forgotten() {
+        let mut spoken = said(&[("ada", "The first thing that anybody said here.")]);
+        let asked = spoken.noted();
+        spoken.note(&"bram".into(), "The second thing is quite another one.");
+        assert!(!spoken.before(asked).has_like("The second thing is quite another one."));
+        assert!(spoken.before(spoken.noted()).has_like("The second thing is quite another one."));
+        for number in 0..2 * SENTENCES_KEPT {
+            spoken.note(&"ada".into(), &format!("Number {number} of w{number} and x{number} is y{number} today."));
+        }
+        assert_eq!(spoken.kept.len(), SENTENCES_KEPT);
+        assert!(spoken.before(asked).is_empty());
+        assert!(!spoken.before(spoken.noted()).has_like("The first thing that anybody said here."));
+    }
+}
