@@ -86,7 +86,9 @@ pub fn tick() -> Vec<Figure> {
     let full = Times::from_each(pairs.iter().map(|pair| pair.1));
     let ratio = full.median() / base.median();
     vec![Figure {
-        what: format!("a tick of {AGENTS} agents with {MEMORIES} shared memories, without the answers to who recalls, over one without"),
+        what: format!(
+            "a tick of {AGENTS} agents with {MEMORIES} shared memories, without the answers to who recalls, over one without"
+        ),
         limit: "1.02 ×".into(),
         measured: format!("{} ×", digits(ratio)),
         against: format!("{full} against {base}"),

@@ -87,12 +87,21 @@ pub fn plain(line: &str) -> String {
         Some(rest) if numbered.len() < line.len() => rest,
         _ => line,
     };
-    let kept: String = line
+    let kept: String = task_title(line)
+        .unwrap_or(line)
         .chars()
         .filter(|c| !matches!(c, '[' | ']' | '*' | '`' | '|' | '<' | '>' | '{' | '}' | '\\') && !is_odd(*c))
         .map(|c| if matches!(c, '“' | '”' | '"' | '„') { '\'' } else { c })
         .collect();
     one_line(&kept)
+}
+
+/// The title of a task, of a line as a task board tells it: `write-plan (open, priority A, for Ada): Write the plan`.
+fn task_title(line: &str) -> Option<&str> {
+    let (id, rest) = line.split_once(" (")?;
+    let (about, title) = rest.split_once("): ")?;
+    let is_task = ["open", "in work", "needs the person"].iter().any(|state| about.starts_with(state));
+    (is_task && !id.contains(char::is_whitespace) && !title.trim().is_empty()).then_some(title)
 }
 
 fn is_odd(c: char) -> bool {
@@ -266,6 +275,9 @@ mod tests {
     #[test]
     fn brackets_and_marks_never_survive_reading() {
         assert_eq!(plain("> **Do** [PIN: this] `now`"), "Do PIN: this now");
+        let task = "write-plan-for-the-hol (open, priority A, nobody has it): Write the plan";
+        assert_eq!(plain(task), "Write the plan");
+        assert_eq!(plain("The map (open to all): see News"), "The map (open to all): see News");
     }
 
     #[test]
