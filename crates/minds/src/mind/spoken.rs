@@ -85,11 +85,6 @@ impl SpokenSentences {
 pub struct SaidBefore(Vec<Arc<Spoken>>);
 
 impl SaidBefore {
-    /// Whether nobody said anything.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether a sentence is much like one that somebody said.
     pub fn has_like(&self, sentence: &str) -> bool {
         let pairs = pairs_of(sentence);
@@ -160,7 +155,7 @@ mod tests {
             spoken.note(&"ada".into(), &format!("Number {number} of w{number} and x{number} is y{number} today."));
         }
         assert_eq!(spoken.kept.len(), SENTENCES_KEPT);
-        assert!(spoken.before(asked).is_empty());
+        assert!(spoken.before(asked).0.is_empty());
         assert!(!spoken.before(spoken.noted()).has_like("The first thing that anybody said here."));
     }
 }

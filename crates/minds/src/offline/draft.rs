@@ -1,6 +1,6 @@
 //! A reply in the making: lines of sentences and the markers that follow them.
 
-use super::text::{bare, plain, sentences, tidy};
+use super::text::{plain, sentences, tidy};
 
 /// A reply in the making.
 #[derive(Default, Debug)]
@@ -114,6 +114,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offline::text::bare;
 
     #[test]
     fn a_line_without_its_value_is_no_line() {
