@@ -94,6 +94,7 @@ pub fn request(words: &str) -> ProviderRequest {
         tools: Vec::new(),
         max_output_tokens: 64,
         stops: Vec::new(),
+        said_before: Default::default(),
         seed: 1,
         script: None,
         work: None,
