@@ -85,11 +85,6 @@ pub enum CallEvent {
 }
 
 impl ToolCall {
-    /// Starts the call on a thread of its own.
-    pub fn start(self) -> RunningCall {
-        super::spare::run(self)
-    }
-
     /// The code without its types.
     pub(super) fn program(&self) -> Result<Arc<Program>, ToolFailure> {
         match &self.code {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::call::{Finish, RunningCall, ToolCall, failed, start_on_thread};
-use super::event_loop::{Beginning, Link, Machine};
+use super::event_loop::{Beginning, Link, Machine, Session};
 use super::imports::Imports;
 use super::limits::EngineLimits;
 use super::outcome::{FailureKind, ToolFailure};
@@ -23,8 +23,14 @@ struct Spare {
     running: RunningCall,
 }
 
-/// Runs a call in a runtime that is ready, if there is one, and has the next one made.
-pub(super) fn run(call: ToolCall) -> RunningCall {
+impl ToolCall {
+    /// Starts the call on a thread of its own, in a runtime that is ready, if there is one, and has the next one made.
+    pub fn start(self) -> RunningCall {
+        run(self)
+    }
+}
+
+fn run(call: ToolCall) -> RunningCall {
     let limits = call.limits;
     let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
     let ready = spares.iter().position(|spare| spare.limits == limits && !spare.running.has_failed_to_start());
@@ -57,7 +63,7 @@ fn run_next(limits: EngineLimits, link: Link, next: &Receiver<ToolCall>, finish:
         Err(error) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, error.to_string()))),
     };
     machine.context.with(|ctx| {
-        let session = super::event_loop::Session::new(&ctx, &machine);
+        let session = Session::new(&ctx, &machine);
         // Nobody calls it where the process ends.
         let Ok(call) = next.recv() else { return };
         let outcome = call.run(&machine, &ctx, session);

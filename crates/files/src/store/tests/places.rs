@@ -53,7 +53,7 @@ fn nothing_is_followed_written_into_or_waited_for_in_the_place_of_the_history() 
     assert_eq!(fs::read_dir(folder.path().join("far")).unwrap().count(), 0);
     fs::remove_file(&dir).unwrap();
     fs::write(&dir, "a file").unwrap();
-    assert!(Store::open(&dir).err().unwrap().to_string().contains("no folder"));
+    assert!(Store::open(&dir).err().unwrap().to_string().contains("not a folder"));
 }
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
