@@ -323,7 +323,7 @@ mod tests {
         assert!(why(TaskAct::AddTask { line: "\"open".into(), below: None }).contains("quote"));
         let away =
             TaskAct::MoveTask { id: "list".into(), column: None, place: Some(TaskPlace::Before("paint".into())) };
-        assert!(why(away).contains("own list"));
+        assert!(why(away).contains("within its list"));
         let question = act(PLAN, TaskAct::AddTask { line: "Free approval_type: x".into(), below: None }).unwrap();
         assert_eq!(question.matches("approval_type").count(), 1, "nobody writes a question here");
     }
