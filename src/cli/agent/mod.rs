@@ -199,7 +199,7 @@ fn talk_on(talk: &mut Talk, interrupted: &AtomicBool) -> Result<Option<TalkOptio
     let commands = slash_commands::COMMANDS.iter().map(|(command, _)| (*command).to_owned());
     let skills = talk.skills().skills.into_iter().map(|skill| format!("/skill:{}", skill.name));
     let words = commands.chain(skills).collect();
-    let mut terminal = Terminal::open(state_folder(&talk.options.place.workspace).join(LINES_FILE), words)?;
+    let terminal = Terminal::new(state_folder(&talk.options.place.workspace).join(LINES_FILE), words);
     let mut display = Display::default();
     let mut shown = Ok(());
     let mut show = |event: &AgentEvent| {

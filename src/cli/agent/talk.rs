@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
 
 use super::super::approval_prompts::{Asking, LineReader, OnAsk};
 use super::super::command_hints::Commands;
@@ -24,8 +25,9 @@ use super::history::{Entry, History, Speaker};
 use super::journal::Journal;
 use super::progress::Progress;
 use super::skills;
+use crate::agent::agent_file::folder_of_agent;
 use crate::agent::formats::format_of;
-use crate::agent::{AgentProfile, KnownSkills, Profiles};
+use crate::agent::{Agent, AgentCommand, AgentProfile, KnownSkills, Profiles};
 use crate::app::clock_driver::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
@@ -35,10 +37,10 @@ use crate::log::EventRecord;
 use crate::schedule::{InputQueue, SimClock, Speed};
 use crate::simulation::SetRestMode;
 use crate::skills::SkillIndex;
-use crate::workspace::Problems;
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{parse, path_of};
 use crate::workspace::vfs::RecordChanged;
+use crate::workspace::{KnownFiles, Problems};
 
 /// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
 const TAKEN_WITHIN_TICKS: u64 = 900;
@@ -455,7 +457,11 @@ impl Opening {
         // Whoever is talked to has the tools of its modules; the room lives at its own pace until they are there.
         let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
         let mut ticks_left = TICKS_UNTIL_MODULES;
+        let mut is_brought_in = false;
         while ticks_left > 0 {
+            if world.resource::<EventTap>().has_ticked && !std::mem::replace(&mut is_brought_in, true) {
+                bring_in(world, &self.options.place.file);
+            }
             if self.interrupted.load(Ordering::Relaxed) {
                 return Err(Complaint { ending: Ending::Interrupted, what: None, hint: None });
             }
@@ -485,5 +491,25 @@ impl Opening {
         }
         let history = History::read(&self.options.place.kept(&agent).sessions, &self.options.session)?;
         Ok((agent, history))
+    }
+}
+
+/// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes with
+/// the first message.
+fn bring_in(world: &mut World, file: &str) {
+    let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return };
+    let Some(folder) = folder_of_agent(file) else { return };
+    let modules = if folder.is_empty() { "modules/".to_owned() } else { format!("{folder}/modules/") };
+    let has_modules = world.resource::<KnownFiles>().all().keys().any(|path| path.starts_with(&modules));
+    let is_here = world.query::<&Agent>().iter(world).any(|agent| agent.profile == profile);
+    if has_modules && !is_here {
+        let add = AgentCommand::Add {
+            id: Some(profile.clone()),
+            profile,
+            position: Vec2::ZERO,
+            behaviour: None,
+            exactly: false,
+        };
+        world.resource_mut::<InputQueue<AgentCommand>>().push(add);
     }
 }

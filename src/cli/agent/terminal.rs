@@ -32,14 +32,16 @@ pub(super) enum Line {
     End,
 }
 
-/// Where a person types.
+/// Where a person types. The line editor is there while it waits for a line and not between: it takes Ctrl-C for itself,
+/// which stops an answer while one is made.
 pub(super) struct Terminal {
-    editor: Editor<Words, FileHistory>,
+    words: Words,
     /// The file of the lines that were typed before.
     remembered: PathBuf,
 }
 
 /// The words that Tab completes at the beginning of a line: commands and skills.
+#[derive(Clone)]
 struct Words(Vec<String>);
 
 impl Completer for Words {
@@ -64,35 +66,39 @@ impl Helper for Words {}
 
 impl Terminal {
     /// One that remembers lines in a file and completes these words.
-    pub(super) fn open(remembered: PathBuf, words: Vec<String>) -> Result<Self, Complaint> {
-        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
-        let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
-        let mut editor = Editor::<Words, FileHistory>::with_config(config).map_err(unreadable)?;
-        editor.set_helper(Some(Words(words)));
-        if remembered.exists()
-            && let Err(error) = editor.load_history(&remembered)
-        {
-            tracing::warn!("the input history could not be read: {error}");
-        }
-        Ok(Self { editor, remembered })
+    pub(super) fn new(remembered: PathBuf, words: Vec<String>) -> Self {
+        Self { words: Words(words), remembered }
     }
 
     /// Waits for a line.
-    pub(super) fn read(&mut self) -> Result<Line, Complaint> {
-        let line = read(&mut self.editor, "> ")?;
+    pub(super) fn read(&self) -> Result<Line, Complaint> {
+        let mut editor = self.editor()?;
+        let line = read(&mut editor, "> ")?;
         if matches!(line, Line::Typed(_))
-            && let Err(error) = self.editor.save_history(&self.remembered)
+            && let Err(error) = editor.save_history(&self.remembered)
         {
             tracing::warn!("the input history could not be saved: {error}");
         }
         Ok(line)
     }
+
+    fn editor(&self) -> Result<Editor<Words, FileHistory>, Complaint> {
+        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true);
+        let config = config.max_history_size(LINES_REMEMBERED).map_err(unreadable)?.build();
+        let mut editor = Editor::<Words, FileHistory>::with_config(config).map_err(unreadable)?;
+        editor.set_helper(Some(self.words.clone()));
+        if self.remembered.exists()
+            && let Err(error) = editor.load_history(&self.remembered)
+        {
+            tracing::warn!("the input history could not be read: {error}");
+        }
+        Ok(editor)
+    }
 }
 
 /// Reads answers to questions, which nothing remembers.
 pub(super) fn reader() -> LineReader {
-    let mut editor = Editor::<(), FileHistory>::new().ok();
-    Box::new(move |question| match read(editor.as_mut()?, question) {
+    Box::new(|question| match read(&mut Editor::<(), FileHistory>::new().ok()?, question) {
         Ok(Line::Typed(line)) => Some(line),
         Ok(Line::Stop | Line::End) => None,
         Err(complaint) => {
