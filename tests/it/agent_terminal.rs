@@ -211,7 +211,7 @@ fn a_talk_from_its_start_to_its_end() {
     };
     terminal.until("the call of the tool", |_| log().contains("calls ponder"));
     terminal.key("C-c");
-    terminal.until_shown("interrupted");
+    terminal.until_shown("the work was stopped");
     terminal.until_asked();
     terminal.says("/why");
     terminal.until_asked();
