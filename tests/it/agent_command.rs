@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
         what_waits_for_a_person_goes_on_with_the_next_prompt,
         a_second_process_is_told_that_somebody_talks_already,
         a_skill_is_put_into_the_prompt,
-        modules_of_a_folder_give_its_agent_tools,
+        modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are,
         an_agent_of_a_workspace_is_talked_to_there,
     ]
 }
@@ -112,7 +112,7 @@ agents:
     - text: It is noon.
 "#;
 
-fn modules_of_a_folder_give_its_agent_tools() {
+fn modules_of_a_folder_give_its_agent_tools_that_say_how_far_they_are() {
     let folder = weather(ASKING_THE_CLOCK);
     write(folder.path(), "weather/modules/clock.ts", CLOCK);
     write(folder.path(), "weather/modules/parts/text.ts", "export const text = (city: string) => `noon in ${city}`;\n");
@@ -122,8 +122,9 @@ fn modules_of_a_folder_give_its_agent_tools() {
         let found = events.iter().find(|event| event["type"] == wanted);
         found.unwrap_or_else(|| panic!("{wanted}: {printed}")).clone()
     };
-    let (start, end) = (of_call("tool_execution_start"), of_call("tool_execution_end"));
-    assert_eq!(start["name"], "time_in");
+    let (start, update, end) =
+        (of_call("tool_execution_start"), of_call("tool_execution_update"), of_call("tool_execution_end"));
+    assert_eq!((&update["toolCallId"], &update["partialResult"]), (&start["toolCallId"], &json!("looking")));
     assert_eq!((&end["result"], &end["isError"]), (&json!("noon in Ulm"), &json!(false)));
     let tools = answer(folder.path(), "weather", &["--prompt", "/tools"]);
     let names: Vec<&str> = tools.lines().filter_map(|line| line.split_whitespace().next()).collect();

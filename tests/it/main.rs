@@ -31,6 +31,7 @@ mod frames;
 mod going_on;
 mod hostile;
 mod hostile_server;
+mod hours_of_talk;
 mod importing;
 #[cfg(feature = "window")]
 mod keys_reference;
@@ -136,6 +137,7 @@ fn main() {
         approving::trials,
         approving_by_file::trials,
         approving_until::trials,
+        hours_of_talk::trials,
         importing::trials,
         embedding::trials,
         ending::trials,

@@ -28,10 +28,10 @@ use super::skills;
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::formats::format_of;
 use crate::agent::{Agent, AgentCommand, AgentProfile, KnownSkills, Profiles};
-use crate::app::clock_driver::{EventTap, Step};
+use crate::app::clock_driver::{Driver, EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::base::{ActivationKey, Id, Severity};
-use crate::desk::modules::ModulesLoading;
+use crate::desk::modules::{ModulesLoading, module_files};
 use crate::kernel::{Activation, Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::schedule::{InputQueue, SimClock, Speed};
@@ -44,7 +44,7 @@ use crate::workspace::{KnownFiles, Problems};
 
 /// A message that the room has not taken in after so many ticks, 30 s of the room's time, is given up.
 const TAKEN_WITHIN_TICKS: u64 = 900;
-/// So many ticks after the room was opened, or after the last module was loaded, everybody has the tools of its modules.
+/// So many ticks after an agent came, and no module is being loaded, it has the tools of its modules.
 const TICKS_UNTIL_MODULES: u32 = 4;
 /// So many records of the last answer are kept, for saying why.
 const RECORDS_KEPT: usize = 400;
@@ -454,23 +454,24 @@ impl Opening {
 
     fn found(&mut self) -> Result<(Id, History), Complaint> {
         let world = self.room.app.world_mut();
-        // Whoever is talked to has the tools of its modules; the room lives at its own pace until they are there.
-        let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
-        let mut ticks_left = TICKS_UNTIL_MODULES;
-        let mut is_brought_in = false;
-        while ticks_left > 0 {
-            if world.resource::<EventTap>().has_ticked && !std::mem::replace(&mut is_brought_in, true) {
-                bring_in(world, &self.options.place.file);
-            }
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Err(Complaint { ending: Ending::Interrupted, what: None, hint: None });
-            }
-            let step = self.room.driver.step(world);
-            if step == Step::Ticked && !world.resource::<ModulesLoading>().0 {
-                ticks_left -= 1;
-            }
+        let step = |driver: &mut Driver, world: &mut World| match self.interrupted.load(Ordering::Relaxed) {
+            true => Err(Complaint { ending: Ending::Interrupted, what: None, hint: None }),
+            false => Ok(driver.step(world)),
+        };
+        while !world.resource::<EventTap>().has_ticked {
+            step(&mut self.room.driver, world)?;
         }
-        world.resource_mut::<SimClock>().speed = speed;
+        if bring_in(world, &self.options.place.file) {
+            // It has the tools of its modules; the room lives at its own pace until they are there.
+            let speed = std::mem::replace(&mut world.resource_mut::<SimClock>().speed, Speed::Times(1));
+            let mut ticks_left = TICKS_UNTIL_MODULES;
+            while ticks_left > 0 {
+                if step(&mut self.room.driver, world)? == Step::Ticked && !world.resource::<ModulesLoading>().0 {
+                    ticks_left -= 1;
+                }
+            }
+            world.resource_mut::<SimClock>().speed = speed;
+        }
         let events = world.resource_mut::<EventTap>().take();
         self.reporter.look(world, &events);
         self.asking.look(world, &events, &mut self.reporter);
@@ -495,14 +496,14 @@ impl Opening {
 }
 
 /// Brings an agent with modules into the room before it is talked to, for they run while it is there; one without comes with
-/// the first message.
-fn bring_in(world: &mut World, file: &str) {
-    let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return };
-    let Some(folder) = folder_of_agent(file) else { return };
-    let modules = if folder.is_empty() { "modules/".to_owned() } else { format!("{folder}/modules/") };
-    let has_modules = world.resource::<KnownFiles>().all().keys().any(|path| path.starts_with(&modules));
-    let is_here = world.query::<&Agent>().iter(world).any(|agent| agent.profile == profile);
-    if has_modules && !is_here {
+/// the first message. Whether it has some.
+fn bring_in(world: &mut World, file: &str) -> bool {
+    let Some(profile) = world.resource::<Profiles>().id_at(file).cloned() else { return false };
+    let Some(folder) = folder_of_agent(file) else { return false };
+    if module_files(world.resource::<KnownFiles>(), folder).next().is_none() {
+        return false;
+    }
+    if !world.query::<&Agent>().iter(world).any(|agent| agent.profile == profile) {
         let add = AgentCommand::Add {
             id: Some(profile.clone()),
             profile,
@@ -512,4 +513,5 @@ fn bring_in(world: &mut World, file: &str) {
         };
         world.resource_mut::<InputQueue<AgentCommand>>().push(add);
     }
+    true
 }

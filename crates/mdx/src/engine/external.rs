@@ -38,6 +38,11 @@ pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
 /// How often a call looks whether it was stopped.
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
 
+/// Lines that wait to be read, each as long as a result or a file may be.
+const LINES_AT_ONCE: usize = 4;
+/// No line is longer: letters may be written as six, and a result that is a little too long is cut rather than lost.
+const LINE_BYTES: u64 = 8 << 20;
+
 /// What is read of what a runtime says on standard error.
 const LAST_WORDS_BYTES: u64 = 4000;
 
@@ -52,6 +57,8 @@ pub struct ExternalRuntime {
     pub variables: Vec<(OsString, OsString)>,
     /// A folder of the call's own, which is removed when the call is over.
     pub folder: PathBuf,
+    /// Ends the process of this number, which leads a group, with everything that it started.
+    pub end: fn(u32),
 }
 
 /// What the program says, line by line.
@@ -78,9 +85,14 @@ enum Said {
 }
 
 impl ToolCall {
-    /// Starts the call in a runtime of this computer's.
-    pub fn start_in(self, runtime: ExternalRuntime) -> RunningCall {
+    /// Starts the call in a runtime of this computer's, which is found on the call's own thread. The error says to the model
+    /// why there is none.
+    pub fn start_in(self, find: impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static) -> RunningCall {
         start_on_thread(self.limits, 0, move |link, finish| {
+            let runtime = match find() {
+                Ok(runtime) => runtime,
+                Err(why) => return finish.with(failed(ToolFailure::new(FailureKind::Engine, why))),
+            };
             let outcome = self.run_outside(&runtime, link);
             // What cannot be removed is in a folder for temporary files.
             let _ = std::fs::remove_dir_all(&runtime.folder);
@@ -110,6 +122,8 @@ impl ToolCall {
         let mut command = Command::new(first);
         command.args(rest).current_dir(&runtime.folder).env_clear().envs(runtime.variables.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
         let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -117,9 +131,10 @@ impl ToolCall {
         };
         let mut running = Running {
             child,
+            end: runtime.end,
             told: to_program(input)?,
             is_deaf: false,
-            said: in_lines(output, self.limits)?,
+            said: in_lines(output)?,
             last_words: in_one(errors)?,
             open: BTreeSet::new(),
             requests: 0,
@@ -136,6 +151,7 @@ impl ToolCall {
 /// A program that runs.
 struct Running {
     child: Child,
+    end: fn(u32),
     /// What it is told next.
     told: Sender<String>,
     /// Whether it takes what it is told no more.
@@ -154,7 +170,10 @@ struct Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.child.kill();
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            (self.end)(self.child.id());
+            let _ = self.child.kill();
+        }
         let _ = self.child.wait();
     }
 }
@@ -290,19 +309,17 @@ fn to_program(mut input: impl Write + Send + 'static) -> io::Result<Sender<Strin
 }
 
 /// What it says, each line by itself. One that is longer than any result may be ends it.
-fn in_lines(output: impl Read + Send + 'static, limits: EngineLimits) -> io::Result<Receiver<String>> {
-    let (lines, said) = bounded(REQUESTS_AT_ONCE);
-    // Letters may be written as six, and a result that is a little too long is cut rather than lost.
-    let longest = limits.output_bytes.max(limits.memory_bytes / 4).saturating_mul(6) as u64;
-    thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, longest, &lines))?;
+fn in_lines(output: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
+    let (lines, said) = bounded(LINES_AT_ONCE);
+    thread::Builder::new().name("tool output".to_owned()).spawn(move || read_lines(output, &lines))?;
     Ok(said)
 }
 
-fn read_lines(output: impl Read, longest: u64, lines: &Sender<String>) {
+fn read_lines(output: impl Read, lines: &Sender<String>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
-        match output.by_ref().take(longest).read_until(b'\n', &mut line) {
+        match output.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(1..) if line.last() == Some(&b'\n') => {}
             _ => return,
         }

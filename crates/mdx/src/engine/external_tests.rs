@@ -25,9 +25,14 @@ fn runtimes() -> Vec<ExternalRuntime> {
         let words = words.chain([RUNNER_FILE.into()]).collect();
         let variables = std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect();
         let folder = std::env::temp_dir().join(format!("workshop-external-{}-{number}", std::process::id()));
-        Some(ExternalRuntime { name: name.to_owned(), words, variables, folder })
+        Some(ExternalRuntime { name: name.to_owned(), words, variables, folder, end: |_| {} })
     });
     here.collect()
+}
+
+fn found_as(runtime: &ExternalRuntime) -> impl FnOnce() -> Result<ExternalRuntime, String> + Send + 'static {
+    let runtime = runtime.clone();
+    move || Ok(runtime)
 }
 
 fn call(body: &str) -> ToolCall {
@@ -64,7 +69,7 @@ fn host(asked: HostCall) -> HostAnswer {
 
 /// What comes of a call in each runtime that is here, and in the embedded engine.
 fn everywhere(body: &str) -> Vec<(String, ToolOutcome)> {
-    let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(runtime)));
+    let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(found_as(&runtime))));
     let embedded = ("the embedded engine".to_owned(), call(body).start());
     outside.chain([embedded]).map(|(name, running)| (name, running.wait(host))).collect()
 }
@@ -117,14 +122,18 @@ fn failures_have_the_line_of_the_document() {
 }
 
 #[test]
-fn one_that_is_stopped_ends_with_its_program_and_its_folder() {
+fn one_that_is_stopped_says_so_ends_what_it_started_and_leaves_no_folder() {
+    static ENDED: AtomicU32 = AtomicU32::new(0);
     for runtime in runtimes() {
+        let runtime = ExternalRuntime { end: |id| ENDED.store(id, Ordering::SeqCst), ..runtime };
         let folder = runtime.folder.clone();
-        let running = call("async function execute() { for (;;) {} }").start_in(runtime.clone());
+        let running = call("async function execute() { for (;;) {} }").start_in(found_as(&runtime));
         running.cancel();
         let failure = running.wait(host).result.expect_err("it was stopped");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{}", runtime.name);
         assert!(!folder.exists(), "{}", folder.display());
+        let process = ENDED.swap(0, Ordering::SeqCst);
+        assert!(process != 0 && !std::path::Path::new(&format!("/proc/{process}")).exists(), "{}", runtime.name);
     }
 }
 
@@ -132,14 +141,14 @@ fn one_that_is_stopped_ends_with_its_program_and_its_folder() {
 fn what_is_no_word_of_the_runtimes_is_left_out_and_what_cannot_start_is_told() {
     for runtime in runtimes().into_iter().filter(|runtime| runtime.name == "node") {
         let body = "import process from 'node:process';\nasync function execute() { process.stdout.write('odd\\n'); return 'fine'; }";
-        assert_eq!(call(body).start_in(runtime.clone()).wait(host).result.as_deref(), Ok("fine"));
+        assert_eq!(call(body).start_in(found_as(&runtime)).wait(host).result.as_deref(), Ok("fine"));
         let ends = "import process from 'node:process';\nasync function execute() { process.stderr.write('gone'); process.exit(3); }";
-        let failure = call(ends).start_in(runtime).wait(host).result.expect_err("there is no result");
+        let failure = call(ends).start_in(found_as(&runtime)).wait(host).result.expect_err("there is no result");
         assert!(failure.text.starts_with("node ended without a result"), "{failure}");
     }
     let folder = std::env::temp_dir().join(format!("workshop-external-{}-none", std::process::id()));
     let (name, words) = ("node".to_owned(), vec!["/nowhere/node".into()]);
-    let runtime = ExternalRuntime { name, words, variables: Vec::new(), folder };
-    let failure = call("").start_in(runtime).wait(host).result.expect_err("it is not there");
+    let runtime = ExternalRuntime { name, words, variables: Vec::new(), folder, end: |_| {} };
+    let failure = call("").start_in(found_as(&runtime)).wait(host).result.expect_err("it is not there");
     assert!(failure.text.starts_with("node could not be started: "), "{failure}");
 }

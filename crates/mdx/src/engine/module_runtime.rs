@@ -105,6 +105,12 @@ pub enum ModuleMessage {
     Logged(LogLine),
 }
 
+/// Sends what was logged since the last time; whether anybody listens.
+fn send_log(session: &Session<'_, '_>, said: &Sender<ModuleMessage>) -> bool {
+    let lines = session.shared.log.borrow_mut().take();
+    lines.into_iter().all(|line| said.send(ModuleMessage::Logged(line)).is_ok())
+}
+
 /// A module that runs. Dropping it ends it.
 #[derive(Debug)]
 pub struct RunningModule {
@@ -219,10 +225,8 @@ impl ModuleFiles {
     /// Carries out orders until nobody gives any, and lets the module's timers and answers go on meanwhile.
     fn serve(&self, session: &Session<'_, '_>, ordered: &Receiver<(u64, ModuleCommand)>, said: &Sender<ModuleMessage>) {
         loop {
-            for line in session.shared.log.borrow_mut().take() {
-                if said.send(ModuleMessage::Logged(line)).is_err() {
-                    return;
-                }
+            if !send_log(session, said) {
+                return;
             }
             session.shared.clock.rest();
             let due = session.next_timer().map(|timer| timer.due.saturating_duration_since(Instant::now()));
@@ -249,7 +253,8 @@ impl ModuleFiles {
             match order {
                 Some((number, order)) => {
                     let result = self.carry_out(session, order);
-                    if said.send(ModuleMessage::Done { order: number, result }).is_err() {
+                    // What it logged on the way comes before what it came to.
+                    if !send_log(session, said) || said.send(ModuleMessage::Done { order: number, result }).is_err() {
                         return;
                     }
                 }

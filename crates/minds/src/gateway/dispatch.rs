@@ -27,7 +27,7 @@ use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, word};
 use crate::log::{EventData, EventDraft, EventLog};
-use crate::mind::spoken::SpokenSentences;
+use crate::mind::spoken::{OFFLINE, SpokenSentences};
 use crate::mind::{
     AgentReport, CallKind, CancelRequest, FailureKind, ModelFailure, ModelReply, ModelRequest, PutOffRequest, WorkOver,
 };
@@ -468,6 +468,8 @@ pub(super) fn send(
         if choice.is_simulated() {
             let place = questions.place_in_script(&choice.model, &question.request.agent_id);
             request.script = Some(place.cloned().unwrap_or_default());
+        }
+        if choice.provider == OFFLINE {
             request.said_before = spoken.before(question.request.spoken_before);
         }
         if !on.bridge.send(question, request, terms) {

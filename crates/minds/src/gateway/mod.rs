@@ -93,7 +93,7 @@ pub use health_monitor::AccessChanged;
 pub use keys::{Environment, key_problems};
 pub use live_replies::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
-pub use process::{USUAL_VARIABLES, found as found_program};
+pub use process::{USUAL_VARIABLES, end_group, found as found_program};
 pub use program_systems::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;

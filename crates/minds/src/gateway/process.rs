@@ -57,6 +57,11 @@ pub(super) struct Group {
     is_watched_over: bool,
 }
 
+/// Ends the processes of this group, whose first one somebody may watch over; see [`Group::kill`].
+pub fn end_group(id: u32, is_watched_over: bool) {
+    Group { id: Some(id), is_watched_over }.kill();
+}
+
 impl Group {
     /// The group that this process leads.
     pub(super) fn of(child: &Child, is_watched_over: bool) -> Self {

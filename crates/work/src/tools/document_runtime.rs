@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{ExternalRuntime, RUNNER_FILE};
 use crate::gateway::sandbox::{Confinement, Level, Limits, Rights};
-use crate::gateway::{Environment, USUAL_VARIABLES, found_program};
+use crate::gateway::{Environment, USUAL_VARIABLES, end_group, found_program};
 use crate::workspace::SettingsSection;
 
 /// How much a runtime may take: more than any of them needs to start.
@@ -67,11 +67,9 @@ impl Runtime {
         }
     }
 
-    /// How one call is started; nothing where the built-in engine runs it. The error says to the agent why it cannot be.
-    pub(super) fn start(self, environment: &Environment) -> Result<Option<ExternalRuntime>, String> {
-        if self == Self::BuiltIn {
-            return Ok(None);
-        }
+    /// How one call is started; not for a thread that ticks, for it looks around on this computer. The error says to the
+    /// agent why it cannot be.
+    pub(super) fn find(self, environment: &Environment) -> Result<ExternalRuntime, String> {
         let confinement = Confinement::of_this_computer();
         // The others read whatever a person can read, where nothing hides it.
         if confinement.level() != Level::Bubblewrap && self != Self::Deno {
@@ -100,13 +98,14 @@ impl Runtime {
             hidden: &hidden,
             limits: Some(LIMITS),
         };
-        let (mut words, _) = confinement.wrap(first, &rights);
+        let (mut words, is_watched_over) = confinement.wrap(first, &rights);
         words.extend(self.words(&folder));
         words.push(RUNNER_FILE.into());
         let usual = USUAL_VARIABLES.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
         let own = [("DENO_DIR", "/tmp/deno"), ("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1")];
         let variables = usual.chain(own.map(|(name, value)| (name.into(), value.into()))).collect();
-        Ok(Some(ExternalRuntime { name: self.name().to_owned(), words, variables, folder }))
+        let end = if is_watched_over { |id| end_group(id, true) } else { |id| end_group(id, false) };
+        Ok(ExternalRuntime { name: self.name().to_owned(), words, variables, folder, end })
     }
 }
 

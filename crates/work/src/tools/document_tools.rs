@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::commands::BASH;
 use super::document_calls::OpenCall;
-use super::document_runtime::DocumentSettings;
+use super::document_runtime::{DocumentSettings, Runtime};
 use super::order::{CallAnswered, OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
@@ -26,7 +26,7 @@ use crate::base::{Id, Problem};
 use crate::document::{ToolDefinition, check_arguments};
 use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
-use crate::gateway::{Environment, GatewayEnvironment};
+use crate::gateway::GatewayEnvironment;
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::workspace::ProblemReport;
 
@@ -186,14 +186,11 @@ pub(super) fn carry_out(
         match call_of(order, now_secs, &code.0) {
             Some(call) => {
                 let folder = call.agent_dir.clone();
-                let nowhere = Environment::default();
-                let environment = surroundings.as_ref().map_or(&nowhere, |surroundings| &surroundings.0);
-                let engine = match settings.runtime.start(environment) {
-                    Ok(None) => call.start(),
-                    Ok(Some(runtime)) => call.start_in(runtime),
-                    Err(why) => {
-                        outcomes.push(ToolOutcome { key: order.key, news: ToolNews::Failed { why } });
-                        continue;
+                let engine = match settings.runtime {
+                    Runtime::BuiltIn => call.start(),
+                    runtime => {
+                        let environment = surroundings.as_ref().map(|surroundings| surroundings.0.clone());
+                        call.start_in(move || runtime.find(&environment.unwrap_or_default()))
                     }
                 };
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), engine });

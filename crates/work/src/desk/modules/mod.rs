@@ -20,11 +20,20 @@ use serde_json::{Map, Value};
 use crate::base::{ActivationKey, Id, Problem};
 use crate::mind::Ending;
 use crate::schedule::Input;
+use crate::workspace::KnownFiles;
 
 /// Who carries out calls of their tools.
 pub const MODULES: &str = "modules";
 /// The folder in which they lie.
 const FOLDER: &str = "modules/";
+
+/// The files of the modules of an agent that is this folder, each by its path below `modules/`.
+pub fn module_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let below = if folder.is_empty() { FOLDER.to_owned() } else { format!("{folder}/{FOLDER}") };
+    let files = known.all().range(below.clone()..).map(|(path, text)| (path.as_str(), text.as_str()));
+    let files = files.map_while(move |(path, text)| Some((path.strip_prefix(&*below)?, text)));
+    files.filter(|(path, _)| path.ends_with(".ts"))
+}
 
 /// Something that the modules of an agent say. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]

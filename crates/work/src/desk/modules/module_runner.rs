@@ -9,7 +9,7 @@ use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
 use super::agent_modules::{OpenModules, Say};
-use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered};
+use super::{FOLDER, MODULES, ModuleCall, ModulesHeard, ModulesLoading, PromptAnswered, module_files};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::Id;
@@ -236,10 +236,8 @@ impl RoomView<'_, '_> {
         let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
         let of = |profile: &Id| {
             let folder = folder_of_agent(self.profiles.path(profile)?)?;
-            let below = if folder.is_empty() { FOLDER.to_owned() } else { format!("{folder}/{FOLDER}") };
-            let files = known.all().range(below.clone()..).take_while(|(path, _)| path.starts_with(&below));
-            let files = files.filter(|(path, _)| path.ends_with(".ts"));
-            let files: Vec<_> = files.map(|(path, text)| (path[below.len()..].to_owned(), text.clone())).collect();
+            let files = module_files(known, folder).map(|(path, text)| (path.to_owned(), text.to_owned()));
+            let files: Vec<_> = files.collect();
             (!files.is_empty()).then(|| (profile.clone(), (folder.to_owned(), files)))
         };
         profiles.into_iter().filter_map(of).collect()
