@@ -48,7 +48,7 @@ pub(super) fn add_coding_agent(
     state.texts.want(Want::CodingAgents(own.line.clone()));
     dialog::scrolled(ui, |ui| {
         let about = "Your own program that speaks the Agent Client Protocol, with your own login. Its file \
-         access and commands follow this workspace's rules where it uses ours; otherwise it is sandboxed.";
+         access and commands follow this workspace's rules where it uses ours; otherwise it is sandboxed, if this computer supports that.";
         ui.add(Label::new(widgets::soft(about, theme)).wrap());
         ui.add_space(SPACE[1]);
         choose(ui, &state.coding_agents, own, theme);
