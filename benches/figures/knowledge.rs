@@ -108,6 +108,16 @@ fn settle(world: &mut World) {
     }
 }
 
+/// A file written beside, synced and renamed, and its folder synced.
+fn put_in_place(folder: &Path, content: &[u8]) -> std::io::Result<()> {
+    let (beside, place) = (folder.join("beside"), folder.join("place"));
+    let mut file = std::fs::File::create(&beside)?;
+    std::io::Write::write_all(&mut file, content)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, &place)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
 /// One memory added as an agent adds it in an open room, and a workspace of many opened.
 pub fn files() -> Vec<Figure> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -132,6 +142,9 @@ pub fn files() -> Vec<Figure> {
     });
     drop(known);
     drop(service);
+    // What the disk alone asks for a file of this size; adding waits for it twice, for the version and for the line.
+    let line = std::fs::read(folder.path().join("memory/knowledge/ada.md")).expect("memories of hers are there");
+    let in_place = Times::of(20, ADDED, || put_in_place(folder.path(), &line).expect("files can be written"));
     let many = tempfile::tempdir().expect("a temporary folder can be made");
     write(many.path(), "memory/knowledge/shared.md", &lines(MEMORIES));
     let state = many.path().join(".workshop");
@@ -144,7 +157,7 @@ pub fn files() -> Vec<Figure> {
             1.0,
             &added,
         )
-        .against(format!("its meaning among it: {embedded}")),
+        .against(format!("its meaning among it: {embedded}; a file of this size put in place, durably: {in_place}")),
         Figure::at_most_ms(format!("{MEMORIES} memories opened"), 300.0, &opened),
     ]
 }

@@ -100,7 +100,7 @@ fn reads_and_writes_hold_for_every_path_of_an_act() {
         // Replacing a passage would tell whether it stands there.
         (FileOperation::Edit { path: path("memory/a"), old: path("x"), new: path("y") }, Verdict::Deny),
         (FileOperation::Search { text: None, glob: None }, Verdict::Allow),
-        (FileOperation::Record { path: path("memory/a"), content: path("x"), over: None }, Verdict::Deny),
+        (FileOperation::Record { path: path("memory/a"), content: "x".into(), over: None }, Verdict::Deny),
         (FileOperation::Restore { path: path("memory/a"), version: 1 }, Verdict::Allow),
     ] {
         let decision = decided(front, &GatePolicy::default(), "vfs_edit", &operation);

@@ -197,7 +197,7 @@ fn record_order(
         key: named.into(),
         author: Author::agent(agent),
         activation: Some(key.id()),
-        operation: FileOperation::Record { path, content, over },
+        operation: FileOperation::Record { path, content: content.into(), over },
         rights: FileRights::default(),
         cause,
         worktree: None,

@@ -652,8 +652,11 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
     office.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
-        let operation =
-            FileOperation::Record { path, content: format!("status: {status}\ntask: x\nmessages: []\n"), over: None };
+        let operation = FileOperation::Record {
+            path,
+            content: format!("status: {status}\ntask: x\nmessages: []\n").into(),
+            over: None,
+        };
         office.run("ada", operation).expect("it is kept");
     };
     record(3, "running");
@@ -673,7 +676,7 @@ fn records_do_not_count_for_agents_and_only_what_is_over_is_thinned() {
     assert!(full.what.contains("the workspace already has 3 files"), "{}", full.what);
     let operation = FileOperation::Record {
         path: "sessions/ada.act-13.session.yaml".into(),
-        content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)),
+        content: format!("status: running\nmessages:\n- text: {}\n", "x".repeat(2 << 20)).into(),
         over: None,
     };
     office.run("ada", operation).expect("a long session is kept whole");

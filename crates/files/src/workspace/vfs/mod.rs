@@ -25,6 +25,7 @@ mod pending_orders;
 mod readers;
 mod recent_answers;
 mod record_retention;
+mod record_text;
 pub mod records;
 mod resolve;
 mod rights;
@@ -57,6 +58,7 @@ pub use order::{
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;
 pub(super) use readers::is_agent;
+pub use record_text::RecordText;
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
 pub use service_events::{OutsideChange, RecordChanged, SaveReport};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::record_text::RecordText;
 use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
@@ -119,7 +120,7 @@ pub enum FileOperation {
         /// Where.
         path: String,
         /// The whole text.
-        content: String,
+        content: RecordText,
         /// Of a session that a person edited: the hash of their text, which this one was made from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         over: Option<u64>,

@@ -22,7 +22,7 @@ use crate::log::events::{Warning, WorkflowStep};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{MemoryAct, MemoryEdit};
 use crate::schedule::{SimClock, ticks};
-use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileRights, RecordText};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
 /// What the names of orders that read what a step gives begin with.
@@ -183,9 +183,7 @@ impl RunsAccess<'_> {
         let is_due = written.tick == 0 || now >= written.tick + every * (1 + written.bytes / BYTES_PER_WRITE);
         if written.is_behind && (is_due || run.status != RunStatus::Running) {
             let order = state_order(run, &self.scene(), now);
-            if let FileOperation::Record { content, .. } = &order.operation {
-                *written = Written { is_behind: false, tick: now, bytes: content.len() as u64 };
-            }
+            *written = Written { is_behind: false, tick: now, bytes: run_record::estimated_bytes(run) };
             self.files.write(order);
         }
     }
@@ -227,9 +225,12 @@ impl RunsAccess<'_> {
     }
 }
 
-/// The order that writes down how far a run is.
+/// The order that writes down how far a run is. Thousands of steps take a while to put into words, which whoever writes
+/// the file does.
 fn state_order(run: &Run, scene: &str, now: u64) -> FileOrder {
-    let (path, content) = (run_record::path(run), run_record::to_yaml(run, scene, now));
+    let path = run_record::path(run);
+    let (as_it_is, scene) = (run.clone(), scene.to_owned());
+    let content = RecordText::deferred(move || run_record::to_yaml(&as_it_is, &scene, now));
     FileOrder {
         key: format!("{STATES}{}/{now}/{}", run.key, run.status.word()).into(),
         author: Author(ROOM.into()),

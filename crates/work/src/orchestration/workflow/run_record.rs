@@ -16,6 +16,9 @@ use crate::workspace::yaml;
 pub const RECORDS: &str = "sessions/workflows/";
 /// Characters of an output that stand in the list of steps.
 const SHOWN_CHARS: usize = 400;
+/// What a step takes in the file without what it gave, and an output that is no text: about the mean of real ones.
+const BYTES_OF_STEP: usize = 500;
+const BYTES_OF_VALUE: usize = 20;
 
 /// What such a file says, as far as it is read again.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -120,6 +123,15 @@ pub fn to_yaml(run: &Run, scene: &str, now: u64) -> String {
     told["steps"] = json!(lines(run));
     told["state"] = json!(run);
     yaml::document(&told)
+}
+
+/// About so many bytes are in the file of a run, which is made later: what its steps gave, and what is said of each.
+pub fn estimated_bytes(run: &Run) -> u64 {
+    let given = |state: &StepState| -> usize {
+        let text = |value: &Value| value.as_str().map_or(BYTES_OF_VALUE, str::len);
+        state.outputs.values().map(text).sum()
+    };
+    run.steps.iter().map(|state| (BYTES_OF_STEP + given(state)) as u64).sum()
 }
 
 /// Reads such a file. The error says why it cannot be used.

@@ -1,0 +1,91 @@
+//! The text of a record of the program's own, which may be made only where it is written: putting a long one into words
+//! within a tick would be seen as a halt.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+type Render = Box<dyn FnOnce() -> String + Send>;
+
+/// A text that is made once, when it is first read, on the thread of whoever reads it. Clones share it.
+#[derive(Clone)]
+pub struct RecordText(Arc<LazyLock<String, Render>>);
+
+impl RecordText {
+    /// The text that `render` gives. It goes by what it holds alone, so that the text is the same whenever it is made.
+    pub fn deferred(render: impl FnOnce() -> String + Send + 'static) -> Self {
+        Self(Arc::new(LazyLock::new(Box::new(render))))
+    }
+}
+
+impl From<String> for RecordText {
+    fn from(text: String) -> Self {
+        Self::deferred(move || text)
+    }
+}
+
+impl From<&str> for RecordText {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl Deref for RecordText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RecordText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, formatter)
+    }
+}
+
+impl PartialEq for RecordText {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+    }
+}
+
+impl Eq for RecordText {}
+
+impl Serialize for RecordText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_made_once_and_not_before_it_is_read() {
+        let made = Arc::new(AtomicU32::new(0));
+        let counted = made.clone();
+        let text = RecordText::deferred(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            "status: done\n".to_owned()
+        });
+        let shared = text.clone();
+        assert_eq!((text == shared, made.load(Ordering::Relaxed)), (true, 0));
+        let saved = serde_json::to_string(&text).expect("a text can be saved");
+        assert_eq!((saved.as_str(), shared.len(), made.load(Ordering::Relaxed)), ("\"status: done\\n\"", 13, 1));
+        let read: RecordText = serde_json::from_str(&saved).expect("and read again");
+        assert_eq!(read, text);
+        assert_ne!(read, RecordText::from("status: failed\n"));
+    }
+}
