@@ -11,14 +11,15 @@ use super::live_replies::LiveText;
 use super::mcp::McpCommand;
 use super::messages::{GatewayCommand, GatewayEvent, Latency};
 use super::outside_traffic::OutsideTraffic;
-use super::programs::{ProgramCommand, ProgramEnded};
+use super::programs::ProgramEnded;
 use super::provider::ProviderRequest;
 use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::slack::{SlackCommand, SlackTraffic};
-use super::web::{WebAnswered, WebCommand};
+use super::web::WebAnswered;
 use super::worker::{SendError, SimulatedFactories, Worker};
+use super::worker_calls::BridgedCall;
 use crate::base::{Id, Problem, RequestId};
 use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
@@ -298,32 +299,18 @@ impl WorkerBridge {
         &mut self.programs
     }
 
-    /// Sends something about a program; gives it back if there is no room for it now.
-    pub(super) fn send_program(&mut self, command: ProgramCommand) -> Result<(), ProgramCommand> {
-        let Some(worker) = &self.worker else { return Err(command) };
-        match worker.send(GatewayCommand::Program(command.clone())) {
-            Ok(()) => {
-                if let ProgramCommand::Run(order) = &command {
-                    self.programs.sent(&order.id);
-                }
-                Ok(())
-            }
-            Err(SendError::Full | SendError::Dead) => Err(command),
-        }
-    }
-
     /// What servers of the web were asked and what they answered.
     pub(super) fn web(&mut self) -> &mut OutsideTraffic<WebAnswered> {
         &mut self.web
     }
 
-    /// Sends something towards a server of the web; gives it back if there is no room for it now.
-    pub(super) fn send_to_web(&mut self, command: WebCommand) -> Result<(), WebCommand> {
+    /// Sends something about a call; gives it back if there is no room for it now.
+    pub(super) fn send_call<Call: BridgedCall>(&mut self, command: Call) -> Result<(), Call> {
         let Some(worker) = &self.worker else { return Err(command) };
-        match worker.send(GatewayCommand::Web(command.clone())) {
+        match worker.send(command.clone().command()) {
             Ok(()) => {
-                if let WebCommand::Ask(question) = &command {
-                    self.web.sent(&question.id);
+                if let Some(id) = command.begins() {
+                    Call::traffic(self).sent(id);
                 }
                 Ok(())
             }

@@ -13,6 +13,7 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+mod confinement_found;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -45,7 +46,6 @@ mod personal_files;
 pub mod prices;
 mod process;
 mod program_access;
-mod program_systems;
 pub mod programs;
 pub mod provider;
 pub mod provider_trial;
@@ -74,8 +74,8 @@ mod vendor_call;
 mod vendor_history;
 pub mod vendors;
 pub mod web;
-mod web_systems;
 pub mod worker;
+mod worker_calls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,6 +87,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
+pub use confinement_found::{ConfinementFound, KeepsProgramsIn};
 pub use dispatch::{AddressesNamed, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
 pub use health_monitor::AccessChanged;
@@ -94,7 +95,6 @@ pub use keys::{Environment, key_problems};
 pub use live_replies::{LiveCall, LiveText};
 pub use prices::{PriceSettings, price_source};
 pub use process::{USUAL_VARIABLES, end_group, found as found_program};
-pub use program_systems::{ConfinementFound, KeepsProgramsIn, ProgramCalls};
 pub use programs::{HowEnded, ProgramCommand, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
@@ -103,7 +103,7 @@ pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{StandIn, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
-pub use web_systems::WebCalls;
+pub use worker_calls::{ProgramCalls, WebCalls, WorkerCall, WorkerCalls};
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
@@ -174,7 +174,12 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             dispatch::collect,
-            (servers::collect, program_systems::collect, web_systems::collect, slack_systems::collect)
+            (
+                servers::collect,
+                worker_calls::collect::<ProgramCommand>,
+                worker_calls::collect::<WebCommand>,
+                slack_systems::collect,
+            )
                 .chain()
                 .in_set(ServersHeard),
         )
@@ -191,7 +196,7 @@ pub fn plugin(app: &mut App) {
             health_monitor::judge,
             servers::read,
             servers::apply_server_events,
-            program_systems::apply_confinement,
+            confinement_found::apply_confinement,
             slack_systems::apply_slack_access,
         )
             .chain()
@@ -205,8 +210,8 @@ pub fn plugin(app: &mut App) {
             dispatch::admit,
             dispatch::send,
             servers::dispatch,
-            program_systems::dispatch,
-            web_systems::dispatch,
+            worker_calls::dispatch::<ProgramCommand>,
+            worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
         )

@@ -1,0 +1,36 @@
+//! Whether programs that agents run can be kept in on this computer: found out once, and an input, for the gate goes by it.
+
+use bevy::ecs::message::Message;
+use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::sandbox::{Confinement, Level};
+use crate::schedule::Input;
+
+/// What keeps programs in on this computer. An input, for the gate goes by it.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ConfinementFound {
+    /// Whether anything does.
+    pub keeps_in: bool,
+}
+
+impl ConfinementFound {
+    /// What there is here.
+    pub fn on_this_computer() -> Self {
+        Self { keeps_in: Confinement::of_this_computer().level() != Level::None }
+    }
+}
+
+impl Input for ConfinementFound {
+    const KIND: &'static str = "confinement";
+}
+
+/// Whether anything on this computer keeps programs in; not, as long as nobody has said so.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KeepsProgramsIn(pub bool);
+
+pub(super) fn apply_confinement(mut found: MessageReader<ConfinementFound>, mut keeps_in: ResMut<KeepsProgramsIn>) {
+    for found in found.read() {
+        keeps_in.0 = found.keeps_in;
+    }
+}

@@ -1,0 +1,157 @@
+//! Calls that the worker makes outside for agents: what is due goes to it, and what came of it comes back. One way for
+//! every kind of call: programs, and questions to servers of the web.
+
+use std::collections::VecDeque;
+
+use bevy::ecs::prelude::*;
+
+use super::bridge::WorkerBridge;
+use super::dispatch::{GatewayEnvironment, SimulatedProviders};
+use super::live_replies::LiveText;
+use super::messages::GatewayCommand;
+use super::outside_traffic::{OutsideTraffic, Reported};
+use super::programs::{ProgramCommand, ProgramEnded};
+use super::web::{WebAnswered, WebCommand};
+use crate::base::Id;
+use crate::schedule::InputJournal;
+
+/// What the world tells the worker of one kind of call.
+pub trait WorkerCall: Clone + Send + Sync + 'static {
+    /// What came of a call.
+    type Answer: Send + Sync + 'static;
+
+    /// The call that this begins; `None` where it stops one.
+    fn begins(&self) -> Option<&Id>;
+
+    /// What becomes of it without a worker, and why; nobody waits for an answer where it stops a call.
+    fn refused(self, why: &str) -> Option<Self::Answer>;
+}
+
+/// A kind of call as the bridge carries it.
+pub(super) trait BridgedCall: WorkerCall<Answer: Reported> {
+    fn command(self) -> GatewayCommand;
+    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<Self::Answer>;
+}
+
+/// What goes to the worker of one kind of call and comes back. Nothing of it is saved; whoever carries out calls fills and
+/// empties it between the beginning and the end of a tick.
+#[derive(Resource, Debug)]
+pub struct WorkerCalls<Call: WorkerCall> {
+    due: VecDeque<Call>,
+    answered: VecDeque<Call::Answer>,
+}
+
+/// Calls of programs.
+pub type ProgramCalls = WorkerCalls<ProgramCommand>;
+/// Calls of servers of the web.
+pub type WebCalls = WorkerCalls<WebCommand>;
+
+impl<Call: WorkerCall> Default for WorkerCalls<Call> {
+    fn default() -> Self {
+        Self { due: VecDeque::new(), answered: VecDeque::new() }
+    }
+}
+
+impl<Call: WorkerCall> WorkerCalls<Call> {
+    /// Sends something, with this tick.
+    pub fn send(&mut self, command: Call) {
+        self.due.push_back(command);
+    }
+
+    /// What was answered, in order.
+    pub fn take(&mut self) -> impl Iterator<Item = Call::Answer> {
+        self.answered.drain(..)
+    }
+}
+
+impl WorkerCall for ProgramCommand {
+    type Answer = ProgramEnded;
+
+    fn begins(&self) -> Option<&Id> {
+        match self {
+            Self::Run(order) => Some(&order.id),
+            Self::Stop { .. } => None,
+        }
+    }
+
+    fn refused(self, why: &str) -> Option<ProgramEnded> {
+        self.begins().cloned().map(|id| ProgramEnded::not_started(id, why.to_owned()))
+    }
+}
+
+impl BridgedCall for ProgramCommand {
+    fn command(self) -> GatewayCommand {
+        GatewayCommand::Program(self)
+    }
+
+    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<ProgramEnded> {
+        bridge.programs()
+    }
+}
+
+impl WorkerCall for WebCommand {
+    type Answer = WebAnswered;
+
+    fn begins(&self) -> Option<&Id> {
+        match self {
+            Self::Ask(question) => Some(&question.id),
+            Self::Stop { .. } => None,
+        }
+    }
+
+    fn refused(self, why: &str) -> Option<WebAnswered> {
+        self.begins().cloned().map(|id| WebAnswered { id, result: Err(why.to_owned()) })
+    }
+}
+
+impl BridgedCall for WebCommand {
+    fn command(self) -> GatewayCommand {
+        GatewayCommand::Web(self)
+    }
+
+    fn traffic(bridge: &mut WorkerBridge) -> &mut OutsideTraffic<WebAnswered> {
+        bridge.web()
+    }
+}
+
+/// Takes what was answered from the worker, before inputs are let in.
+pub(super) fn collect<Call: BridgedCall>(
+    mut bridge: ResMut<WorkerBridge>,
+    mut calls: ResMut<WorkerCalls<Call>>,
+    journal: Res<InputJournal>,
+) {
+    let traffic = Call::traffic(&mut bridge);
+    if journal.is_replaying() || traffic.is_quiet() {
+        return;
+    }
+    let answered = traffic.take();
+    calls.answered.extend(answered);
+}
+
+/// Sends what is due.
+pub(super) fn dispatch<Call: BridgedCall>(
+    (mut calls, mut bridge, mut live): (ResMut<WorkerCalls<Call>>, ResMut<WorkerBridge>, ResMut<LiveText>),
+    (surroundings, factories): (Res<GatewayEnvironment>, Res<SimulatedProviders>),
+    journal: Res<InputJournal>,
+) {
+    if calls.due.is_empty() {
+        return;
+    }
+    if journal.is_replaying() {
+        calls.due.clear();
+        return;
+    }
+    if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live)
+        && !bridge.is_up()
+    {
+        let due = std::mem::take(&mut calls.due);
+        calls.answered.extend(due.into_iter().filter_map(|command| command.refused(&problem.what)));
+        return;
+    }
+    while let Some(command) = calls.due.pop_front() {
+        if let Err(command) = bridge.send_call(command) {
+            calls.due.push_front(command);
+            break;
+        }
+    }
+}
