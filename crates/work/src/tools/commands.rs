@@ -7,6 +7,7 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::begun_orders::BegunOrders;
 use super::files::object;
 use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOrder, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
@@ -161,13 +162,12 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
     })
 }
 
-/// What was begun here, and whether this process has looked for the first time. Nobody's to save.
+/// What was begun here. Nobody's to save.
 #[derive(Default)]
-pub(super) struct Begun {
-    orders: BTreeSet<OrderKey>,
+pub(super) struct BegunCommands {
+    orders: BegunOrders,
     /// Commands that wait for the copies in which they run.
     waiting: BTreeSet<OrderKey>,
-    has_looked: bool,
 }
 
 /// Brings in how programs ended, begins what was ordered in an earlier tick, and stops what nobody waits for.
@@ -175,7 +175,7 @@ pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
     mut files: MessageReader<FileOutcome>,
-    mut begun: Local<Begun>,
+    mut begun: Local<BegunCommands>,
 ) {
     let opened: Vec<(OrderKey, Result<(), String>)> = (files.read())
         .filter_map(|outcome| {
@@ -189,22 +189,20 @@ pub(super) fn carry_out(
     let ended: Vec<ProgramEnded> = calls.take().collect();
     for ended in ended {
         let Ok(key) = ended.id.parse::<OrderKey>() else { continue };
-        if begun.orders.remove(&key) {
+        if begun.orders.end(key) {
             outcomes.push(ToolOutcome { key, news: news_of(ended) });
         }
     }
-    let given_up: Vec<OrderKey> = begun.orders.iter().filter(|key| under_way.get(**key).is_none()).copied().collect();
-    for key in given_up {
-        begun.orders.remove(&key);
+    for key in begun.orders.take_given_up(&under_way) {
         calls.send(ProgramCommand::Stop { id: key.id() });
     }
-    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    let is_first_look = begun.orders.look();
     for order in under_way.of(COMMANDS) {
         let is_opened = opened.iter().find(|(key, _)| *key == order.key).map(|(_, result)| result);
         if begun.waiting.contains(&order.key) && is_opened.is_none() {
             continue;
         }
-        if begun.orders.contains(&order.key) || outcomes.waiting().any(|outcome| outcome.key == order.key) {
+        if !begun.orders.is_due(order, &outcomes) {
             continue;
         }
         let read = match &order.plan.work {
@@ -228,7 +226,7 @@ pub(super) fn carry_out(
             Some(CommandOrder { words, cwd, timeout_secs }) => {
                 begun.waiting.remove(&order.key);
                 let root = order.worktree.as_ref().map(|agent| format!(".workshop/{WORKTREES}/{agent}/{COPY}"));
-                begun.orders.insert(order.key);
+                begun.orders.begin(order.key);
                 let timeout_secs = timeout_secs.map(|secs| secs as f64);
                 let (id, settings) = (order.key.id(), settings.clone());
                 let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings };

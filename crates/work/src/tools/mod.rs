@@ -7,6 +7,7 @@
 //! results ([`result_text`]). Whether a plan may be carried out is the gate's to say; the kernel gives the order.
 
 mod agents;
+mod begun_orders;
 mod coding_agent_tools;
 pub mod collaboration;
 mod commands;

@@ -1,12 +1,11 @@
 //! The tool `web_fetch`: one question to a server of the web, asked outside by the gateway. The address as it is judged is
 //! the address that is asked.
 
-use std::collections::BTreeSet;
-
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::begun_orders::BegunOrders;
 use super::files::object;
 use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome, ToolOutput};
 use super::plan::{Planned, Work};
@@ -77,18 +76,11 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// What was asked by this process, and whether it has looked for the first time. Nobody's to save.
-#[derive(Default)]
-pub(super) struct Asked {
-    orders: BTreeSet<OrderKey>,
-    has_looked: bool,
-}
-
 /// Brings in what was answered, asks what was ordered in an earlier tick, and stops what nobody waits for.
 pub(super) fn carry_out(
     (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
-    mut asked: Local<Asked>,
+    mut begun: Local<BegunOrders>,
 ) {
     if journal.is_replaying() {
         return;
@@ -96,7 +88,7 @@ pub(super) fn carry_out(
     let answered: Vec<_> = calls.take().collect();
     for answered in answered {
         let Ok(key) = answered.id.parse::<OrderKey>() else { continue };
-        if asked.orders.remove(&key) {
+        if begun.end(key) {
             let news = match answered.result {
                 Ok(answer) => ToolNews::Done { output: ToolOutput { text: text_of(&answer), ..ToolOutput::default() } },
                 Err(why) => ToolNews::Failed { why },
@@ -104,17 +96,15 @@ pub(super) fn carry_out(
             outcomes.push(ToolOutcome { key, news });
         }
     }
-    let given_up: Vec<OrderKey> = asked.orders.iter().filter(|key| under_way.get(**key).is_none()).copied().collect();
-    for key in given_up {
-        asked.orders.remove(&key);
+    for key in begun.take_given_up(&under_way) {
         calls.send(WebCommand::Stop { id: key.id() });
     }
-    let is_first_look = !std::mem::replace(&mut asked.has_looked, true);
+    let is_first_look = begun.look();
     for order in under_way.of(WEB) {
-        if asked.orders.len() >= QUESTIONS_AT_ONCE {
+        if begun.len() >= QUESTIONS_AT_ONCE {
             return;
         }
-        if asked.orders.contains(&order.key) || outcomes.waiting().any(|outcome| outcome.key == order.key) {
+        if !begun.is_due(order, &outcomes) {
             continue;
         }
         let read = match &order.plan.work {
@@ -128,7 +118,7 @@ pub(super) fn carry_out(
                 why: "the workshop was stopped while this was sent; whether it arrived is not known".to_owned(),
             },
             Some(WebOrder { method, url, headers, body }) => {
-                asked.orders.insert(order.key);
+                begun.begin(order.key);
                 let question = WebQuestion { id: order.key.id(), method, url, headers, body };
                 calls.send(WebCommand::Ask(Box::new(question)));
                 continue;

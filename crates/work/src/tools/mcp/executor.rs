@@ -1,8 +1,6 @@
 //! Carries out calls of MCP servers: an order goes to its server once the tick that gave it is in the log, and what comes
 //! of it comes in through the door.
 
-use std::collections::BTreeSet;
-
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
@@ -10,17 +8,11 @@ use super::declarations::{CallOrder, SERVERS};
 use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
 use crate::gateway::{McpCalls, McpServerStatus, McpServers};
 use crate::schedule::{InputJournal, InputQueue};
+use crate::tools::begun_orders::BegunOrders;
 use crate::tools::order::{
     OrderAnswered, OrderKey, PendingToolOrders, ToolImage, ToolNews, ToolOrder, ToolOutcome, ToolOutput,
 };
 use crate::tools::plan::Work;
-
-/// What was begun here, and whether this process has looked for the first time. Nobody's to save.
-#[derive(Default)]
-pub(in crate::tools) struct Begun {
-    orders: BTreeSet<OrderKey>,
-    has_looked: bool,
-}
 
 /// What goes to servers and comes from them.
 #[derive(SystemParam)]
@@ -36,14 +28,14 @@ pub(in crate::tools) fn carry_out(
     mut outside: Outside,
     mut answered: MessageReader<OrderAnswered>,
     under_way: Res<PendingToolOrders>,
-    mut begun: Local<Begun>,
+    mut begun: Local<BegunOrders>,
 ) {
     if outside.journal.is_replaying() {
         answered.clear();
         return;
     }
     for OrderAnswered { key, number, reply } in answered.read() {
-        let Some(call) = under_way.get(*key).and_then(call_of).filter(|_| begun.orders.contains(key)) else { continue };
+        let Some(call) = under_way.get(*key).and_then(call_of).filter(|_| begun.contains(*key)) else { continue };
         let (id, number, reply) = (key.id(), *number, reply.clone());
         outside.calls.send(McpCommand::Answer { id, key: call.key, number, reply });
     }
@@ -56,28 +48,26 @@ pub(in crate::tools) fn carry_out(
             McpEvent::Standing { .. } => continue,
         };
         let Ok(key) = id.parse::<OrderKey>() else { continue };
-        if begun.orders.contains(&key) {
+        if begun.contains(key) {
             outside.outcomes.push(ToolOutcome { key, news });
         }
         if is_end {
-            begun.orders.remove(&key);
+            begun.end(key);
         }
     }
-    let given_up: Vec<OrderKey> = begun.orders.iter().filter(|key| under_way.get(**key).is_none()).copied().collect();
-    for key in given_up {
-        begun.orders.remove(&key);
+    for key in begun.take_given_up(&under_way) {
         outside.calls.send(McpCommand::Cancel { id: key.id() });
     }
-    let is_first_look = !std::mem::replace(&mut begun.has_looked, true);
+    let is_first_look = begun.look();
     for order in under_way.of(SERVERS) {
-        if begun.orders.contains(&order.key) || outside.outcomes.waiting().any(|outcome| outcome.key == order.key) {
+        if !begun.is_due(order, &outside.outcomes) {
             continue;
         }
         match due(order, is_first_look, &outside.servers) {
             Due::Wait => {}
             Due::Answer(news) => outside.outcomes.push(ToolOutcome { key: order.key, news }),
             Due::Call(call) => {
-                begun.orders.insert(order.key);
+                begun.begin(order.key);
                 let CallOrder { key, request, .. } = *call;
                 outside.calls.send(McpCommand::Call { id: order.key.id(), key, request: Box::new(request) });
             }

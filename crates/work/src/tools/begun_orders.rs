@@ -1,0 +1,51 @@
+//! Which orders an executor began in this process and is not done with. Nothing of it is saved: what an executor finds
+//! when it looks for the first time may have been carried out before, in part or wholly.
+
+use std::collections::BTreeSet;
+
+use super::order::{OrderKey, PendingToolOrders, ToolOrder, ToolOutcome};
+use crate::schedule::InputQueue;
+
+/// The orders of one executor.
+#[derive(Default)]
+pub(super) struct BegunOrders {
+    orders: BTreeSet<OrderKey>,
+    has_looked: bool,
+}
+
+impl BegunOrders {
+    /// How many go on.
+    pub(super) fn len(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// Whether this one goes on.
+    pub(super) fn contains(&self, key: OrderKey) -> bool {
+        self.orders.contains(&key)
+    }
+
+    /// One was begun.
+    pub(super) fn begin(&mut self, key: OrderKey) {
+        self.orders.insert(key);
+    }
+
+    /// One is over; `false` where it was not begun here, or nobody waits for it any more.
+    pub(super) fn end(&mut self, key: OrderKey) -> bool {
+        self.orders.remove(&key)
+    }
+
+    /// Takes out what was begun and nobody waits for any more, and is to be stopped.
+    pub(super) fn take_given_up(&mut self, pending: &PendingToolOrders) -> Vec<OrderKey> {
+        self.orders.extract_if(.., |key| pending.get(*key).is_none()).collect()
+    }
+
+    /// Whether this process looks at its orders for the first time: what it finds now was given before it began.
+    pub(super) fn look(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_looked, true)
+    }
+
+    /// Whether an order neither goes on nor has an outcome that is about to be let in.
+    pub(super) fn is_due(&self, order: &ToolOrder, outcomes: &InputQueue<ToolOutcome>) -> bool {
+        !self.contains(order.key) && !outcomes.waiting().any(|outcome| outcome.key == order.key)
+    }
+}
