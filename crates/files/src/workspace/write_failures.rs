@@ -118,7 +118,8 @@ fn room_write(order: &FileOrder) -> Option<&str> {
 
 fn bytes_of(order: &FileOrder) -> usize {
     match &order.operation {
-        FileOperation::Record { content, .. } | FileOperation::Write { content, .. } => content.len(),
+        FileOperation::Record { content, .. } => content.len(),
+        FileOperation::Write { content, .. } => content.len(),
         _ => 0,
     }
 }
