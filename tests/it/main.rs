@@ -47,6 +47,7 @@ mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod renaming;
+mod sampling;
 #[cfg(feature = "window")]
 mod screen;
 #[cfg(feature = "window")]
@@ -121,6 +122,7 @@ fn main() {
         acp::trials,
         server_calls::trials,
         server_peers::trials,
+        sampling::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
         adding_an_event::trials,

@@ -400,8 +400,13 @@ fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
 /// The files of such a room.
 fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup {
     place.allow(&odd(mode));
+    files(mode, "", gate, script_of_model)
+}
+
+/// The files of a room whose agent has the odd server, of which this is said as well.
+pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup {
     let settings = format!(
-        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
+        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true{more} }}\n{gate}",
         script().display().to_string()
     );
     Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model)
@@ -414,7 +419,7 @@ pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -
     room
 }
 
-fn results(room: &Workshop) -> Vec<&Value> {
+pub fn results(room: &Workshop) -> Vec<&Value> {
     room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
 }
 
@@ -579,9 +584,14 @@ fn where_nobody_can_answer_a_server_it_is_told_so() {
 fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
     let place = Place::new();
     let (mut client, _) = place.allowed("asks").expect("it greets");
-    let answer = client.call(tool("sample", json!({})), |_| {}).expect("it goes on");
+    let mut told = Vec::new();
+    let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
+    let answer = answer.expect("it goes on");
     // JSON-RPC's number for a method that is not there.
-    assert_eq!(answer.text, "refused: -32601");
+    assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
+    assert_eq!(told.len(), 1, "a person is told once: {told:?}");
+    let can = client.call(tool("can", json!({})), |_| {}).expect("it says so");
+    assert_eq!(can.text, "elicitation", "it was not told that it could");
 }
 
 /// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.

@@ -119,8 +119,10 @@ pub(super) fn conclude(
     for over in over.read() {
         pending.told.remove(&over.activation);
         pending.gathering.retain(|_, gathering| gathering.activation() != Some(over.activation));
-        let is_its =
-            |waiting: &PendingRequest| waiting.work.is_some_and(|(activation, _)| activation == over.activation);
+        let is_its = |waiting: &PendingRequest| {
+            let of_work = waiting.work.map(|(activation, _)| activation).or_else(|| waiting.subject.aside_of_work());
+            of_work == Some(over.activation)
+        };
         let asked: Vec<RequestId> =
             pending.asked.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
         for request in asked {

@@ -54,6 +54,20 @@ pub enum KernelAction {
         /// Which call of that turn.
         index: usize,
     },
+    /// A model is to be asked what the server asks that carries a tool call out.
+    Sample {
+        /// For which.
+        activation: ActivationKey,
+        /// In which turn.
+        turn: u32,
+        /// Which call of that turn.
+        index: usize,
+    },
+    /// Nobody waits any more for what a model was asked for a server.
+    EndSample {
+        /// The name of the question.
+        key: Id,
+    },
     /// Something that a person should know of a piece of work that goes on.
     Warn {
         /// Of which.

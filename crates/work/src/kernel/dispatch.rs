@@ -18,7 +18,7 @@ use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
-use crate::mind::{CallEnd, ResultImages, SessionRoom, ToolCall, WorkDue};
+use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
@@ -51,6 +51,10 @@ impl RoomAccess<'_, '_> {
             KernelAction::Ask { activation, turn } => self.ask(kernel, activation, turn),
             KernelAction::Perform { activation, turn, index } => {
                 self.perform(kernel, outbox, (activation, turn, index))
+            }
+            KernelAction::Sample { activation, turn, index } => self.ask_sample(kernel, (activation, turn, index)),
+            KernelAction::EndSample { key } => {
+                self.asides_withdrawn.write(SideRequestWithdrawn { key });
             }
             KernelAction::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
@@ -334,6 +338,9 @@ impl RoomAccess<'_, '_> {
             }
             ToolNews::Asks { question } => {
                 return self.ask_for_server(kernel, at, &one, &plan, question, cause);
+            }
+            ToolNews::Samples { question } => {
+                return self.sample_for_server(kernel, (at, outcome.key), &one, &plan, question, cause);
             }
             ToolNews::Calls { number, call } => {
                 return self.call_for_code(kernel, at, outcome.key, *number, call);

@@ -19,7 +19,7 @@ use crate::base::hash::content_hash;
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
-use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
+use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, SideRequestReplied, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
@@ -38,6 +38,7 @@ pub(super) fn ingest(
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
     mut outcomes: MessageReader<ToolOutcome>,
+    mut asides: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for gone in removed.read() {
@@ -75,6 +76,9 @@ pub(super) fn ingest(
                 kernel.failed(reply.activation, reply.turn, failure, now, &room.settings);
             }
         }
+    }
+    for reply in asides.read() {
+        room.sampled(&mut kernel, reply);
     }
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
