@@ -32,6 +32,7 @@ mod going_on;
 mod hostile;
 mod hostile_server;
 mod hours_of_talk;
+mod images;
 mod importing;
 #[cfg(feature = "window")]
 mod keys_reference;
@@ -140,6 +141,7 @@ fn main() {
         approving_by_file::trials,
         approving_until::trials,
         hours_of_talk::trials,
+        images::trials,
         importing::trials,
         embedding::trials,
         ending::trials,

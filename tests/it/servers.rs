@@ -379,8 +379,9 @@ fn nothing_of_a_server_stays_however_often_it_is_killed() {
     assert!(is_gone("killed"));
 }
 
-const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
-const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
+pub const SCENE: &str =
+    "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+pub const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
 
 fn script_of_two_calls() -> String {
     script_of_a_call("add", "{ a: 2, b: 3 }")

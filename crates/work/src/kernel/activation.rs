@@ -249,6 +249,12 @@ pub struct Activation {
     /// How often its model refused a question for its length, one after another.
     #[serde(default)]
     pub refused_lengths: u32,
+    /// Whether its last question held images.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sends_images: bool,
+    /// Whether its model refused a question with images: it is sent none any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_without_images: bool,
     /// What agents that it started told it and it has not been asked about.
     pub mail: VecDeque<String>,
     /// Whether it told the agent that started it anything.

@@ -6,7 +6,7 @@
 //! wants made (`nested_calls`), what servers ask models ([`sampling`]), agents that start and wake agents ([`guards`]) and hand tasks over to each other
 //! ([`hand_over_result`], [`hand_over`]), words from floors above ([`work_notices`]) and work that they order
 //! ([`work_orders`]), what a person or a cap does to work (`control`), the session as it is sent and kept
-//! ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what
+//! ([`session`]), with its images (`result_images`), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what
 //! happened in the room and carry out what it says (`dispatch`, `spawning`, `hand_over_systems`, `recording`,
 //! `server_readiness`), by what they may touch of the room (`access`).
 
@@ -35,6 +35,7 @@ mod nested_calls;
 mod outbox;
 pub mod overview;
 mod recording;
+mod result_images;
 pub mod sampling;
 mod saved;
 mod server_readiness;

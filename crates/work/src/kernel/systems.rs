@@ -116,6 +116,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
                 cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
             NoReply::OverBudget { scope, wait, why }
         }
+        FailureKind::Rejected if matches!(failure.status, Some(400 | 413 | 415 | 422)) => NoReply::Rejected { why },
         _ if failure.may_be_asked_again() && failure.waits_in_real_time => NoReply::Held { why },
         _ if failure.may_be_asked_again() => NoReply::Passing { why },
         _ => NoReply::Lasting { why },

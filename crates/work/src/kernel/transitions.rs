@@ -196,7 +196,12 @@ impl Kernel {
                 self.outgoing
                     .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
             }
-            NoReply::Passing { why } | NoReply::Lasting { why } => {
+            NoReply::Rejected { why } if activation.sends_images => {
+                (activation.sends_images, activation.is_without_images) = (false, true);
+                let what = format!("{why}; it is asked again without images");
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
+            }
+            NoReply::Rejected { why } | NoReply::Passing { why } | NoReply::Lasting { why } => {
                 self.end(key, Ending::Failed { why });
             }
         }
