@@ -54,6 +54,15 @@ def tools():
     ]
 
 
+def templates(cursor):
+    """Templates of resources, in two pages."""
+    day = {"uriTemplate": "note:///{day}", "name": "day", "description": "What was noted on a day."}
+    word = {"uriTemplate": "note:///words/{word}{?lang}", "name": "word"}
+    if cursor is None:
+        return {"resourceTemplates": [day], "nextCursor": "2"}
+    return {"resourceTemplates": [word]}
+
+
 def sample(number):
     asked = {"role": "user", "content": {"type": "text", "text": f"Say yes, {number}."}}
     params = {"messages": [asked], "systemPrompt": "Be short.", "maxTokens": 10}
@@ -199,7 +208,22 @@ def answer(message):
         version = message["params"]["protocolVersion"]
         told = message["params"]["capabilities"]
         capabilities = {"tools": {"listChanged": True}}
+        if MODE.startswith("resources"):
+            capabilities["resources"] = {}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": {"name": "odd", "version": "1"}}
+    elif method == "resources/list":
+        result = {"resources": []}
+    elif method == "resources/templates/list" and MODE == "resources-without-templates":
+        say({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+        return
+    elif method == "resources/templates/list":
+        result = templates((message.get("params") or {}).get("cursor"))
+    elif method == "resources/read":
+        uri = message["params"]["uri"]
+        if not uri.startswith("note:///"):
+            say({"id": number, "error": {"code": -32002, "message": f"there is no {uri}"}})
+            return
+        result = {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"what stands at {uri}"}]}
     elif method == "tools/list":
         result = {"tools": tools()}
     elif method == "tools/call":

@@ -14,7 +14,9 @@ use agent_workshop::base::Seq;
 use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::sandbox::{Confinement, Level, WATCH_WORD, watch_with};
-use agent_workshop::gateway::{Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry};
+use agent_workshop::gateway::{
+    Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, server_status_text,
+};
 use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
 use agent_workshop::schedule::InputJournal;
@@ -37,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is,
+        what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
         an_answer_over_http_without_end_is_cut,
         a_stream_of_events_that_misbehaves_is_told,
@@ -264,6 +267,31 @@ fn a_server_says_how_far_it_is() {
     let answer = client.call(tool("slow", json!({})), |step| steps.push(step.to_owned())).expect("it is done");
     assert_eq!(answer.text, "done at last");
     assert_eq!(steps, ["25 %", "50 %", "75 %"]);
+}
+
+fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
+    let place = Place::new();
+    let (mut client, offer) = place.allowed("resources").expect("it greets");
+    let listed: Vec<(&str, &str)> =
+        offer.templates.iter().map(|one| (one.name.as_str(), one.description.as_str())).collect();
+    assert_eq!(listed, [("note:///{day}", "What was noted on a day."), ("note:///words/{word}{?lang}", "word")]);
+    assert_eq!(server_status_text::offer(&offer), "odd 1, 5 tools, 2 resource templates");
+    let read = |client: &mut McpClient, uri: &str| client.call(McpRequest::Resource { uri: uri.into() }, |_| {});
+    let answer = read(&mut client, "note:///monday").expect("it can be read");
+    assert_eq!(answer.text, "what stands at note:///monday");
+    // Which addresses there are is the server's to say.
+    let failure = read(&mut client, "other:///monday").expect_err("there is none");
+    assert_eq!((failure.fault, failure.what.as_str()), (McpFault::Refused, "there is no other:///monday"));
+    drop(client);
+    let (client, offer) = place.allowed("resources-without-templates").expect("it greets all the same");
+    assert!(offer.templates.is_empty() && offer.tools.len() == 5, "{offer:?}");
+    drop(client);
+    // An agent reads it under the rule that holds for all resources.
+    let script = script_of_a_call("read_resource", "{ uri: \"note:///monday\" }");
+    let gate = "gate:\n  mcp: { \"mcp:odd:read_resource\": allow }\n";
+    let mut room = room_with(&place, "resources", gate, &script);
+    room.until(60.0, "complete", |_| true);
+    assert!(results(&room)[0].to_string().contains("what stands at note:///monday"), "{:?}", results(&room));
 }
 
 /// Answers every request over HTTP with this, from a thread that ends with the process.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequest,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, ErrorCode, GetPromptRequest,
     GetPromptRequestParams, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceContents, ServerResult,
+    ResourceContents, ResourceTemplate, ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -444,6 +444,12 @@ impl Line {
                 arguments: Vec::new(),
             });
             offer.resources = listed.collect();
+            let listed = self.templates().await?.into_iter().map(|template| McpListed {
+                name: plain(&template.uri_template, 400),
+                description: plain(template.description.as_deref().unwrap_or(&template.name), 200),
+                arguments: Vec::new(),
+            });
+            offer.templates = listed.collect();
         }
         if has(|capabilities| capabilities.prompts.is_some()) {
             let listed = self.prompts().await?.into_iter().map(|prompt| McpListed {
@@ -493,6 +499,19 @@ impl Line {
         while let Some(page) = pages.next() {
             let result = self.peer.list_resources(Some(page)).await.map_err(|error| self.failure(&error))?;
             pages.take(result.resources, result.next_cursor);
+        }
+        Ok(pages.all)
+    }
+
+    /// All pages of the templates of resources, likewise. Many a server has resources and knows of no templates.
+    async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpFailure> {
+        let mut pages = Pages::default();
+        while let Some(page) = pages.next() {
+            match self.peer.list_resource_templates(Some(page)).await {
+                Ok(result) => pages.take(result.resource_templates, result.next_cursor),
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => break,
+                Err(error) => return Err(self.failure(&error)),
+            }
         }
         Ok(pages.all)
     }
