@@ -71,8 +71,8 @@ fn images_of_results_follow_them_on_every_wire() {
 /// What the model was sent, question by question.
 type Sent = Arc<Mutex<Vec<Value>>>;
 
-/// A room whose agent asks this model of OpenAI's, which calls the tool that gives a picture and then says what it sees.
-/// Whether it refuses images.
+/// A room whose agent asks this model of OpenAI's, which calls the tool that gives a picture and then says what it
+/// sees. Whether it refuses images.
 fn room(place: &Place, model: &str, refuses: bool) -> (Workshop, Sent) {
     let sent = Sent::default();
     let notes = sent.clone();

@@ -1,5 +1,5 @@
-//! MCP servers that ask a model in the middle of a call: only where a person allowed that, on the account of the agent whose
-//! call it is, and never beside what holds its work back.
+//! MCP servers that ask a model in the middle of a call: only where a person allowed that, on the account of the agent
+//! whose call it is, and never beside what holds its work back.
 
 use std::process::Command;
 use std::time::Instant;

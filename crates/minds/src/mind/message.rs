@@ -50,8 +50,8 @@ pub struct PromptMessage {
     /// Of a tool: what became of the call, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<CallEnd>,
-    /// Of a tool: the images of its result that the model is shown. Sessions keep theirs elsewhere: only what is sent has
-    /// some.
+    /// Of a tool: the images of its result that the model is shown. Sessions keep theirs elsewhere: only what is sent
+    /// has some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<AgentImage>,
 }

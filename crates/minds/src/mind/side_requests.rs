@@ -1,6 +1,6 @@
 //! Questions about an agent that none of its activities waits for: what of all that was said and done is worth
-//! remembering, or what a server asks that carries out a call of its. They are asked of its own model, within its budget,
-//! and hold up nothing else.
+//! remembering, or what a server asks that carries out a call of its. They are asked of its own model, within its
+//! budget, and hold up nothing else.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;

@@ -1,5 +1,5 @@
-//! What the server that carries a call out asks a model in the middle of it (sampling): the model of the call's agent is
-//! asked, on the account of its work and only while that goes on, and the server is told the answer.
+//! What the server that carries a call out asks a model in the middle of it (sampling): the model of the call's agent
+//! is asked, on the account of its work and only while that goes on, and the server is told the answer.
 //!
 //! The server learns nothing else: not who the agent is, what it knows or what it was asked.
 
@@ -95,8 +95,8 @@ impl Kernel {
 }
 
 impl RoomAccess<'_, '_> {
-    /// The server that carries a call out asks a model something: that is asked as soon as work goes on, unless nobody can
-    /// be.
+    /// The server that carries a call out asks a model something: that is asked as soon as work goes on, unless nobody
+    /// can be.
     pub(super) fn sample_for_server(
         &mut self,
         kernel: &mut Kernel,

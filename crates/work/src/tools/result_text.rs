@@ -463,8 +463,8 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     Outcome::of(words, is_done)
 }
 
-/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long, and its images by name,
-/// with word of those that are not among the `kept` ones.
+/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long, and its images by
+/// name, with word of those that are not among the `kept` ones.
 pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     let text = match (output.text.trim().is_empty(), &output.data) {
         (true, Some(data)) => data.to_string(),

@@ -353,8 +353,8 @@ fn is_open(question: &Mutex<Option<Question>>) -> bool {
 }
 
 impl UnderWay {
-    /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one is
-    /// not.
+    /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one
+    /// is not.
     pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
         if is_open(&self.sample) {
             return Err("the answer to another question is still to come".to_owned());
@@ -530,7 +530,8 @@ impl Line {
         failure(error, &self.is_over, &self.redactor)
     }
 
-    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person or a model.
+    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person
+    /// or a model.
     pub(super) async fn call(
         &self,
         id: &Id,

@@ -1,4 +1,5 @@
-//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person or to a model.
+//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person or to a
+//! model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -468,8 +468,8 @@ impl Keeper {
         }
     }
 
-    /// Passes a question on to the model of the agent whose call it is about: the one that the server names, else the only
-    /// one that is under way. Of several, nobody could say whose money it would be.
+    /// Passes a question on to the model of the agent whose call it is about: the one that the server names, else the
+    /// only one that is under way. Of several, nobody could say whose money it would be.
     fn sample(
         &self,
         named: Option<Id>,

@@ -44,8 +44,8 @@ pub(super) fn tools(server: &str, key: &Id, offer: &McpOffer, taken: &mut BTreeS
         add(tool, |name, arguments| McpRequest::Tool { name: name.to_owned(), arguments: arguments.to_map() });
     }
     if !(offer.resources.is_empty() && offer.templates.is_empty()) {
-        // Which addresses there are is the server's to say: what it lists is cut here, its tools name others, and only it
-        // knows what fits its templates. It alone reads them, and the gate judges the call, whatever the address.
+        // Which addresses there are is the server's to say: what it lists is cut here, its tools name others, and only
+        // it knows what fits its templates. It alone reads them, and the gate judges the call, whatever the address.
         add(&reads(&offer.resources, &offer.templates), |_, arguments| McpRequest::Resource {
             uri: arguments.text("uri"),
         });
