@@ -186,6 +186,7 @@ fn offer(server: &str, place: &InWorkspace) -> Outcome {
         .resources
         .iter()
         .map(|resource| ("resource", resource))
+        .chain(offer.templates.iter().map(|template| ("template", template)))
         .chain(offer.prompts.iter().map(|prompt| ("prompt", prompt)))
     {
         let arguments = listed.arguments.join(", ");

@@ -39,7 +39,7 @@ fn listener() -> (Server, Sent) {
 }
 
 /// What is sent to a provider for these questions.
-fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
+pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
     let (server, sent) = listener();
     let settings = GatewaySettings { attempts: 1, ..hasty() };
     for request in requests {

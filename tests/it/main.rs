@@ -32,6 +32,7 @@ mod going_on;
 mod hostile;
 mod hostile_server;
 mod hours_of_talk;
+mod images;
 mod importing;
 #[cfg(feature = "window")]
 mod keys_reference;
@@ -47,6 +48,7 @@ mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod renaming;
+mod sampling;
 #[cfg(feature = "window")]
 mod screen;
 #[cfg(feature = "window")]
@@ -121,6 +123,7 @@ fn main() {
         acp::trials,
         server_calls::trials,
         server_peers::trials,
+        sampling::trials,
         adding_a_reason::trials,
         adding_an_element::trials,
         adding_an_event::trials,
@@ -138,6 +141,7 @@ fn main() {
         approving_by_file::trials,
         approving_until::trials,
         hours_of_talk::trials,
+        images::trials,
         importing::trials,
         embedding::trials,
         ending::trials,

@@ -14,6 +14,8 @@ MODE = sys.argv[1]
 OBJECT = {"type": "object", "properties": {}}
 SUM = {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]}
 described = "Adds two numbers."
+# What the client said that it can do.
+told = {}
 
 
 def say(message):
@@ -35,7 +37,14 @@ def tools():
             tool("x" * 300, "x"),
         ]
     if MODE == "asks":
-        return [tool("ask", "Asks a person."), tool("sample", "Asks for the use of a model.")]
+        times = {"type": "object", "properties": {"times": {"type": "integer"}}}
+        return [
+            tool("ask", "Asks a person."),
+            tool("sample", "Asks for the use of a model, so many times.", times),
+            tool("at_once", "Asks for it twice at the same time."),
+            tool("leave", "Asks for it, and ends without an answer."),
+            tool("can", "Says what the client can do.", readOnlyHint=True),
+        ]
     return [
         tool("add", described, SUM, readOnlyHint=True),
         tool("log.all", "Notes something.", {"type": "object", "properties": {"text": {"type": "string"}}}),
@@ -43,6 +52,35 @@ def tools():
         tool("slow", "Takes its time."),
         tool("environment", "Says which variables it has.", readOnlyHint=True),
     ]
+
+
+def templates(cursor):
+    """Templates of resources, in two pages."""
+    day = {"uriTemplate": "note:///{day}", "name": "day", "description": "What was noted on a day."}
+    word = {"uriTemplate": "note:///words/{word}{?lang}", "name": "word"}
+    if cursor is None:
+        return {"resourceTemplates": [day], "nextCursor": "2"}
+    return {"resourceTemplates": [word]}
+
+
+def sample(number):
+    asked = {"role": "user", "content": {"type": "text", "text": f"Say yes, {number}."}}
+    params = {"messages": [asked], "systemPrompt": "Be short.", "maxTokens": 10}
+    say({"id": f"s{number}", "method": "sampling/createMessage", "params": params})
+
+
+def sampled():
+    """What the next answer of a model says, or why there is none."""
+    while True:
+        message = json.loads(sys.stdin.readline())
+        if str(message.get("id")).startswith("s"):
+            break
+        if message.get("method") == "notifications/cancelled":
+            note("noted.txt", "cancelled")
+    if "error" in message:
+        return f"{message['id']} refused {message['error']['code']}: {message['error']['message']}"
+    result = message["result"]
+    return f"{message['id']} {result['model']} {result['stopReason']}: {result['content']['text']}"
 
 
 def call(name, arguments, meta):
@@ -83,10 +121,20 @@ def call(name, arguments, meta):
         text = f"{result['action']} {json.dumps(result.get('content'), sort_keys=True)}"
         return {"content": [{"type": "text", "text": text}]}
     if name == "sample":
-        asked = {"role": "user", "content": {"type": "text", "text": "Say yes."}}
-        say({"id": "s1", "method": "sampling/createMessage", "params": {"messages": [asked], "maxTokens": 10}})
-        error = json.loads(sys.stdin.readline()).get("error", {})
-        return {"content": [{"type": "text", "text": f"refused: {error.get('code')}"}]}
+        answers = []
+        for number in range(arguments.get("times", 1)):
+            sample(number)
+            answers.append(sampled())
+        return {"content": [{"type": "text", "text": "\n".join(answers)}]}
+    if name == "at_once":
+        sample(1)
+        sample(2)
+        return {"content": [{"type": "text", "text": "\n".join(sorted([sampled(), sampled()]))}]}
+    if name == "leave":
+        sample(1)
+        return {"content": [{"type": "text", "text": "left"}]}
+    if name == "can":
+        return {"content": [{"type": "text", "text": " ".join(sorted(told))}]}
     if name == "write":
         try:
             with open(arguments["path"], "w", encoding="utf-8") as file:
@@ -132,6 +180,7 @@ def hold(number, meta):
 
 
 def answer(message):
+    global told
     method, number = message.get("method"), message.get("id")
     if MODE.startswith("patient-") and method == "notifications/cancelled":
         note("noted.txt", "cancelled")
@@ -139,7 +188,7 @@ def answer(message):
         for one in held:
             say({"id": one, "result": {"content": [{"type": "text", "text": message["result"]["action"]}]}})
         return
-    if number is None:
+    if number is None or (method is None and str(number).startswith("s")):
         return
     if MODE.startswith("patient-") and method == "tools/call":
         note("called.txt", "called")
@@ -157,8 +206,24 @@ def answer(message):
         number = number + 1_000
     if method == "initialize":
         version = message["params"]["protocolVersion"]
+        told = message["params"]["capabilities"]
         capabilities = {"tools": {"listChanged": True}}
+        if MODE.startswith("resources"):
+            capabilities["resources"] = {}
         result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": {"name": "odd", "version": "1"}}
+    elif method == "resources/list":
+        result = {"resources": []}
+    elif method == "resources/templates/list" and MODE == "resources-without-templates":
+        say({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+        return
+    elif method == "resources/templates/list":
+        result = templates((message.get("params") or {}).get("cursor"))
+    elif method == "resources/read":
+        uri = message["params"]["uri"]
+        if not uri.startswith("note:///"):
+            say({"id": number, "error": {"code": -32002, "message": f"there is no {uri}"}})
+            return
+        result = {"contents": [{"uri": uri, "mimeType": "text/plain", "text": f"what stands at {uri}"}]}
     elif method == "tools/list":
         result = {"tools": tools()}
     elif method == "tools/call":

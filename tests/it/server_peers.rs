@@ -22,6 +22,7 @@ use crate::program::folder;
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
         the_server_that_has_everything_is_understood,
+        a_server_that_asks_a_model_is_told_why_none_answers,
         the_same_over_http,
         the_same_over_the_older_http_with_events,
         files_are_read_and_written_by_a_server,
@@ -118,6 +119,12 @@ fn understood(client: &mut McpClient, offer: &McpOffer) {
     let uri = offer.resources[0].name.clone();
     let read = client.call(McpRequest::Resource { uri }, |_| {}).expect("it can be read");
     assert!(!read.text.is_empty());
+    if let Some(template) = offer.templates.iter().find(|template| template.name.contains('{')) {
+        let (start, rest) = template.name.split_once('{').expect("it has a variable");
+        let uri = format!("{start}1{}", rest.split_once('}').map_or("", |(_, end)| end));
+        let read = client.call(McpRequest::Resource { uri: uri.clone() }, |_| {}).expect("it can be read");
+        assert!(!read.text.is_empty(), "{uri}");
+    }
     let plain = offer.prompts.iter().find(|prompt| prompt.arguments.is_empty()).expect("one needs nothing");
     let request = McpRequest::Prompt { name: plain.name.clone(), arguments: serde_json::Map::new() };
     assert!(client.call(request, |_| {}).expect("it has it ready").text.starts_with("user: "));
@@ -133,6 +140,24 @@ fn the_server_that_has_everything_is_understood() {
     let (mut client, offer) =
         place.connect(json!({ "command": "node", "args": [script("everything"), "stdio"] })).expect("it works");
     understood(&mut client, &offer);
+}
+
+fn a_server_that_asks_a_model_is_told_why_none_answers() {
+    const TOOL: &str = "trigger-sampling-request";
+    let place = Place::new();
+    let definition =
+        |sampling: bool| json!({ "command": "node", "args": [script("everything"), "stdio"], "sampling": sampling });
+    let has_tool = |offer: &McpOffer| offer.tools.iter().any(|tool| tool.name == TOOL);
+    let (client, offer) = place.connect(definition(false)).expect("it works");
+    assert!(!has_tool(&offer), "it is not told that it may");
+    drop(client);
+    let (mut client, offer) = place.connect(definition(true)).expect("it works");
+    assert!(has_tool(&offer), "{offer:?}");
+    let mut told = Vec::new();
+    let answer = client.call(tool(TOOL, json!({ "prompt": "Say yes." })), |step| told.push(step.to_owned()));
+    let failure = answer.expect_err("nobody is here to be asked");
+    assert!(failure.what.contains("no agent is at work here"), "{failure:?}");
+    assert!(told.iter().any(|step| step.contains("question to a model was refused")), "{told:?}");
 }
 
 /// A server over HTTP that ends when dropped.

@@ -14,7 +14,9 @@ use agent_workshop::base::Seq;
 use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::sandbox::{Confinement, Level, WATCH_WORD, watch_with};
-use agent_workshop::gateway::{Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry};
+use agent_workshop::gateway::{
+    Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, server_status_text,
+};
 use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
 use agent_workshop::schedule::InputJournal;
@@ -37,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
         servers_that_misbehave_are_told_in_time_and_leave_nothing,
         a_server_that_ends_at_once_is_told_with_its_words_and_what_it_may_lack,
         a_server_says_how_far_it_is,
+        what_stands_at_an_address_of_a_template_is_read_as_other_resources_are,
         a_server_that_sends_elsewhere_or_asks_for_credentials_is_told,
         an_answer_over_http_without_end_is_cut,
         a_stream_of_events_that_misbehaves_is_told,
@@ -266,6 +269,31 @@ fn a_server_says_how_far_it_is() {
     assert_eq!(steps, ["25 %", "50 %", "75 %"]);
 }
 
+fn what_stands_at_an_address_of_a_template_is_read_as_other_resources_are() {
+    let place = Place::new();
+    let (mut client, offer) = place.allowed("resources").expect("it greets");
+    let listed: Vec<(&str, &str)> =
+        offer.templates.iter().map(|one| (one.name.as_str(), one.description.as_str())).collect();
+    assert_eq!(listed, [("note:///{day}", "What was noted on a day."), ("note:///words/{word}{?lang}", "word")]);
+    assert_eq!(server_status_text::offer(&offer), "odd 1, 5 tools, 2 resource templates");
+    let read = |client: &mut McpClient, uri: &str| client.call(McpRequest::Resource { uri: uri.into() }, |_| {});
+    let answer = read(&mut client, "note:///monday").expect("it can be read");
+    assert_eq!(answer.text, "what stands at note:///monday");
+    // Which addresses there are is the server's to say.
+    let failure = read(&mut client, "other:///monday").expect_err("there is none");
+    assert_eq!((failure.fault, failure.what.as_str()), (McpFault::Refused, "there is no other:///monday"));
+    drop(client);
+    let (client, offer) = place.allowed("resources-without-templates").expect("it greets all the same");
+    assert!(offer.templates.is_empty() && offer.tools.len() == 5, "{offer:?}");
+    drop(client);
+    // An agent reads it under the rule that holds for all resources.
+    let script = script_of_a_call("read_resource", "{ uri: \"note:///monday\" }");
+    let gate = "gate:\n  mcp: { \"mcp:odd:read_resource\": allow }\n";
+    let mut room = room_with(&place, "resources", gate, &script);
+    room.until(60.0, "complete", |_| true);
+    assert!(results(&room)[0].to_string().contains("what stands at note:///monday"), "{:?}", results(&room));
+}
+
 /// Answers every request over HTTP with this, from a thread that ends with the process.
 fn http(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
@@ -379,8 +407,9 @@ fn nothing_of_a_server_stays_however_often_it_is_killed() {
     assert!(is_gone("killed"));
 }
 
-const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
-const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
+pub const SCENE: &str =
+    "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+pub const LEAD: &str = "---\nid: lead\ntools: [vfs_read]\nmcp_servers: [odd]\n---\nYou lead.\n";
 
 fn script_of_two_calls() -> String {
     script_of_a_call("add", "{ a: 2, b: 3 }")
@@ -400,8 +429,13 @@ fn room(place: &Place, mode: &str, gate: &str) -> Workshop {
 /// The files of such a room.
 fn setup(place: &Place, mode: &str, gate: &str, script_of_model: &str) -> Setup {
     place.allow(&odd(mode));
+    files(mode, "", gate, script_of_model)
+}
+
+/// The files of a room whose agent has the odd server, of which this is said as well.
+pub fn files(mode: &str, more: &str, gate: &str, script_of_model: &str) -> Setup {
     let settings = format!(
-        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true }}\n{gate}",
+        "mcp_servers:\n  odd: {{ command: python3, args: [{:?}, {mode}], network: true{more} }}\n{gate}",
         script().display().to_string()
     );
     Setup::scene(SCENE).profile("lead", LEAD).file("settings.yaml", &settings).script(script_of_model)
@@ -414,7 +448,7 @@ pub fn room_with(place: &Place, mode: &str, gate: &str, script_of_model: &str) -
     room
 }
 
-fn results(room: &Workshop) -> Vec<&Value> {
+pub fn results(room: &Workshop) -> Vec<&Value> {
     room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
 }
 
@@ -579,9 +613,14 @@ fn where_nobody_can_answer_a_server_it_is_told_so() {
 fn a_server_that_asks_for_the_use_of_a_model_is_told_that_there_is_none() {
     let place = Place::new();
     let (mut client, _) = place.allowed("asks").expect("it greets");
-    let answer = client.call(tool("sample", json!({})), |_| {}).expect("it goes on");
+    let mut told = Vec::new();
+    let answer = client.call(tool("sample", json!({ "times": 3 })), |step| told.push(step.to_owned()));
+    let answer = answer.expect("it goes on");
     // JSON-RPC's number for a method that is not there.
-    assert_eq!(answer.text, "refused: -32601");
+    assert_eq!(answer.text.matches("refused -32601: servers may ask models only where a person allows it").count(), 3);
+    assert_eq!(told.len(), 1, "a person is told once: {told:?}");
+    let can = client.call(tool("can", json!({})), |_| {}).expect("it says so");
+    assert_eq!(can.text, "elicitation", "it was not told that it could");
 }
 
 /// A folder in which nothing that is confined may write: the system's folder for passing files is everybody's.

@@ -166,7 +166,7 @@ fn images_of_a_servers_tool_go_to_an_agent_that_takes_images_and_others_are_told
         let events: Vec<Value> = told.lines().filter(|line| line.starts_with('{')).flat_map(json_lines).collect();
         let done = events.iter().find(|event| event["type"] == "complete").expect("it is done");
         let text = done["data"]["text"].as_str().unwrap_or_default();
-        assert!(text.contains("[an image (image/png)") && text.contains(expected), "{mode}: {text}");
+        assert!(text.contains("[image: image/png") && text.contains(expected), "{mode}: {text}");
         assert_eq!(text.contains("<image>"), mode == "sees", "{mode}: {text}");
         assert!(is_gone(mode, "server_images"));
     }

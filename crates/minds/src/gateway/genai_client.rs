@@ -325,6 +325,12 @@ fn chat_messages(turns: Vec<Turn>, wire: Wire, marked_turns: usize) -> Vec<ChatM
     for (index, turn) in turns.into_iter().enumerate() {
         match turn {
             Turn::User(text) => messages.push(ChatMessage::user(text)),
+            Turn::Shown { text, images } => {
+                let images = images.into_iter();
+                let images = images.map(|image| ContentPart::from_binary_base64(image.media_type, image.base64, None));
+                let parts: Vec<ContentPart> = [ContentPart::Text(text)].into_iter().chain(images).collect();
+                messages.push(ChatMessage::user(MessageContent::from_parts(parts)));
+            }
             Turn::Assistant { text, calls } => messages.push(ChatMessage::assistant(said(text, calls))),
             Turn::Results(results) => {
                 let responses = results

@@ -27,6 +27,7 @@ pub mod gemini;
 pub mod genai_client;
 pub mod health;
 mod health_monitor;
+mod image_models;
 pub mod key_storage;
 pub mod keys;
 pub mod ledger;

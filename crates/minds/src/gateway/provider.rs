@@ -10,7 +10,8 @@ use super::reasoning_models::with_room_to_think;
 use crate::base::{Id, text};
 use crate::mind::spoken::SaidBefore;
 use crate::mind::{
-    AgentSession, CallKind, Completion, ModelRequest, Prompt, ResultImages, ScriptPlace, ToolDeclaration, Usage,
+    AgentSession, CallKind, Completion, ModelRequest, Prompt, PromptMessage, ResultImages, ScriptPlace,
+    ToolDeclaration, Usage,
 };
 
 /// One question as a provider gets it.
@@ -84,7 +85,8 @@ impl ProviderRequest {
     pub fn estimated_input_tokens(&self) -> u32 {
         let messages = self.prompt.messages().into_iter().map(|message| message.chars());
         let tools = self.tools.iter().map(ToolDeclaration::chars);
-        let parts = messages.chain(tools).map(text::tokens_of_chars);
+        let images = self.prompt.history.iter().map(PromptMessage::image_tokens);
+        let parts = messages.chain(tools).map(text::tokens_of_chars).chain(images);
         parts.fold(text::estimate_tokens(&self.prompt.system_text()), u32::saturating_add)
     }
 }

@@ -48,8 +48,8 @@ struct Turn {
 
 impl Turn {
     fn fits(&self, request: &ProviderRequest, moment: &str) -> bool {
-        // What is worth remembering is said only by turns that are meant for it.
-        let is_usual = request.kind != CallKind::Learning;
+        // What is worth remembering, and what servers are answered, is said only by turns that are meant for it.
+        let is_usual = !matches!(request.kind, CallKind::Learning | CallKind::Sampling);
         let kind_fits = self.kind.map_or(is_usual, |kind| kind == request.kind);
         kind_fits && self.contains.as_ref().is_none_or(|wanted| moment.contains(&wanted.to_lowercase()))
     }

@@ -39,13 +39,21 @@ pub fn standing(standing: &McpServerStatus) -> &'static str {
     }
 }
 
-/// What a server offers, by numbers: `everything 1.0, 13 tools`.
+/// What a server offers, by numbers: `everything 1.0, 13 tools, 7 resources, 2 resource templates, 4 prompts`.
 pub fn offer(offer: &McpOffer) -> String {
-    let tools = match offer.tools.len() {
-        1 => "1 tool".to_owned(),
-        count => format!("{count} tools"),
+    let counted = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     };
-    if offer.server.is_empty() { tools } else { format!("{}, {tools}", offer.server) }
+    let others = [
+        (offer.resources.len(), "resource"),
+        (offer.templates.len(), "resource template"),
+        (offer.prompts.len(), "prompt"),
+    ];
+    let name = Some(offer.server.clone()).filter(|name| !name.is_empty());
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
+    let all = name.into_iter().chain([counted(offer.tools.len(), "tool")]).chain(others);
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// What a server says of a tool beside its description; empty where it says the worst.
@@ -60,10 +68,10 @@ pub fn hints(hints: McpHints) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::mcp::McpTool;
+    use crate::gateway::mcp::{McpListed, McpTool};
 
     #[test]
-    fn an_offer_is_told_by_its_tools() {
+    fn an_offer_is_told_by_its_tools_and_what_else_there_is() {
         let tool = McpTool {
             name: "add".into(),
             description: String::new(),
@@ -72,6 +80,9 @@ mod tests {
         };
         let named = McpOffer { server: "sums 1".into(), tools: vec![tool], ..McpOffer::default() };
         assert_eq!(offer(&named), "sums 1, 1 tool");
+        let templates = vec![McpListed::default(), McpListed::default()];
+        let more = McpOffer { templates, prompts: vec![McpListed::default()], ..named };
+        assert_eq!(offer(&more), "sums 1, 1 tool, 2 resource templates, 1 prompt");
         assert_eq!(offer(&McpOffer::default()), "0 tools");
     }
 }

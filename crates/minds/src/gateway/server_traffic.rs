@@ -15,7 +15,7 @@ pub(super) struct ServerTraffic {
     awaited: BTreeSet<Id>,
     /// Calls under way.
     calls: BTreeSet<Id>,
-    /// Of these, those that wait for a person.
+    /// Of these, those that wait for a person or a model.
     asking: BTreeSet<Id>,
     heard: VecDeque<McpEvent>,
 }
@@ -67,7 +67,7 @@ impl ServerTraffic {
                     return;
                 }
             }
-            McpEvent::Asks { id, .. } => {
+            McpEvent::Asks { id, .. } | McpEvent::Samples { id, .. } => {
                 if !self.calls.contains(id) {
                     return;
                 }
@@ -98,8 +98,8 @@ impl ServerTraffic {
         self.heard.drain(..).collect()
     }
 
-    /// Whether a server is still to say something that somebody waits for. One that waits for a person is not: the room
-    /// must go on so that the answer can come in.
+    /// Whether a server is still to say something that somebody waits for. One that waits for a person or a model
+    /// is not: the room must go on so that the answer can come in.
     pub(super) fn owes(&self) -> bool {
         !self.awaited.is_empty() || self.calls.len() > self.asking.len()
     }

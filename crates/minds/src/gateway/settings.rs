@@ -36,6 +36,9 @@ pub struct GatewaySettings {
     /// The context size of a model in tokens, by `provider:model`, or `provider:*` for all models of a provider;
     /// defaults to the built-in list.
     pub context_tokens: BTreeMap<String, u32>,
+    /// Whether a model takes images, by `provider:model`, or `provider:*` for all models of a provider; defaults to the
+    /// built-in list. Others are not sent any.
+    pub images: BTreeMap<String, bool>,
     /// Concurrent requests per provider.
     pub max_concurrent: u32,
     /// Seconds within which a connection must be made.
@@ -62,6 +65,7 @@ impl Default for GatewaySettings {
             models: BTreeMap::new(),
             base_urls: BTreeMap::new(),
             context_tokens: BTreeMap::new(),
+            images: BTreeMap::new(),
             max_concurrent: 4,
             connect_timeout_secs: 10.0,
             stall_timeout_secs: 60.0,

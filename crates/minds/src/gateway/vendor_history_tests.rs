@@ -19,6 +19,7 @@ fn call(id: &str, name: &str) -> ToolCall {
 fn told(turns: &[Turn]) -> Vec<String> {
     let one = |turn: &Turn| match turn {
         Turn::User(text) => format!("u:{text}"),
+        Turn::Shown { text, images } => format!("i:{}:{text}", images.len()),
         Turn::Assistant { text, calls } => {
             let calls: Vec<_> = calls.iter().map(|call| format!("{}#{}", call.name, call.id)).collect();
             format!("a:{text}({})", calls.join(" "))
@@ -98,6 +99,29 @@ fn ids_of_other_vendors_and_ids_that_come_again_are_replaced() {
 }
 
 #[test]
+fn images_follow_the_results_that_they_belong_to() {
+    let (first, second) = (call("a", "picture"), call("b", "vfs_read"));
+    let image = || AgentImage { media_type: "image/png".into(), base64: "iVBORw0KGgo=".into() };
+    let shown = PromptMessage { images: vec![image(), image()], ..PromptMessage::result(&first, "[image]") };
+    let history = vec![
+        user("look"),
+        PromptMessage::calls("", vec![first.clone(), second.clone()]),
+        shown,
+        user("Signal from ben-1: hello"),
+        PromptMessage::result(&second, "# B"),
+    ];
+    for wire in WIRES {
+        let sent = turns(history.clone(), wire);
+        let words = format!("i:2:{SHOWN} picture (image/png), picture (image/png)\n\nSignal from ben-1: hello");
+        assert_eq!(
+            told(&sent),
+            ["u:look", "a:(picture#a vfs_read#b)", "r:a=[image] b=# B", words.as_str()],
+            "nobody speaks twice in turn"
+        );
+    }
+}
+
+#[test]
 fn arguments_are_always_an_object_and_names_always_good() {
     let table = [
         (json!("{oops"), json!({ "unreadable_arguments": "{oops" })),
@@ -138,6 +162,7 @@ fn messages() -> impl Strategy<Value = Vec<PromptMessage>> {
             tool_calls: Vec::new(),
             answers: answers.map(str::to_owned),
             end: None,
+            images: Vec::new(),
         }),
     ];
     proptest::collection::vec(message, 0..24)
@@ -155,7 +180,7 @@ proptest! {
             let mut ids = BTreeSet::new();
             for (at, turn) in turns.iter().enumerate() {
                 match turn {
-                    Turn::User(text) => prop_assert!(!text.trim().is_empty()),
+                    Turn::User(text) | Turn::Shown { text, .. } => prop_assert!(!text.trim().is_empty()),
                     Turn::Assistant { text, calls } => {
                         prop_assert!(!calls.is_empty() || !text.trim().is_empty());
                         let called: Vec<_> = calls.iter().map(|call| (&call.id, &call.name)).collect();

@@ -54,6 +54,21 @@ pub struct AgentImage {
     pub base64: String,
 }
 
+/// The kinds of images that every vendor takes, with how their bytes begin in base64.
+const COMMON_KINDS: [(&str, &str); 4] =
+    [("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"), ("image/gif", "R0lGOD"), ("image/webp", "UklGR")];
+
+impl AgentImage {
+    /// Whether models can be sent it: one of the kinds that every vendor takes, and bytes that can be of that kind. A
+    /// question with another one would be refused as a whole.
+    pub fn is_common(&self) -> bool {
+        let begins = |(kind, begin): &(&str, &str)| self.media_type == *kind && self.base64.starts_with(begin);
+        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        let is_whole = self.base64.len().is_multiple_of(4) && self.base64.bytes().all(is_base64);
+        is_whole && COMMON_KINDS.iter().any(begins)
+    }
+}
+
 /// Images that calls gave which a coding agent made, for those that take images.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -215,5 +230,22 @@ impl AgentReport {
             change(&mut ran.said);
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_sent_only_what_every_vendor_takes_for_an_image() {
+        let image = |media_type: &str, base64: &str| {
+            let (media_type, base64) = (media_type.to_owned(), base64.to_owned());
+            AgentImage { media_type, base64 }.is_common()
+        };
+        assert!(image("image/png", "iVBORw0KGgo=") && image("image/jpeg", "/9j/4AAQ"));
+        assert!(!image("image/jpeg", "iVBORw0KGgo="), "it is of another kind than it says");
+        assert!(!image("image/svg+xml", "PHN2Zz4=") && !image("image/png", "aGk="));
+        assert!(!image("image/png", "iVBORw0KGgo") && !image("image/png", "iVBORw0KGgo\n"));
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         match message.role {
             Role::Tool if long > SHORT_CHARS => {
                 let text = format!("[… left out, {long} characters; call the tool again if you need it]");
-                Some(PromptMessage { text, ..message.clone() })
+                Some(PromptMessage { text, ..message.clone() }.without_images())
             }
             Role::Assistant if message.tool_calls.iter().any(|call| call.chars() > SHORT_CHARS) => {
                 let tool_calls = message.tool_calls.iter().map(|call| shortened(call, self.place)).collect();

@@ -2,8 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::agent_report::AgentImage;
 use super::headings;
 use super::untrusted_text::{name, push_fenced, push_result};
+
+/// Tokens that an image takes, by estimate: vendors make large ones smaller until they take no more.
+const IMAGE_TOKENS: u32 = 1_600;
 
 /// Who said a message of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -46,28 +50,43 @@ pub struct PromptMessage {
     /// Of a tool: what became of the call, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<CallEnd>,
+    /// Of a tool: the images of its result that the model is shown. Sessions keep theirs elsewhere: only what is sent
+    /// has some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<AgentImage>,
 }
 
 impl PromptMessage {
     /// Plain words, by the room or the agent.
     pub fn words(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None, end: None }
+        Self { role, text: text.into(), tool_calls: Vec::new(), answers: None, end: None, images: Vec::new() }
     }
 
     /// What the agent said, with the tools that it called.
     pub fn calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { role: Role::Assistant, text: text.into(), tool_calls, answers: None, end: None }
+        Self { tool_calls, ..Self::words(Role::Assistant, text) }
     }
 
     /// What a tool answered to a call.
     pub fn result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self { role: Role::Tool, text: text.into(), tool_calls: Vec::new(), answers: Some(call.id.clone()), end: None }
+        Self { answers: Some(call.id.clone()), ..Self::words(Role::Tool, text) }
     }
 
     /// The same with what became of the call.
     #[must_use]
     pub fn ended(self, end: Option<CallEnd>) -> Self {
         Self { end, ..self }
+    }
+
+    /// The same without images.
+    #[must_use]
+    pub fn without_images(self) -> Self {
+        Self { images: Vec::new(), ..self }
+    }
+
+    /// Tokens that its images take, by estimate.
+    pub fn image_tokens(&self) -> u32 {
+        u32::try_from(self.images.len()).unwrap_or(u32::MAX).saturating_mul(IMAGE_TOKENS)
     }
 
     /// Characters that are sent for it: the words, and the calls with their arguments.

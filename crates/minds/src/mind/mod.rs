@@ -62,7 +62,7 @@ pub use request::{
 };
 pub use session::Session;
 pub use settings::MindSettings;
-pub use side_requests::{SideRequestDue, SideRequestReplied};
+pub use side_requests::{SideAnswer, SideQuestion, SideRequestDue, SideRequestReplied, SideRequestWithdrawn, SideWork};
 pub use think_requests::LastPrompt;
 pub use work_messages::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
@@ -91,7 +91,9 @@ pub fn plugin(app: &mut App) {
         .add_input::<ModelReply>()
         .add_input::<PartGathered>();
     app.add_tick_message::<WorkDue>().add_tick_message::<WorkReplied>().add_tick_message::<WorkOver>();
-    app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
+    app.add_tick_message::<SideRequestDue>()
+        .add_tick_message::<SideRequestReplied>()
+        .add_tick_message::<SideRequestWithdrawn>();
     // Owned by floors below; registered here as well, so that this floor runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
@@ -127,6 +129,7 @@ pub fn plugin(app: &mut App) {
                 work_requests::conclude.run_if(on_message::<WorkOver>),
                 work_requests::ask.run_if(on_message::<WorkDue>),
                 side_requests::ask.run_if(on_message::<SideRequestDue>),
+                side_requests::withdraw.run_if(on_message::<SideRequestWithdrawn>),
             )
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),

@@ -48,8 +48,14 @@ pub(super) enum Subject {
     Thought(Think),
     /// A step of work.
     Work { think: WorkWord, activation: ActivationKey },
-    /// Something that no activity of the agent waits for, by the name that whoever asks gave it.
-    Aside { think: AsideWord, key: Id },
+    /// Something that no activity of the agent waits for, by the name that whoever asks gave it, and the piece of work
+    /// that it ends with, if any.
+    Aside {
+        think: AsideWord,
+        key: Id,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of_work: Option<ActivationKey>,
+    },
 }
 
 /// The word that stands for such a thing among the thoughts of a saved room.
@@ -73,8 +79,13 @@ impl Subject {
     }
 
     /// Something that no activity of the agent waits for.
-    pub(super) fn of_aside(key: Id) -> Self {
-        Self::Aside { think: AsideWord::Aside, key }
+    pub(super) fn of_aside(key: Id, of_work: Option<ActivationKey>) -> Self {
+        Self::Aside { think: AsideWord::Aside, key, of_work }
+    }
+
+    /// The piece of work that such a thing ends with.
+    pub(super) fn aside_of_work(&self) -> Option<ActivationKey> {
+        if let Self::Aside { of_work, .. } = self { *of_work } else { None }
     }
 
     /// The name of such a thing.

@@ -210,7 +210,7 @@ impl Prompt {
         Self {
             system: bare(&self.system),
             known: bare(&self.known),
-            history: self.history.iter().map(as_sent).collect(),
+            history: self.history.iter().map(|message| as_sent(message).without_images()).collect(),
             now: bare(&self.now),
             moment: self.moment.clone(),
             stable_parts: self.stable_parts,

@@ -15,7 +15,7 @@ use super::pending::{PendingRequest, PendingRequests, Sent};
 use super::reply_cleanup;
 use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply};
 use super::session::Session;
-use super::side_requests::SideRequestReplied;
+use super::side_requests::{SideAnswer, SideRequestReplied};
 use super::silent_replies::without_silence;
 use super::spoken::{OFFLINE, SpokenSentences};
 use super::think_requests::LEFT;
@@ -94,7 +94,12 @@ pub(super) fn apply_replies(
             continue;
         };
         if let Some(key) = waiting.subject.aside() {
-            let outcome = reply.outcome.clone().map(|completion| completion.text);
+            let outcome = reply.outcome.clone().map(|completion| SideAnswer {
+                text: reply_cleanup::without_thought(&completion.text).into_owned(),
+                provider: reply.provider.clone(),
+                model: reply.model.clone(),
+                finish: completion.finish,
+            });
             out.asides.write(SideRequestReplied { key: key.clone(), outcome });
             continue;
         }

@@ -26,12 +26,14 @@ pub enum CallKind {
     Wake,
     /// To say what is worth remembering.
     Learning,
+    /// To answer a server that carries out a call of the agent's.
+    Sampling,
 }
 
 impl CallKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake, Self::Learning];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Conversation, Self::Compaction, Self::Task, Self::Wake, Self::Learning, Self::Sampling];
 
     /// The word in the log and in scripts.
     pub fn word(self) -> &'static str {
@@ -42,6 +44,7 @@ impl CallKind {
             Self::Task => "task",
             Self::Wake => "wake",
             Self::Learning => "learning",
+            Self::Sampling => "sampling",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Questions about an agent that none of its activities waits for: what of all that was said and done is worth
-//! remembering. They are asked of its own model, within its budget, and hold up nothing.
+//! remembering, or what a server asks that carries out a call of its. They are asked of its own model, within its
+//! budget, and hold up nothing else.
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
@@ -7,13 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::compose;
 use super::context::CurrentRequest;
-use super::pending::{PendingRequest, RequestHead, Sent, Subject};
-use super::request::{CallKind, ModelFailure, ModelRequest};
+use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
+use super::prompt::Prompt;
+use super::request::{CallKind, CancelRequest, Finish, ModelFailure, ModelRequest};
 use super::think_requests::Asking;
-use crate::base::{AgentKey, Id, Seq};
+use crate::base::{ActivationKey, AgentKey, Id, RequestId, Seq};
 use crate::simulation::{ActivityId, Urgency};
 
-/// Something is to be asked. Answered with exactly one [`SideRequestReplied`], unless the agent leaves the room.
+/// Something is to be asked. Answered with exactly one [`SideRequestReplied`], unless it is withdrawn, the work that it
+/// belongs to ends, or the agent leaves the room.
 #[derive(Message, Clone, Debug)]
 pub struct SideRequestDue {
     /// Names it, for whoever asks.
@@ -22,10 +25,39 @@ pub struct SideRequestDue {
     pub agent: AgentKey,
     /// Why, for the budget.
     pub kind: CallKind,
-    /// What: a moment that stands alone.
-    pub moment: CurrentRequest,
+    /// What.
+    pub question: SideQuestion,
+    /// The piece of work that it belongs to, if any.
+    pub work: Option<SideWork>,
     /// The record that it comes from.
     pub cause: Seq,
+}
+
+/// What is asked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SideQuestion {
+    /// A moment that stands alone, after who the agent is and what it knows.
+    OfAgent(Box<CurrentRequest>),
+    /// This and nothing else: whoever reads the answer is to learn nothing of the agent and the room by it.
+    Alone {
+        /// All that is sent.
+        prompt: Box<Prompt>,
+        /// So many tokens are wanted back at most; never more than work may have.
+        max_output_tokens: u32,
+        /// Where the answer is to end.
+        stops: Vec<String>,
+    },
+}
+
+/// The piece of work that a question belongs to: it counts as its use, and ends with it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SideWork {
+    /// Which.
+    pub activation: ActivationKey,
+    /// The agent's activity.
+    pub activity: ActivityId,
+    /// The model that is asked in place of the agent's own.
+    pub model: Option<String>,
 }
 
 /// The answer to a [`SideRequestDue`].
@@ -33,14 +65,51 @@ pub struct SideRequestDue {
 pub struct SideRequestReplied {
     /// To which.
     pub key: Id,
-    /// The words, or why there are none.
-    pub outcome: Result<String, ModelFailure>,
+    /// The answer, or why there is none.
+    pub outcome: Result<SideAnswer, ModelFailure>,
+}
+
+/// What a model answered to such a question.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SideAnswer {
+    /// The words.
+    pub text: String,
+    /// Who answered.
+    pub provider: String,
+    /// Which model.
+    pub model: String,
+    /// Why it stopped.
+    pub finish: Finish,
+}
+
+/// Nobody waits for the answer to such a question any more.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct SideRequestWithdrawn {
+    /// To which.
+    pub key: Id,
 }
 
 /// Asks models what is to be asked of them.
 pub(super) fn ask(mut due: MessageReader<SideRequestDue>, mut asking: Asking) {
     for due in due.read() {
         asking.aside(due);
+    }
+}
+
+/// Withdraws questions that nobody waits for any more.
+pub(super) fn withdraw(
+    mut withdrawn: MessageReader<SideRequestWithdrawn>,
+    mut pending: ResMut<PendingRequests>,
+    mut cancels: MessageWriter<CancelRequest>,
+) {
+    for SideRequestWithdrawn { key } in withdrawn.read() {
+        let is_it = |waiting: &PendingRequest| waiting.subject.aside() == Some(key);
+        let asked: Vec<RequestId> =
+            pending.asked.iter().filter(|(_, waiting)| is_it(waiting)).map(|(id, _)| *id).collect();
+        for request in asked {
+            pending.asked.remove(&request);
+            cancels.write(CancelRequest { request });
+        }
     }
 }
 
@@ -51,33 +120,43 @@ impl Asking<'_, '_> {
         let found = room.agent(due.agent).zip(room.roster.entity(due.agent));
         let Some(((agent, _), entity)) = found else { return };
         let Ok((session, feedback, _, random)) = minds.get_mut(entity) else { return };
-        let mut context = room.context(agent, &session, feedback, due.moment.clone());
-        context.history.clear();
-        let (prompt, _) = compose::compose(&room.parts, &context);
+        let most = room.settings.max_work_output_tokens;
+        let (prompt, max_output_tokens, stops) = match &due.question {
+            SideQuestion::OfAgent(moment) => {
+                let mut context = room.context(agent, &session, feedback, (**moment).clone());
+                context.history.clear();
+                (compose::compose(&room.parts, &context).0, most, Vec::new())
+            }
+            SideQuestion::Alone { prompt, max_output_tokens, stops } => {
+                ((**prompt).clone(), most.min(*max_output_tokens), stops.clone())
+            }
+        };
+        let work = due.work.as_ref();
+        let lent = work.and_then(|work| work.model.clone());
         let id = pending.new_id();
         let request = ModelRequest {
             id,
             agent: due.agent,
             agent_id: agent.id.clone(),
             profile: agent.profile.clone(),
-            activity: ActivityId::default(),
+            activity: work.map(|work| work.activity).unwrap_or_default(),
             kind: due.kind,
-            urgency: Urgency::Banter,
-            model: room.profile(agent).and_then(|profile| profile.model.clone()),
+            urgency: if work.is_some() { Urgency::Task } else { Urgency::Banter },
+            model: lent.or_else(|| room.profile(agent).and_then(|profile| profile.model.clone())),
             prompt,
             tools: Vec::new(),
-            activation: None,
+            activation: work.map(|work| work.activation.id()),
             agent_session: None,
             result_images: Default::default(),
-            max_output_tokens: room.settings.max_work_output_tokens,
-            stops: Vec::new(),
+            max_output_tokens,
+            stops,
             spoken_before: 0,
             seed: random.map_or(id.0, |mut random| random.bits()),
             cause: due.cause,
         };
         let asked = PendingRequest {
             request: RequestHead::from(&request),
-            subject: Subject::of_aside(due.key.clone()),
+            subject: Subject::of_aside(due.key.clone(), work.map(|work| work.activation)),
             asked: String::new(),
             reading: None,
             mail_shown: Vec::new(),

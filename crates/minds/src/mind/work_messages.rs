@@ -61,7 +61,7 @@ pub struct SessionRoom {
 }
 
 /// Characters that a token has at least, in most texts: a window that is counted so is not exceeded.
-const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
+pub(super) const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
 /// Characters that are sent around each message: fences, names of roles.
 const CHARS_AROUND_MESSAGE: usize = 24;
 

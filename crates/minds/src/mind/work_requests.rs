@@ -9,7 +9,7 @@ use super::context_builder::Room;
 use super::gather_stage::{Due, Gathered, Gathering};
 use super::headings;
 use super::history_trimming::fitted;
-use super::message::Role;
+use super::message::{PromptMessage, Role};
 use super::parts::Slot;
 use super::pending::{PendingRequest, PendingRequests, RequestHead, Sent, Subject};
 use super::prompt::Prompt;
@@ -17,7 +17,7 @@ use super::request::{CallKind, CancelRequest, ModelRequest, ToolDeclaration};
 use super::session::Session;
 use super::think_requests::{Asking, NAMES_CHARS, by_inbox};
 use super::untrusted_text::quoted;
-use super::work_messages::{WorkDue, WorkOver};
+use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkOver};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
@@ -66,7 +66,9 @@ impl Asking<'_, '_> {
             None => drop(pending.told.insert(due.activation, prompt.known.clone())),
         }
         prompt.history.clear();
+        let images: u32 = due.messages.iter().map(PromptMessage::image_tokens).sum();
         let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
+        let others = others + images as usize * CHARS_PER_TOKEN_AT_LEAST;
         let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
         let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
         prompt.history = compose::harmless_history(&room.parts, fitted.messages.clone());
@@ -119,8 +121,10 @@ pub(super) fn conclude(
     for over in over.read() {
         pending.told.remove(&over.activation);
         pending.gathering.retain(|_, gathering| gathering.activation() != Some(over.activation));
-        let is_its =
-            |waiting: &PendingRequest| waiting.work.is_some_and(|(activation, _)| activation == over.activation);
+        let is_its = |waiting: &PendingRequest| {
+            let of_work = waiting.work.map(|(activation, _)| activation).or_else(|| waiting.subject.aside_of_work());
+            of_work == Some(over.activation)
+        };
         let asked: Vec<RequestId> =
             pending.asked.iter().filter(|(_, waiting)| is_its(waiting)).map(|(id, _)| *id).collect();
         for request in asked {

@@ -53,7 +53,7 @@ use crate::base::hash::content_hash;
 use crate::base::text::tokens_of_chars;
 use crate::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use crate::mind::spoken::SaidBefore;
-use crate::mind::{Completion, Finish, ToolCall, Usage};
+use crate::mind::{CallKind, Completion, Finish, ToolCall, Usage};
 
 /// Drafts that are tried until one says nothing that was said before.
 const TRIES: u64 = 6;
@@ -61,6 +61,8 @@ const TRIES: u64 = 6;
 const SHORTEST_LATENCY_SECS: f32 = 0.5;
 /// Simulated seconds that no reply exceeds.
 const LONGEST_LATENCY_SECS: f32 = 2.5;
+/// What a server is answered that asks a model: there is none.
+const NO_MODEL: &str = "There is no model here that could answer this: the room runs on its offline brain.";
 /// Simulated seconds for each character of a reply.
 const LATENCY_SECS_PER_CHAR: f32 = 0.004;
 
@@ -70,6 +72,9 @@ pub struct OfflineProvider;
 
 impl SimulatedProvider for OfflineProvider {
     fn answer(&mut self, request: &ProviderRequest) -> SimulatedAnswer {
+        if request.kind == CallKind::Sampling {
+            return said(request, NO_MODEL.to_owned(), Vec::new(), Finish::Stop);
+        }
         if let Some(text) = memory_extraction::answer(request) {
             return said(request, text, Vec::new(), Finish::Stop);
         }

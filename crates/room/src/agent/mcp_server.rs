@@ -32,6 +32,9 @@ pub const SERVERS_AT_MOST: usize = 64;
 pub struct McpServer {
     /// What people, rules and agents call it.
     pub name: String,
+    /// Whether it may ask the model of an agent something while it carries out a call of that agent's (sampling).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sampling: bool,
     /// How it is reached.
     #[serde(flatten)]
     pub transport: McpTransport,
@@ -138,6 +141,9 @@ impl McpServer {
             McpTransport::Http { headers, .. } | McpTransport::Sse { headers, .. } => {
                 headers.iter().for_each(|(name, set)| line(format!("{name}: {}", value(set))));
             }
+        }
+        if self.sampling {
+            line("may ask your agents' models during calls, at your cost (sampling)".to_owned());
         }
         details
     }
@@ -306,6 +312,7 @@ fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
     if is_bare {
         return found.entries.push(McpEntry::Named(name));
     }
+    let sampling = keys.flag("sampling") == Some(true);
     match transport(&mut keys) {
         Err((what, remedy)) => found.wrong(&shown, format!("the MCP server {shown:?} {what}"), &remedy),
         Ok(transport) => {
@@ -313,7 +320,7 @@ fn define(found: &mut Found, name: Option<&str>, keys: &Map<String, Value>) {
                 let what = format!("the MCP server {shown:?} has an unknown key {key:?}");
                 found.wrong(&shown, what, &format!("did you mean {meant:?}?"));
             }
-            found.entries.push(McpEntry::Defined(McpServer { name, transport }));
+            found.entries.push(McpEntry::Defined(McpServer { name, sampling, transport }));
         }
     }
 }
@@ -426,7 +433,7 @@ fn fold(key: &str) -> String {
 }
 
 /// The keys of a server that mean something here, as they are folded.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "args",
     "command",
     "cwd",
@@ -440,6 +447,7 @@ const KEYS: [&str; 16] = [
     "httpurl",
     "name",
     "network",
+    "sampling",
     "serverurl",
     "transport",
     "type",

@@ -20,6 +20,7 @@ fn why(value: Value) -> String {
 fn every_common_shape_comes_down_to_one() {
     let vault = McpServer {
         name: "rag-vault".into(),
+        sampling: false,
         transport: McpTransport::Stdio {
             command: "npx".into(),
             args: vec!["github:someone/rag-vault".into()],
@@ -111,6 +112,22 @@ fn what_a_person_is_shown_reads_as_it_runs_and_holds_no_secret() {
     let details = server.details();
     assert!(details.contains("KEY=(set in the file)") && details.contains("T=${T}") && details.contains("the network"));
     assert!(!details.contains("hush"));
+}
+
+#[test]
+fn a_server_that_may_ask_models_is_another_one_and_a_person_is_shown_that() {
+    let server = |more: Value| {
+        let mut keys = json!({ "command": "git-server" });
+        keys.as_object_mut().expect("it is a table").extend(more.as_object().cloned().unwrap_or_default());
+        defined(json!({ "git": keys }))
+    };
+    let (without, with) = (server(json!({})), server(json!({ "sampling": true })));
+    assert!(!without.sampling && with.sampling);
+    assert_eq!(without, server(json!({ "sampling": false })));
+    assert_ne!(without.key(), with.key(), "what was allowed without is not allowed with it");
+    assert!(!without.canonical().contains("sampling"), "what was allowed before stays allowed");
+    assert!(with.details().contains("may ask your agents' models") && !without.details().contains("models"));
+    assert!(!server(json!({ "sampling": { "tools": true } })).sampling, "only a plain yes is one");
 }
 
 #[test]

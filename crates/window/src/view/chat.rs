@@ -473,7 +473,7 @@ fn message(line: Line) -> PromptMessage {
         _ => Role::User,
     };
     let calls = line.calls.into_iter().map(|call| ToolCall::new(call.id, call.tool, call.arguments));
-    PromptMessage { role, text: line.text, tool_calls: calls.collect(), answers: line.answers, end: None }
+    PromptMessage { tool_calls: calls.collect(), answers: line.answers, ..PromptMessage::words(role, line.text) }
 }
 
 #[cfg(test)]

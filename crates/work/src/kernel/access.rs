@@ -16,7 +16,7 @@ use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContex
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{GatewaySettings, KeepsProgramsIn, McpServers, McpWanted, RequestQueue};
 use crate::log::{EventData, EventDraft, EventLog, events};
-use crate::mind::{WorkDue, WorkOver};
+use crate::mind::{SideRequestDue, SideRequestWithdrawn, WorkDue, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, Summons, SummonsWithdrawn, ThinkDone};
 use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
@@ -61,6 +61,8 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) withdrawn: MessageWriter<'w, ToolOrdersWithdrawn>,
     pub(super) order_answers: MessageWriter<'w, OrderAnswered>,
     pub(super) call_answers: MessageWriter<'w, CallAnswered>,
+    pub(super) asides: MessageWriter<'w, SideRequestDue>,
+    pub(super) asides_withdrawn: MessageWriter<'w, SideRequestWithdrawn>,
     pub(super) sessions: MessageWriter<'w, FileOrder>,
     pub(super) summons: MessageWriter<'w, Summons>,
     pub(super) withdrawals: MessageWriter<'w, SummonsWithdrawn>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::approval_question::CallQuestion;
 use super::hand_over_result::{Given, Handed};
 use super::message_notes::{Attached, MessageNote, ReplyNote};
+use super::sampling::Sampling;
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::hash::content_hash;
@@ -59,6 +60,9 @@ pub struct Call {
     /// What a person is asked about it, from when that is asked until it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<CallQuestion>>,
+    /// What the server that carries it out asks a model, once it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Box<Sampling>>,
     /// What its result holds beside words, from when it is answered until the turn is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Box<Attached>>,
@@ -97,6 +101,7 @@ impl Call {
             order: None,
             plan: None,
             question: None,
+            sampling: None,
             attached: None,
             end: None,
             within: None,
@@ -244,6 +249,12 @@ pub struct Activation {
     /// How often its model refused a question for its length, one after another.
     #[serde(default)]
     pub refused_lengths: u32,
+    /// Whether its last question held images.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sends_images: bool,
+    /// Whether its model refused a question with images: it is sent none any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_without_images: bool,
     /// What agents that it started told it and it has not been asked about.
     pub mail: VecDeque<String>,
     /// Whether it told the agent that started it anything.

@@ -18,9 +18,8 @@ use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
-use crate::mind::{AgentImage, AgentSession, CapScope, Ending, PromptMessage, ResultImages, Role, task_words};
+use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_words};
 use crate::simulation::ActivityId;
-use crate::tools::ToolImage;
 
 /// Pieces of work that are over and still known, for whoever shows them.
 const FINISHED_KNOWN: usize = 200;
@@ -53,6 +52,20 @@ pub enum KernelAction {
         turn: u32,
         /// Which call of that turn.
         index: usize,
+    },
+    /// A model is to be asked what the server asks that carries a tool call out.
+    Sample {
+        /// For which.
+        activation: ActivationKey,
+        /// In which turn.
+        turn: u32,
+        /// Which call of that turn.
+        index: usize,
+    },
+    /// Nobody waits any more for what a model was asked for a server.
+    EndSample {
+        /// The name of the question.
+        key: Id,
     },
     /// Something that a person should know of a piece of work that goes on.
     Warn {
@@ -102,6 +115,11 @@ pub enum NoReply {
     TooLong {
         /// Characters of the session that were sent.
         sent_chars: usize,
+        /// In words, and what to do.
+        why: String,
+    },
+    /// The provider does not take this question.
+    Rejected {
         /// In words, and what to do.
         why: String,
     },
@@ -345,6 +363,8 @@ impl Kernel {
             sent_chars_at_most: 0,
             booked: (0, 0),
             refused_lengths: 0,
+            sends_images: false,
+            is_without_images: false,
             mail: VecDeque::new(),
             has_signalled: false,
             outputs: Vec::new(),
@@ -497,20 +517,6 @@ impl Kernel {
         let thread = self.activation(key).and_then(|one| self.thread(one.thread));
         let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));
         ATTACHED_BYTES_AT_MOST.saturating_sub(noted.map(|attached| attached.bytes()).sum())
-    }
-
-    /// Images of the results that the session of a piece of work ends with.
-    pub(super) fn result_images(&self, one: &Activation) -> ResultImages {
-        let Some(thread) = self.thread(one.thread) else { return ResultImages::default() };
-        let of_message = |(message, note): (&PromptMessage, &MessageNote)| {
-            let image =
-                |image: &ToolImage| AgentImage { media_type: image.media_type.clone(), base64: image.base64.clone() };
-            let images: Vec<AgentImage> = note.attached.as_ref()?.images.iter().map(image).collect();
-            Some((message.answers.clone()?, images)).filter(|(_, images)| !images.is_empty())
-        };
-        let new = one.messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1);
-        let of_calls = one.messages.iter().zip(&thread.notes).skip(new).filter_map(of_message).collect();
-        ResultImages { of_calls, kept_in: self.session_path(one) }
     }
 
     /// The sessions that are to be written down now; they count as written down. The first time at once, then

@@ -18,7 +18,7 @@ use crate::gate::{AskRule, Bounds, Decision, decide};
 use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
-use crate::mind::{CallEnd, ResultImages, SessionRoom, ToolCall, WorkDue};
+use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::Summons;
 use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, Planned, ToolNews, ToolOrder, ToolOrdersWithdrawn, ToolOutcome,
@@ -52,6 +52,10 @@ impl RoomAccess<'_, '_> {
             KernelAction::Perform { activation, turn, index } => {
                 self.perform(kernel, outbox, (activation, turn, index))
             }
+            KernelAction::Sample { activation, turn, index } => self.ask_sample(kernel, (activation, turn, index)),
+            KernelAction::EndSample { key } => {
+                self.asides_withdrawn.write(SideRequestWithdrawn { key });
+            }
             KernelAction::Warn { activation, what } => {
                 if let Some(one) = kernel.activation(activation).cloned() {
                     self.record(&one, one.cause, &Warning::new(what));
@@ -80,6 +84,11 @@ impl RoomAccess<'_, '_> {
             false => self.tools.declarations(self.caller(one), &bounds),
         };
         let wanted = lent.or_else(|| self.profiles.get(&one.profile).and_then(|profile| profile.model.as_deref()));
+        let messages = match has_own_tools {
+            true => one.messages.clone(),
+            false => kernel.sent_messages(one, self.gateway.takes_images(self.questions.stand_in(), wanted)),
+        };
+        let sends_images = messages.iter().any(|message| !message.images.is_empty());
         let most = self.settings.session_chars_at_most;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
@@ -91,7 +100,7 @@ impl RoomAccess<'_, '_> {
             turn,
             agent,
             activity,
-            messages: one.messages.clone(),
+            messages,
             room,
             tools,
             has_own_tools,
@@ -100,6 +109,7 @@ impl RoomAccess<'_, '_> {
             result_images: if has_own_tools { kernel.result_images(one) } else { ResultImages::default() },
             cause: one.cause,
         });
+        kernel.note_images_sent(key, sends_images);
     }
 
     /// Carries out a tool call, or says why not.
@@ -335,6 +345,9 @@ impl RoomAccess<'_, '_> {
             ToolNews::Asks { question } => {
                 return self.ask_for_server(kernel, at, &one, &plan, question, cause);
             }
+            ToolNews::Samples { question } => {
+                return self.sample_for_server(kernel, (at, outcome.key), &one, &plan, question, cause);
+            }
             ToolNews::Calls { number, call } => {
                 return self.call_for_code(kernel, at, outcome.key, *number, call);
             }
@@ -343,7 +356,9 @@ impl RoomAccess<'_, '_> {
                     self.tell_code(kernel, at, CallAnswer::Done(output.text.clone()));
                 }
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
-                kernel.attach(at, Attached::of(output, kernel.room_for_attached(key)));
+                let attached = Attached::of(output, kernel.room_for_attached(key));
+                let kept = attached.as_ref().map_or_else(Vec::new, |attached| attached.images.clone());
+                kernel.attach(at, attached);
                 let end = if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done };
                 match &plan.work {
                     Work::Spawn { path, content, task } => {
@@ -355,7 +370,7 @@ impl RoomAccess<'_, '_> {
                     }
                     // The files' own words are bounded already.
                     _ if *plan.executor == *FILES => (output.text.clone(), end),
-                    _ => (result_text::output(output), end),
+                    _ => (result_text::output(output, &kept), end),
                 }
             }
             ToolNews::Failed { why } => (result_text::error(why), CallEnd::NotDone),

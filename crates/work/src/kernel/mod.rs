@@ -3,12 +3,12 @@
 //! In reading order: one piece of work ([`activation`]), what a person is asked about it ([`approval_question`],
 //! [`approval`]), all of it ([`core`]), what a person allowed for a task (`grants`), who gets the next slot
 //! ([`slots`]), what becomes of it when a model or a tool has answered ([`transitions`]), calls that the code of a tool
-//! wants made (`nested_calls`), agents that start and wake agents ([`guards`]) and hand tasks over to each other
-//! ([`hand_over_result`], [`hand_over`]), words from floors above ([`work_notices`]) and work that they order
-//! ([`work_orders`]), what a person or a cap does to work (`control`), the session as it is sent and kept
-//! ([`session`]), and what a person writes into it (`session_edit`). All of that is pure. The `systems` tell it what
-//! happened in the room and carry out what it says (`dispatch`, `spawning`, `hand_over_systems`, `recording`,
-//! `server_readiness`), by what they may touch of the room (`access`).
+//! wants made (`nested_calls`), what servers ask models ([`sampling`]), agents that start and wake agents ([`guards`])
+//! and hand tasks over to each other ([`hand_over_result`], [`hand_over`]), words from floors above ([`work_notices`])
+//! and work that they order ([`work_orders`]), what a person or a cap does to work (`control`), the session as it is
+//! sent and kept ([`session`]), with its images (`result_images`), and what a person writes into it (`session_edit`).
+//! All of that is pure. The `systems` tell it what happened in the room and carry out what it says (`dispatch`,
+//! `spawning`, `hand_over_systems`, `recording`, `server_readiness`), by what they may touch of the room (`access`).
 
 mod access;
 pub mod activation;
@@ -35,6 +35,8 @@ mod nested_calls;
 mod outbox;
 pub mod overview;
 mod recording;
+mod result_images;
+pub mod sampling;
 mod saved;
 mod server_readiness;
 pub mod session;
@@ -79,7 +81,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentCommand, AgentRemoved};
 use crate::gateway::MinutePassed;
-use crate::mind::{WorkDue, WorkOver, WorkReplied};
+use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkOver, WorkReplied};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{CameToWork, Explain, Summons, SummonsWithdrawn, TaskCommand, ThinkDone};
@@ -112,6 +114,9 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkDue>()
         .add_tick_message::<WorkReplied>()
         .add_tick_message::<WorkOver>()
+        .add_tick_message::<SideRequestDue>()
+        .add_tick_message::<SideRequestReplied>()
+        .add_tick_message::<SideRequestWithdrawn>()
         .add_tick_message::<MinutePassed>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<ToolOrder>()

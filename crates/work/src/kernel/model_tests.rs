@@ -397,7 +397,7 @@ impl World {
                 // What is under way at the desk is carried out; nobody waits for it.
                 self.report(activation.thread);
             }
-            KernelAction::Warn { .. } => {}
+            KernelAction::Sample { .. } | KernelAction::EndSample { .. } | KernelAction::Warn { .. } => {}
         }
     }
 

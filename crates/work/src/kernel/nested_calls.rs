@@ -68,6 +68,7 @@ impl Kernel {
                 call.progress = CallProgress::Answered("Not carried out: the tool that wanted it was over.".to_owned());
                 call.end = Some(CallEnd::NotDone);
                 (call.plan, call.question) = (None, None);
+                self.outgoing.extend(call.end_sample());
             }
         }
     }

@@ -89,16 +89,15 @@ pub fn file_message(message: &PromptMessage) -> SessionMessage {
 /// A message of a file as a model is asked with it.
 pub fn prompt_message(message: &SessionMessage) -> PromptMessage {
     let calls = message.tool_calls.iter();
+    let role = match message.role {
+        MessageRole::User | MessageRole::System => Role::User,
+        MessageRole::Assistant => Role::Assistant,
+        MessageRole::Tool => Role::Tool,
+    };
     PromptMessage {
-        role: match message.role {
-            MessageRole::User | MessageRole::System => Role::User,
-            MessageRole::Assistant => Role::Assistant,
-            MessageRole::Tool => Role::Tool,
-        },
-        text: message.content.clone(),
         tool_calls: calls.map(|call| ToolCall::new(&*call.id, &*call.name, call.arguments.clone())).collect(),
         answers: message.tool_call_id.clone(),
-        end: None,
+        ..PromptMessage::words(role, message.content.clone())
     }
 }
 

@@ -151,12 +151,14 @@ impl Kernel {
                 }
             }
             Phase::Calling { calls } => {
-                if let Some(index) = current(calls)
-                    && let Some(call) = calls.get_mut(index)
-                    && call.progress == CallProgress::Pending
-                {
+                let turn = activation.turn;
+                let Some(index) = current(calls) else { return };
+                let Some(call) = calls.get_mut(index) else { return };
+                if call.progress == CallProgress::Pending {
                     call.progress = CallProgress::Running;
-                    effects.push(KernelAction::Perform { activation: key, turn: activation.turn, index });
+                    effects.push(KernelAction::Perform { activation: key, turn, index });
+                } else if call.take_sample() {
+                    effects.push(KernelAction::Sample { activation: key, turn, index });
                 }
             }
             _ => {}

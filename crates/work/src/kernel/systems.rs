@@ -19,7 +19,7 @@ use crate::base::hash::content_hash;
 use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
-use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, WorkReplied, WorkTaken};
+use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, SideRequestReplied, WorkReplied, WorkTaken};
 use crate::schedule::{Standstill, ticks};
 use crate::simulation::{AgentState, CameToWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
@@ -38,6 +38,7 @@ pub(super) fn ingest(
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
     mut outcomes: MessageReader<ToolOutcome>,
+    mut asides: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
     for gone in removed.read() {
@@ -76,6 +77,9 @@ pub(super) fn ingest(
             }
         }
     }
+    for reply in asides.read() {
+        room.sampled(&mut kernel, reply);
+    }
     for outcome in outcomes.read() {
         room.apply_outcome(&mut kernel, &mut outbox, outcome);
     }
@@ -112,6 +116,7 @@ fn no_reply(failure: &ModelFailure, sent_chars: usize) -> NoReply {
                 cap.and_then(|cap| Some(CapWait { minutes: cap.wait_minutes?, is_outside: cap.waits_in_real_time }));
             NoReply::OverBudget { scope, wait, why }
         }
+        FailureKind::Rejected if matches!(failure.status, Some(400 | 413 | 415 | 422)) => NoReply::Rejected { why },
         _ if failure.may_be_asked_again() && failure.waits_in_real_time => NoReply::Held { why },
         _ if failure.may_be_asked_again() => NoReply::Passing { why },
         _ => NoReply::Lasting { why },

@@ -19,7 +19,7 @@ pub(super) struct Bench {
     pub(super) settings: KernelSettings,
     pub(super) now: u64,
     next: u64,
-    effects: Vec<KernelAction>,
+    pub(super) effects: Vec<KernelAction>,
     pub(super) held: BTreeSet<AgentKey>,
     pub(super) reports: Vec<Reported>,
 }

@@ -217,6 +217,19 @@ fn a_reply_without_a_word_is_told_why() {
 }
 
 #[test]
+fn a_question_with_images_that_is_refused_is_asked_again_without_them_once() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    let refused = || NoReply::Rejected { why: "no images".into() };
+    bench.kernel.note_images_sent(key, true);
+    bench.fail(key, refused());
+    let activation = bench.kernel.activation(key).expect("it goes on");
+    assert!(activation.is_without_images && activation.phase == Phase::Asking);
+    bench.fail(key, refused());
+    assert_eq!(*bench.ending(key), Ending::Failed { why: "no images".into() }, "it was not the images");
+}
+
+#[test]
 fn a_question_that_is_too_long_is_asked_again_with_less_of_the_session() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");

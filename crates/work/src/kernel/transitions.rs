@@ -196,7 +196,12 @@ impl Kernel {
                 self.outgoing
                     .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
             }
-            NoReply::Passing { why } | NoReply::Lasting { why } => {
+            NoReply::Rejected { why } if activation.sends_images => {
+                (activation.sends_images, activation.is_without_images) = (false, true);
+                let what = format!("{why}; it is asked again without images");
+                self.outgoing.push_back(KernelAction::Warn { activation: key, what });
+            }
+            NoReply::Rejected { why } | NoReply::Passing { why } | NoReply::Lasting { why } => {
                 self.end(key, Ending::Failed { why });
             }
         }
@@ -274,7 +279,7 @@ impl Kernel {
         calls.get(index).filter(|call| call.is_carried_out())
     }
 
-    fn running_call_mut(&mut self, key: ActivationKey, turn: u32, index: usize) -> Option<&mut Call> {
+    pub(super) fn running_call_mut(&mut self, key: ActivationKey, turn: u32, index: usize) -> Option<&mut Call> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
         calls.get_mut(index).filter(|call| call.is_carried_out())
@@ -291,6 +296,8 @@ impl Kernel {
         call.end = Some(end);
         call.progress = CallProgress::Answered(text);
         (call.plan, call.question) = (None, None);
+        let withdrawn = call.end_sample();
+        self.outgoing.extend(withdrawn);
         self.close_within(key, index);
         self.is_unsettled = true;
         let Some(activation) = self.activations.get_mut(&key) else { return false };

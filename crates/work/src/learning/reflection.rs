@@ -15,7 +15,7 @@ use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::context::Line;
 use crate::mind::transcript::{TOPIC, bounded, line};
-use crate::mind::{CallKind, Ending, PendingRequests, SideRequestDue, SideRequestReplied, WorkOver};
+use crate::mind::{CallKind, Ending, PendingRequests, SideQuestion, SideRequestDue, SideRequestReplied, WorkOver};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
@@ -127,7 +127,8 @@ pub(super) fn go_on(
         lessons.drop_of(|agent| room.roster.entity(agent).is_none());
     }
     for reply in replies.read() {
-        let over = lessons.replied(&reply.key, &reply.outcome);
+        let outcome = reply.outcome.as_ref().map(|answer| answer.text.clone()).map_err(Clone::clone);
+        let over = lessons.replied(&reply.key, &outcome);
         over.into_iter().for_each(|over| log_lesson(&mut log, &over));
     }
     for answered in answers.read() {
@@ -142,8 +143,9 @@ pub(super) fn go_on(
     let today = room.date.in_words(&room.clock).unwrap_or_default();
     if let Some(question) = lessons.question(&today) {
         let kind = CallKind::Learning;
-        let (key, agent, moment, cause) = (question.key, question.agent, question.moment, question.cause);
-        due.write(SideRequestDue { key, agent, kind, moment, cause });
+        let (key, agent, cause) = (question.key, question.agent, question.cause);
+        let question = SideQuestion::OfAgent(Box::new(question.moment));
+        due.write(SideRequestDue { key, agent, kind, question, work: None, cause });
     }
 }
 

@@ -23,7 +23,7 @@ use super::Tools;
 use super::plan::{FILES, ToolPlan};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id, RunTag, Seq};
-use crate::gateway::mcp::{McpElicitation, McpReply};
+use crate::gateway::mcp::{McpElicitation, McpReply, McpSampling};
 use crate::mind::ToolCall;
 use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
@@ -155,6 +155,11 @@ pub enum ToolNews {
         /// What.
         question: Box<McpElicitation>,
     },
+    /// Whoever carries it out asks a model something before it goes on.
+    Samples {
+        /// What.
+        question: Box<McpSampling>,
+    },
     /// It is carried out by code that wants something done: a call of its agent's, which is judged like any other and
     /// answered with [`CallAnswered`].
     Calls {
@@ -184,7 +189,7 @@ impl ToolNews {
     /// Whether nothing follows.
     pub fn is_last(&self) -> bool {
         match self {
-            Self::Progress { .. } | Self::Asks { .. } | Self::Calls { .. } => false,
+            Self::Progress { .. } | Self::Asks { .. } | Self::Samples { .. } | Self::Calls { .. } => false,
             Self::Done { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
         }
     }
@@ -216,7 +221,7 @@ pub struct ToolImage {
     pub base64: String,
 }
 
-/// A person answered what whoever carries out an order had asked.
+/// A person or a model answered what whoever carries out an order had asked.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct OrderAnswered {
     /// Which order.

@@ -1,7 +1,7 @@
 //! The results of tools in words for the model, as the studio's design gives them. What comes from files is data:
 //! it is bounded, and what is left out is said.
 
-use super::order::ToolOutput;
+use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, file_name};
 use crate::base::text;
 use crate::mind::CallEnd;
@@ -463,8 +463,9 @@ pub fn signalled(parent: &str, outcome: &Signalled) -> Outcome {
     Outcome::of(words, is_done)
 }
 
-/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long.
-pub fn output(output: &ToolOutput) -> String {
+/// What a tool outside the house came to: its text, else its data as JSON, cut where it is too long, and its images by
+/// name, with word of those that are not among the `kept` ones.
+pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
     let text = match (output.text.trim().is_empty(), &output.data) {
         (true, Some(data)) => data.to_string(),
         _ => output.text.clone(),
@@ -475,13 +476,22 @@ pub fn output(output: &ToolOutput) -> String {
         shown += &format!("\n[… cut, {} more characters]", chars - READ_CHARS_AT_MOST);
     }
     for image in output.images.iter().take(IMAGES_NAMED_AT_MOST) {
-        shown += &format!("\n[an image ({}), kept with this session]", reason(&image.media_type));
+        let why = if kept.contains(image) { "" } else { "too large to be kept" };
+        shown += &format!("\n{}", self::image(image, why));
     }
     match output.images.len().saturating_sub(IMAGES_NAMED_AT_MOST) {
         0 => {}
         more => shown += &format!("\n[{more} more images]"),
     }
     if shown.trim().is_empty() { "Done.".to_owned() } else { shown.trim_start_matches('\n').to_owned() }
+}
+
+/// An image of a result by its kind and size, with what more is to be said of it.
+pub fn image(image: &ToolImage, more: &str) -> String {
+    // Four characters of base64 are three bytes.
+    let kb = (image.base64.len() * 3 / 4).div_ceil(1024);
+    let more = if more.is_empty() { String::new() } else { format!(", {more}") };
+    format!("[image: {}, {kb} KB{more}]", reason(&image.media_type))
 }
 
 /// Nobody is there any more who carries out calls of this tool.

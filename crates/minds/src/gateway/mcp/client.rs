@@ -95,6 +95,15 @@ impl McpClient {
                         pool.take(McpCommand::Answer { id, key, number, reply });
                     }
                 }
+                McpEvent::Samples { id, question } => {
+                    let (key, number) = (self.server.key(), question.number);
+                    let why = "no agent is at work here whose model could be asked";
+                    progress(&format!("the server's question to a model was refused: {why}"));
+                    let reply = McpReply::Refused { why: why.to_owned() };
+                    if let Some(pool) = &mut self.pool {
+                        pool.take(McpCommand::Answer { id, key, number, reply });
+                    }
+                }
                 McpEvent::Standing { .. } => {}
             }
         }

@@ -1,14 +1,14 @@
 //! One connection to an MCP server: the greeting, its lists, calls, and the end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, GetPromptRequest,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, ErrorCode, GetPromptRequest,
     GetPromptRequestParams, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
-    ResourceContents, ServerResult,
+    ResourceContents, ResourceTemplate, ServerResult,
 };
 use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -57,7 +57,7 @@ pub(super) struct Connection {
     redactor: Redactor,
     /// How far calls are.
     pub(super) progress: mpsc::Receiver<Progress>,
-    /// What it asks a person.
+    /// What it asks a person or a model.
     pub(super) asked: mpsc::Receiver<Asked>,
     /// Woken when its lists change.
     pub(super) changed: Arc<Notify>,
@@ -68,8 +68,13 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
     let (progress_sender, progress) = mpsc::channel(PROGRESS_WAITING);
     let (asked_sender, asked) = mpsc::channel(QUESTIONS_WAITING);
     let (tokens, changed, is_over) = (Tokens::default(), Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
-    let handler =
-        Handler { tokens: tokens.clone(), progress: progress_sender, changed: changed.clone(), asked: asked_sender };
+    let handler = Handler {
+        tokens: tokens.clone(),
+        progress: progress_sender,
+        changed: changed.clone(),
+        asked: asked_sender,
+        may_sample: server.sampling,
+    };
     let connection = |service, process, redactor| Connection {
         service,
         process,
@@ -326,13 +331,52 @@ fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> M
 /// What is known of a call while it is under way.
 #[derive(Default)]
 pub(super) struct UnderWay {
-    /// Woken when the server says something of it, or a person does.
+    /// Woken when the server says something of it, or a person or a model does.
     pub(super) heard: Notify,
-    /// The question to a person for which it waits: its number, and where the answer goes.
-    question: Mutex<Option<(u64, oneshot::Sender<McpReply>)>>,
+    /// The question to a person for which it waits.
+    question: Mutex<Option<Question>>,
+    /// The question to a model for which it waits.
+    sample: Mutex<Option<Question>>,
+    /// How often a model was asked.
+    samples: AtomicU32,
+    /// Whether it was told that one was not asked.
+    is_refusal_told: AtomicBool,
+}
+
+/// A question that the server waits for: its number, and where the answer goes.
+type Question = (u64, oneshot::Sender<McpReply>);
+
+/// Whether somebody still waits for an answer to this.
+fn is_open(question: &Mutex<Option<Question>>) -> bool {
+    let question = question.lock().unwrap_or_else(PoisonError::into_inner);
+    question.as_ref().is_some_and(|(_, sender)| !sender.is_closed())
 }
 
 impl UnderWay {
+    /// Counts a question to a model: one after the other may be asked, and so many in all. The error says why this one
+    /// is not.
+    pub(super) fn count_sample(&self, at_most: u32) -> Result<(), String> {
+        if is_open(&self.sample) {
+            return Err("the answer to another question is still to come".to_owned());
+        }
+        if self.samples.load(Ordering::Relaxed) >= at_most {
+            return Err(format!("a model is asked at most {at_most} times in one call (mcp.samples_at_most)"));
+        }
+        self.samples.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether a person is to be told that no model was asked: once in a call.
+    pub(super) fn tells_refusal(&self) -> bool {
+        !self.is_refusal_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// Notes that a model is asked something.
+    pub(super) fn sample(&self, number: u64, reply: oneshot::Sender<McpReply>) {
+        *self.sample.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
+        self.heard.notify_one();
+    }
+
     /// Notes that a person is asked something; what was asked before is of no use any more.
     pub(super) fn ask(&self, number: u64, reply: oneshot::Sender<McpReply>) {
         *self.question.lock().unwrap_or_else(PoisonError::into_inner) = Some((number, reply));
@@ -341,16 +385,22 @@ impl UnderWay {
 
     /// Answers the question of this number, if it is still asked.
     pub(super) fn answer(&self, number: u64, reply: McpReply) {
-        let mut question = self.question.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, sender)) = question.take_if(|(asked, _)| *asked == number) {
-            // Whoever asked may be gone.
-            let _ = sender.send(reply);
-            self.heard.notify_one();
+        let mut reply = Some(reply);
+        for question in [&self.question, &self.sample] {
+            let mut question = question.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, sender)) = question.take_if(|(asked, _)| *asked == number)
+                && let Some(reply) = reply.take()
+            {
+                // Whoever asked may be gone.
+                let _ = sender.send(reply);
+                self.heard.notify_one();
+            }
         }
     }
 
-    fn waits_for_person(&self) -> bool {
-        self.question.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// Whether it is not the server for which it waits.
+    fn waits_for_answer(&self) -> bool {
+        is_open(&self.question) || is_open(&self.sample)
     }
 }
 
@@ -394,6 +444,12 @@ impl Line {
                 arguments: Vec::new(),
             });
             offer.resources = listed.collect();
+            let listed = self.templates().await?.into_iter().map(|template| McpListed {
+                name: plain(&template.uri_template, 400),
+                description: plain(template.description.as_deref().unwrap_or(&template.name), 200),
+                arguments: Vec::new(),
+            });
+            offer.templates = listed.collect();
         }
         if has(|capabilities| capabilities.prompts.is_some()) {
             let listed = self.prompts().await?.into_iter().map(|prompt| McpListed {
@@ -447,6 +503,19 @@ impl Line {
         Ok(pages.all)
     }
 
+    /// All pages of the templates of resources, likewise. Many a server has resources and knows of no templates.
+    async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpFailure> {
+        let mut pages = Pages::default();
+        while let Some(page) = pages.next() {
+            match self.peer.list_resource_templates(Some(page)).await {
+                Ok(result) => pages.take(result.resource_templates, result.next_cursor),
+                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => break,
+                Err(error) => return Err(self.failure(&error)),
+            }
+        }
+        Ok(pages.all)
+    }
+
     /// All pages of the prompts, likewise.
     async fn prompts(&self) -> Result<Vec<Prompt>, McpFailure> {
         let mut pages = Pages::default();
@@ -461,7 +530,8 @@ impl Line {
         failure(error, &self.is_over, &self.redactor)
     }
 
-    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person.
+    /// Asks something, as long as it is not stopped and the server says something now and then, or waits for a person
+    /// or a model.
     pub(super) async fn call(
         &self,
         id: &Id,
@@ -489,7 +559,7 @@ impl Line {
                     let _ = timeout(CLOSE, handle.cancel(Some("stopped".to_owned()))).await;
                     break Err(McpFailure::new(McpFault::Stopped, "the call was stopped", ""));
                 }
-                () = sleep_until(if under_way.waits_for_person() { last } else { silent_at.min(last) }) => {
+                () = sleep_until(if under_way.waits_for_answer() { last } else { silent_at.min(last) }) => {
                     let _ = timeout(CLOSE, handle.cancel(Some("too late".to_owned()))).await;
                     let patience = if silent_at < last { terms.call } else { terms.call_total };
                     let what = format!("the server did not answer within {} s", patience.as_secs_f32());

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::super::peers::plain;
+use super::sampling::McpSampled;
 
 /// Fields of one form.
 const FIELDS_AT_MOST: usize = 20;
@@ -74,7 +75,7 @@ pub enum FieldKind {
     },
 }
 
-/// What a person answers.
+/// What a person answers, or a model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum McpReply {
@@ -85,6 +86,16 @@ pub enum McpReply {
     },
     /// Nothing.
     Declined,
+    /// A model answered what the server asked it.
+    Sampled {
+        /// What, and which.
+        sampled: McpSampled,
+    },
+    /// No model is asked what the server wanted to ask one.
+    Refused {
+        /// Why, for the server.
+        why: String,
+    },
 }
 
 impl McpElicitation {

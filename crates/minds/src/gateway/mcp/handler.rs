@@ -1,4 +1,5 @@
-//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person.
+//! What an MCP server says by itself: progress of calls, that its lists changed, and questions to a person or to a
+//! model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,9 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProtocolVersion,
-    RequestMetaObject, RequestParamsMeta,
+    ErrorCode, FormElicitationCapability, Implementation, NumberOrString, ProgressNotificationParam, ProtocolVersion,
+    RequestMetaObject, RequestParamsMeta, SamplingCapability,
 };
+// The protocol is to drop this one day; until then there are servers that use it.
+#[allow(deprecated)]
+use rmcp::model::{CreateMessageRequestParams, CreateMessageResult, SamplingMessage};
 use rmcp::service::{MaybeSendFuture, NotificationContext, RequestContext, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -19,6 +23,8 @@ use crate::base::Id;
 
 /// What is said of progress is no longer, in characters.
 const PROGRESS_CHARS_AT_MOST: usize = 200;
+/// The protocol's number for what a person, or what stands for one, does not want.
+const REJECTED: ErrorCode = ErrorCode(-1);
 
 /// Something that a server said about a call.
 pub(super) struct Progress {
@@ -56,26 +62,40 @@ pub(super) struct Handler {
     pub(super) progress: mpsc::Sender<Progress>,
     /// Woken when the server says that a list of its changed.
     pub(super) changed: Arc<Notify>,
-    /// Where questions to a person go; what finds no room is declined.
+    /// Where questions to a person and to a model go; what finds no room is declined.
     pub(super) asked: mpsc::Sender<Asked>,
+    /// Whether it may ask a model: only then it is told that it can.
+    pub(super) may_sample: bool,
 }
 
-/// A question of a server to a person, as it came.
+/// A question of a server, as it came.
 pub(super) struct Asked {
     /// The call for which it asks, where it says so.
     pub(super) call: Option<Id>,
-    /// What it says.
-    pub(super) message: String,
-    /// The schema of its form; none where it wants something else of the person than to fill in a form.
-    pub(super) schema: Option<Value>,
+    /// What it wants.
+    pub(super) wants: Wants,
     /// Where the answer goes. Dropped: the question is of no use any more.
     pub(super) reply: oneshot::Sender<McpReply>,
+}
+
+/// What a server wants in the middle of a call.
+pub(super) enum Wants {
+    /// That a person answers.
+    Person {
+        /// What it says.
+        message: String,
+        /// The schema of its form; none where it wants something else of the person than to fill in a form.
+        schema: Option<Value>,
+    },
+    /// That a model answers this.
+    Model(Value),
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        capabilities.sampling = self.may_sample.then(SamplingCapability::default);
         let mut info =
             ClientConfig::new(capabilities, Implementation::new("agent-workshop", env!("CARGO_PKG_VERSION")));
         // The revision after this one has no greeting of this kind any more.
@@ -99,7 +119,8 @@ impl ClientHandler for Handler {
         };
         let (reply, answer) = oneshot::channel();
         let call = token.and_then(|token| self.tokens.of(&token.0));
-        let is_asked = self.asked.try_send(Asked { call, message, schema, reply }).is_ok();
+        let wants = Wants::Person { message, schema };
+        let is_asked = self.asked.try_send(Asked { call, wants, reply }).is_ok();
         async move {
             let action = match answer.await {
                 Ok(McpReply::Given { content }) => {
@@ -107,12 +128,45 @@ impl ClientHandler for Handler {
                     result.content = Some(Value::Object(content));
                     return Ok(result);
                 }
-                Ok(McpReply::Declined) => ElicitationAction::Decline,
+                Ok(_) => ElicitationAction::Decline,
                 // Too much is asked at once.
                 Err(_) if !is_asked => ElicitationAction::Decline,
                 Err(_) => ElicitationAction::Cancel,
             };
             Ok(ElicitResult::new(action))
+        }
+    }
+
+    #[allow(deprecated)]
+    fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> impl Future<Output = Result<CreateMessageResult, rmcp::ErrorData>> + MaybeSendFuture + '_ {
+        let of_request = params.meta().and_then(RequestMetaObject::get_progress_token);
+        let token = of_request.or_else(|| context.meta.get_progress_token());
+        let call = token.and_then(|token| self.tokens.of(&token.0));
+        let (reply, answer) = oneshot::channel();
+        let wants = Wants::Model(serde_json::to_value(&params).unwrap_or_default());
+        let is_asked = self.asked.try_send(Asked { call, wants, reply }).is_ok();
+        let may_sample = self.may_sample;
+        async move {
+            let answer = tokio::select! {
+                answer = answer => answer.ok(),
+                // It does not want to know any more.
+                () = context.ct.cancelled() => None,
+            };
+            let why = match answer {
+                Some(McpReply::Sampled { sampled }) => {
+                    let said = CreateMessageResult::new(SamplingMessage::assistant_text(sampled.text), sampled.model);
+                    return Ok(said.with_stop_reason(sampled.stop_reason));
+                }
+                Some(McpReply::Refused { why }) => why,
+                _ if !is_asked => "too much is asked at once".to_owned(),
+                _ => "the call for which this was asked is over".to_owned(),
+            };
+            let code = if may_sample { REJECTED } else { ErrorCode::METHOD_NOT_FOUND };
+            Err(rmcp::ErrorData::new(code, why, None))
         }
     }
 

@@ -7,6 +7,7 @@ use super::answer::McpAnswer;
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::McpFailure;
 use super::offer::McpOffer;
+use super::sampling::McpSampling;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -35,7 +36,7 @@ pub enum McpCommand {
         /// What is asked.
         request: Box<McpRequest>,
     },
-    /// What a person answers to a question that a server asked in the middle of a call.
+    /// What a person or a model answers to a question that a server asked in the middle of a call.
     Answer {
         /// Of which call.
         id: Id,
@@ -101,6 +102,13 @@ pub enum McpEvent {
         id: Id,
         /// What.
         question: Box<McpElicitation>,
+    },
+    /// A server asks a model something before it goes on with a call.
+    Samples {
+        /// With which.
+        id: Id,
+        /// What.
+        question: Box<McpSampling>,
     },
     /// A call has its end: every one gets exactly one.
     Done {

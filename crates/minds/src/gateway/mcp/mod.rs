@@ -1,9 +1,11 @@
 //! MCP servers, whose tools agents use: started or reached, asked, and ended.
 //!
 //! In reading order: how patient one is ([`settings`]), what a server offers ([`offer`]) and what a call comes to
-//! ([`answer`]), why something does not work ([`failure`]), what the world and the pool tell each other ([`messages`]);
-//! then one connection (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person allowed
-//! and the process of a server are in [`peers`](super::peers), and the world's side is [`servers`](super::servers).
+//! ([`answer`]), why something does not work ([`failure`]), what it may ask in the middle of one of a person
+//! ([`elicitation`]) and of a model ([`sampling`]), what the world and the pool tell each other ([`messages`]); then
+//! one connection (`connection`) and all of them (`pool`), and the same without a room (`client`). What a person
+//! allowed and the process of a server are in [`peers`](super::peers), and the world's side is
+//! [`servers`](super::servers).
 //!
 //! Nothing of a server's is believed: its words are cut and are data, its messages are bounded, its time is limited, and
 //! what it started ends with it.
@@ -20,6 +22,7 @@ mod literal_secrets;
 pub mod messages;
 pub mod offer;
 mod pool;
+pub mod sampling;
 pub mod settings;
 mod sse;
 
@@ -31,4 +34,5 @@ pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
 pub(super) use pool::{Pool, Says};
+pub use sampling::{McpSampled, McpSampling, SampledMessage};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

@@ -32,6 +32,9 @@ pub struct McpOffer {
     /// What can be read there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<McpListed>,
+    /// Templates of addresses (RFC 6570) at which more can be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<McpListed>,
     /// Prompts that it has ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<McpListed>,
@@ -64,11 +67,11 @@ pub struct McpHints {
     pub destructive: bool,
 }
 
-/// A resource or a prompt: what it goes by, and what it is.
+/// A resource, a template of some, or a prompt: what it goes by, and what it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpListed {
-    /// The address of a resource; the name of a prompt.
+    /// The address of a resource, or its template; the name of a prompt.
     pub name: String,
     /// What it is, in the server's words.
     pub description: String,

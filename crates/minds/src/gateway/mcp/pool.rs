@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -22,9 +23,10 @@ use super::super::sandbox::Confinement;
 use super::connection::{Connection, Line, UnderWay, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
-use super::handler::Asked;
+use super::handler::{Asked, Wants};
 use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
 use super::offer::McpOffer;
+use super::sampling::McpSampling;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
@@ -86,7 +88,7 @@ struct Kept {
 /// What a server is told.
 enum Order {
     Call(Call),
-    /// What a person answers.
+    /// What a person or a model answers.
     Answer {
         id: Id,
         number: u64,
@@ -207,6 +209,15 @@ impl Pool {
 async fn offer_soon(line: Line, terms: Arc<McpTerms>) -> Result<McpOffer, McpFailure> {
     sleep(SETTLE).await;
     line.offer(&terms).await
+}
+
+/// The call that a question is about: the one that is named, else the first of those under way; and how many it may be.
+fn meant(named: Option<&Id>, under_way: &CallsUnderWay) -> (Option<(Id, Arc<UnderWay>)>, usize) {
+    let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_name = named.and_then(|id| calls.get_key_value(id));
+    let is_named = of_name.is_some();
+    let first = of_name.or_else(|| calls.iter().next()).map(|(id, call)| (id.clone(), call.clone()));
+    (first, if is_named { 1 } else { calls.len() })
 }
 
 /// What comes of this; nothing ever where there is none.
@@ -363,7 +374,13 @@ impl Keeper {
                 }
                 Some(asked) = connection.asked.recv() => {
                     questions += 1;
-                    self.ask(asked, questions, &under_way);
+                    let Asked { call, wants, reply } = asked;
+                    match wants {
+                        Wants::Person { message, schema } => {
+                            self.ask(call, (message, schema), (questions, reply), &under_way);
+                        }
+                        Wants::Model(asked) => self.sample(call, &asked, (questions, reply), &under_way),
+                    }
                 }
                 () = changed.notified() => {
                     // One look at a time, beside everything else that the server is asked and says.
@@ -419,15 +436,14 @@ impl Keeper {
     /// Passes a question on to a person, as one about the call that the server names, else about the only one that is under
     /// way. Of several, it is asked with the first, and says that the server did not tell for which.
     /// What nobody could answer is declined, and that is told.
-    fn ask(&self, asked: Asked, number: u64, under_way: &CallsUnderWay) {
-        let Asked { call: named, message, schema, reply } = asked;
-        let (first, count) = {
-            let calls = under_way.lock().unwrap_or_else(PoisonError::into_inner);
-            let of_name = named.as_ref().and_then(|id| calls.get_key_value(id));
-            let is_named = of_name.is_some();
-            let first = of_name.or_else(|| calls.iter().next()).map(|(id, call)| (id.clone(), call.clone()));
-            (first, if is_named { 1 } else { calls.len() })
-        };
+    fn ask(
+        &self,
+        named: Option<Id>,
+        (message, schema): (String, Option<Value>),
+        (number, reply): (u64, oneshot::Sender<McpReply>),
+        under_way: &CallsUnderWay,
+    ) {
+        let (first, count) = meant(named.as_ref(), under_way);
         let message = match count {
             0 | 1 => message,
             several => format!("(The server does not say for which of {several} calls it asks.) {message}"),
@@ -449,6 +465,43 @@ impl Keeper {
             }
             // Nobody waits for anything of it.
             (None, _) => drop(reply.send(McpReply::Declined)),
+        }
+    }
+
+    /// Passes a question on to the model of the agent whose call it is about: the one that the server names, else the
+    /// only one that is under way. Of several, nobody could say whose money it would be.
+    fn sample(
+        &self,
+        named: Option<Id>,
+        asked: &Value,
+        (number, reply): (u64, oneshot::Sender<McpReply>),
+        under_way: &CallsUnderWay,
+    ) {
+        let (first, count) = meant(named.as_ref(), under_way);
+        let Some((id, call)) = first else {
+            let why = "a model is asked only for a call that is under way, and there is none".to_owned();
+            return drop(reply.send(McpReply::Refused { why }));
+        };
+        let taken = match McpSampling::of(number, asked) {
+            _ if !self.server.sampling => {
+                Err("servers may ask models only where a person allows it, with sampling: true".to_owned())
+            }
+            _ if count > 1 => Err(format!("it does not say for which of {count} calls it asks")),
+            Err(why) => Err(why),
+            Ok(question) => call.count_sample(self.terms.samples_at_most).map(|()| question),
+        };
+        match taken {
+            Ok(question) => {
+                call.sample(number, reply);
+                (self.says)(McpEvent::Samples { id, question: Box::new(question) });
+            }
+            Err(why) => {
+                if call.tells_refusal() {
+                    let text = format!("the server's question to a model was refused, because {why}");
+                    (self.says)(McpEvent::Progress { id, text });
+                }
+                drop(reply.send(McpReply::Refused { why }));
+            }
         }
     }
 

@@ -25,6 +25,8 @@ pub struct McpSettings {
     pub tools_at_most: u32,
     /// Characters of one result that are kept.
     pub result_chars_at_most: u32,
+    /// How many times a server that may do so (`sampling: true`) can ask a model during one call.
+    pub samples_at_most: u32,
     /// Whether servers are confined to the workspace's files and kept off the network, where this computer supports it.
     pub confined: bool,
 }
@@ -38,6 +40,7 @@ impl Default for McpSettings {
             idle_secs: 60.0,
             tools_at_most: 100,
             result_chars_at_most: 100_000,
+            samples_at_most: 4,
             confined: true,
         }
     }
@@ -45,8 +48,11 @@ impl Default for McpSettings {
 
 impl SettingsSection for McpSettings {
     const NAME: &'static str = "mcp";
-    const RANGES: &'static [Range] =
-        &[Range::of("tools_at_most", 1.0, 500.0), Range::of("result_chars_at_most", 1_000.0, 1_000_000.0)];
+    const RANGES: &'static [Range] = &[
+        Range::of("tools_at_most", 1.0, 500.0),
+        Range::of("result_chars_at_most", 1_000.0, 1_000_000.0),
+        Range::of("samples_at_most", 0.0, 100.0),
+    ];
 }
 
 /// How a server is to be treated.
@@ -62,6 +68,8 @@ pub struct McpTerms {
     pub tools_at_most: usize,
     /// So many characters of a result are kept.
     pub result_chars_at_most: usize,
+    /// So often it may ask a model in one call, where it may at all.
+    pub samples_at_most: u32,
     /// Whether it is confined where that can be done.
     pub confined: bool,
 }
@@ -79,6 +87,7 @@ impl McpSettings {
             call_total: sane(self.call_total_timeout_secs, default.call_total_timeout_secs),
             tools_at_most: self.tools_at_most.clamp(1, 500) as usize,
             result_chars_at_most: self.result_chars_at_most.clamp(1_000, 1_000_000) as usize,
+            samples_at_most: self.samples_at_most.min(100),
             confined: self.confined,
         }
     }

@@ -161,6 +161,7 @@ mod tests {
             json!({ "command": "git-server", "args": ["--here"], "env": { "A": "c" } }),
             json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b", "C": "" } }),
             json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" }, "network": true }),
+            json!({ "command": "git-server", "args": ["--here"], "env": { "A": "b" }, "sampling": true }),
             json!({ "url": "https://git.example/mcp" }),
         ] {
             assert_eq!(consent(&mine, &server(changed)), Consent::OfAnother);

@@ -90,7 +90,9 @@ fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
                 line.on_hover_text(&tool.description);
             }
         }
-        for (kind, listed) in [("resource", &offer.resources), ("prompt", &offer.prompts)] {
+        for (kind, listed) in
+            [("resource", &offer.resources), ("resource template", &offer.templates), ("prompt", &offer.prompts)]
+        {
             for one in listed {
                 ui.add(Label::new(widgets::small(format!("{kind} {}", one.name), theme)).wrap());
             }

@@ -43,8 +43,12 @@ pub(super) fn tools(server: &str, key: &Id, offer: &McpOffer, taken: &mut BTreeS
     for tool in &offer.tools {
         add(tool, |name, arguments| McpRequest::Tool { name: name.to_owned(), arguments: arguments.to_map() });
     }
-    if !offer.resources.is_empty() {
-        add(&reads(&offer.resources), |_, arguments| McpRequest::Resource { uri: arguments.text("uri") });
+    if !(offer.resources.is_empty() && offer.templates.is_empty()) {
+        // Which addresses there are is the server's to say: what it lists is cut here, its tools name others, and only
+        // it knows what fits its templates. It alone reads them, and the gate judges the call, whatever the address.
+        add(&reads(&offer.resources, &offer.templates), |_, arguments| McpRequest::Resource {
+            uri: arguments.text("uri"),
+        });
     }
     if !offer.prompts.is_empty() {
         add(&prompts(&offer.prompts), |_, arguments| {
@@ -83,11 +87,20 @@ fn described(server: &str, description: &str) -> String {
     }
 }
 
-fn reads(resources: &[McpListed]) -> McpTool {
-    let listed = list(resources.iter().map(|one| format!("{}: {}", one.name, one.description)));
+fn reads(resources: &[McpListed], templates: &[McpListed]) -> McpTool {
+    let words = |one: &McpListed| format!("{}: {}", one.name, one.description);
+    let parts = [
+        ("Its resources:", resources),
+        (
+            "Templates of addresses at which there are more (RFC 6570); put values in place of what stands in braces:",
+            templates,
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(_, listed)| !listed.is_empty());
+    let parts = parts.map(|(head, listed)| format!("{head}\n{}", list(listed.iter().map(words)))).collect::<Vec<_>>();
     McpTool {
         name: READ.into(),
-        description: format!("Reads one of its resources:\n{listed}"),
+        description: format!("Reads one of its resources.\n{}", parts.join("\n")),
         parameters: json!({
             "type": "object",
             "properties": { "uri": { "type": "string", "minLength": 1, "maxLength": 2_000, "description": "Its address." } },
@@ -157,6 +170,21 @@ mod tests {
         assert_eq!(scopes, [&scope("add"), &scope("add.all"), &scope(READ), &scope(PROMPT)]);
         assert_eq!((tools[0].name.as_str(), taken.len()), ("mcp__sums__add", 4));
         assert!(tools.iter().all(|tool| !tool.is_default));
+    }
+
+    #[test]
+    fn what_stands_at_an_address_of_a_template_is_read_like_any_other() {
+        let templates =
+            vec![McpListed { name: "note:///{day}".into(), description: "A day.".into(), ..McpListed::default() }];
+        let offer = McpOffer { templates, ..McpOffer::default() };
+        let tools = tools("notes", &"notes#1".into(), &offer, &mut BTreeSet::new());
+        assert_eq!(tools.len(), 1);
+        assert_eq!(tools[0].scope, ToolScope::Server { key: "notes#1".into(), tool: READ.into() });
+        let description = &tools[0].description;
+        assert!(
+            description.contains("note:///{day}: A day.") && !description.contains("Its resources:"),
+            "{description}"
+        );
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub(in crate::tools) fn carry_out(
         let (id, news, is_end) = match event {
             McpEvent::Progress { id, text } => (id, ToolNews::Progress { text }, false),
             McpEvent::Asks { id, question } => (id, ToolNews::Asks { question }, false),
+            McpEvent::Samples { id, question } => (id, ToolNews::Samples { question }, false),
             McpEvent::Done { id, outcome } => (id, news_of(outcome), true),
             McpEvent::Standing { .. } => continue,
         };
