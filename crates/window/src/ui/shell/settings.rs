@@ -1,5 +1,5 @@
-//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks. What belongs to the
-//! workspace is written into its `settings.yaml`; how the window looks is the person's own.
+//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks.
+//! What belongs to the workspace is written into its `settings.yaml`; how the window looks is the person's own.
 
 use std::collections::BTreeMap;
 

@@ -36,7 +36,7 @@ pub(super) fn inbox_ui(
     let open_name = format!("open mail of {}", element.id);
     let box_id = ui.id().with("box");
     let mut sent_box: bool = ui.data(|data| data.get_temp(box_id)).unwrap_or(false);
-    let owner = element.owner.as_deref().map_or(texts::NOBODY_IN_A_SENTENCE, |owner| room.called(owner)).to_owned();
+    let owner = element.owner.as_deref().map(|owner| texts::of_owner(room.called(owner)));
     ui.horizontal(|ui| {
         let choices = [
             (texts::received(items.len()), texts::RECEIVED_MAIL.to_owned()),
@@ -46,7 +46,7 @@ pub(super) fn inbox_ui(
             sent_box = chosen == 1;
             ui.data_mut(|data| data.insert_temp(box_id, sent_box));
         }
-        ui.label(widgets::small(texts::of_owner(&owner), theme));
+        ui.label(widgets::small(owner.unwrap_or_else(|| texts::NO_OWNER.to_owned()), theme));
     });
     let [mut list, mut detail] = two_parts(ui);
     let mails = if sent_box { outbox } else { items };

@@ -1,7 +1,8 @@
 //! Every text of the dialog in which a coding agent is added to the room.
 
-pub(crate) const ABOUT: &str = "Your own program that speaks the Agent Client Protocol, with your own login. Its file access and commands \
-     follow this workspace's rules where it uses ours; otherwise it is sandboxed, if this computer supports that.";
+pub(crate) const ABOUT: &str = "\
+    Your own program that speaks the Agent Client Protocol, with your own login. Its file access and commands \
+    follow this workspace's rules where it uses ours; otherwise it is sandboxed, if this computer supports that.";
 pub(crate) const NOT_INSTALLED: &str = "not installed";
 pub(crate) const OR_A_COMMAND_LINE: &str = "Or a command line";
 pub(crate) const COMMAND_LINE: &str = "Command line";

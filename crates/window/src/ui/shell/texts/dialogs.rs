@@ -16,8 +16,9 @@ pub(crate) const SCENE_NAME: &str = "Scene name";
 pub(crate) const SCENE_NAME_HINT: &str = "evening-shift";
 pub(crate) const NAME_IS_EMPTY: &str = "Enter a name with letters or digits.";
 pub(crate) const NAME_IS_TOO_LONG: &str = "The name is too long for a file. Use a few words.";
-pub(crate) const RESTART_ABOUT: &str = "Everyone returns to their place in the scene file. All memories and conversations of this scene are cleared. \
-     This cannot be undone.";
+pub(crate) const RESTART_ABOUT: &str = "\
+    Everyone returns to their place in the scene file. All memories and conversations of this scene are cleared. \
+    This cannot be undone.";
 pub(crate) const RESTART_SCENE: &str = "Restart scene";
 
 pub(crate) fn scene_exists(scene: &str) -> String {

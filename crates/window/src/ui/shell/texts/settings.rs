@@ -92,8 +92,9 @@ pub(crate) const CALLS_PER_TASK_ABOUT: &str = "Number of model calls for one tas
 
 // MCP servers
 pub(crate) const MCP_SERVERS: &str = "MCP servers";
-pub(crate) const MCP_SERVERS_ABOUT: &str = "Programs and addresses whose tools agents use. Listed under mcp_servers in settings.yaml, in .mcp.json, or in \
-     an agent's file. None is used before you allow it.";
+pub(crate) const MCP_SERVERS_ABOUT: &str = "\
+    Programs and addresses whose tools agents use. Listed under mcp_servers in settings.yaml, in .mcp.json, or in \
+    an agent's file. None is used before you allow it.";
 pub(crate) const NO_MCP_SERVERS: &str = "No MCP servers in this workspace.";
 pub(crate) const TEST: &str = "Test";
 pub(crate) const TEST_HINT: &str = "Connects now and lists its tools.";
