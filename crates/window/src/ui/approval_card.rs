@@ -11,6 +11,7 @@ use egui::{
     vec2,
 };
 
+use super::texts;
 use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
@@ -158,17 +159,17 @@ fn head_ui(
     let size = vec2(ui.available_width(), height);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Min), |ui| {
         if let Some(Turn { at, count }) = turn {
-            if icon_button(ui, Icon::Fit, "Go to question", false, cx.theme).clicked() {
+            if icon_button(ui, Icon::Fit, texts::GO_TO_QUESTION, false, cx.theme).clicked() {
                 commands.push(WindowCommand::ShowQuestion.into());
             }
             if count > 1 {
-                if icon_button(ui, Icon::Down, "Next question", false, cx.theme).clicked() {
+                if icon_button(ui, Icon::Down, texts::NEXT_QUESTION, false, cx.theme).clicked() {
                     commands.push(WindowCommand::StepQuestion { forward: true }.into());
                 }
-                if icon_button(ui, Icon::Up, "Previous question", false, cx.theme).clicked() {
+                if icon_button(ui, Icon::Up, texts::PREVIOUS_QUESTION, false, cx.theme).clicked() {
                     commands.push(WindowCommand::StepQuestion { forward: false }.into());
                 }
-                all_questions_ui(ui, cx, question, format!("{} of {count}", at + 1), commands);
+                all_questions_ui(ui, cx, question, texts::turn(at + 1, count), commands);
             }
         }
         part(ui, "head", height, |ui| {
@@ -195,7 +196,7 @@ fn all_questions_ui(
     turn: String,
     commands: &mut Vec<Command>,
 ) {
-    let button = menu::menu_button(ui, turn, "All questions", APPROVAL.width, cx.theme, |ui| {
+    let button = menu::menu_button(ui, turn, texts::ALL_QUESTIONS, APPROVAL.width, cx.theme, |ui| {
         ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
             for (piece, question) in cx.room.work.questions() {
                 let sentence = question.approval.sentence(cx.room.called(&piece.agent));
@@ -206,7 +207,7 @@ fn all_questions_ui(
             }
         });
     });
-    button.on_hover_text("All questions waiting for you");
+    button.on_hover_text(texts::ALL_QUESTIONS_HINT);
 }
 
 /// Exactly what would happen.
@@ -225,7 +226,7 @@ fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, heig
                 ui.add(Label::new(lines_text(same, theme)).wrap());
             }
             if lines.len() > LINES_SHOWN {
-                ui.label(small(format!("{} more lines", lines.len() - LINES_SHOWN), theme));
+                ui.label(small(texts::more_lines(lines.len() - LINES_SHOWN), theme));
             }
         });
     });
@@ -277,13 +278,13 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
     let choices: Vec<(String, String)> = scopes
         .iter()
         .map(|(scope, _)| match scope {
-            AllowScope::Once => ("Once".to_owned(), "Allow only this once".to_owned()),
-            AllowScope::Task => ("Task".to_owned(), "Allow for this task".to_owned()),
-            AllowScope::Until(TimeLimit::HOUR) => ("1 h".to_owned(), "Allow for one hour".to_owned()),
-            AllowScope::Until(TimeLimit::DAY) => ("Today".to_owned(), "Allow until the end of the day".to_owned()),
-            AllowScope::Until(limit) => (limit.to_string(), format!("Allow until {limit}")),
-            AllowScope::Pattern => ("Pattern".to_owned(), "Allow commands matching this pattern".to_owned()),
-            AllowScope::Always => ("Always".to_owned(), "Allow always".to_owned()),
+            AllowScope::Once => (texts::ONCE.to_owned(), texts::ALLOW_ONCE.to_owned()),
+            AllowScope::Task => (texts::TASK.to_owned(), texts::ALLOW_FOR_TASK.to_owned()),
+            AllowScope::Until(TimeLimit::HOUR) => (texts::ONE_HOUR.to_owned(), texts::ALLOW_FOR_ONE_HOUR.to_owned()),
+            AllowScope::Until(TimeLimit::DAY) => (texts::TODAY.to_owned(), texts::ALLOW_TODAY.to_owned()),
+            AllowScope::Until(limit) => (limit.to_string(), texts::allow_until(limit)),
+            AllowScope::Pattern => (texts::PATTERN.to_owned(), texts::ALLOW_PATTERN.to_owned()),
+            AllowScope::Always => (texts::ALWAYS.to_owned(), texts::ALLOW_ALWAYS.to_owned()),
         })
         .collect();
     let tips: Vec<String> = scopes.iter().map(|(_, told)| told.clone()).collect();
@@ -299,7 +300,7 @@ fn reach_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, called: &str, m
     part(ui, "scope", APPROVAL.scope, |ui| {
         let told = match scopes.as_slice() {
             _ if question.approval.of_server.is_some() => "",
-            [_] => "This is always asked.",
+            [_] => texts::IS_ALWAYS_ASKED,
             _ => chosen.map_or("", |chosen| scopes[chosen].1.as_str()),
         };
         ui.add(Label::new(small(told, theme)).wrap());
@@ -325,8 +326,8 @@ fn answers_ui(
             })
             .inner
         };
-        let refuse = sized(ui, &mut |ui| ui.add_enabled(!rests, Button::new("Refuse")));
-        name(&refuse, format!("Refuse {called}"));
+        let refuse = sized(ui, &mut |ui| ui.add_enabled(!rests, Button::new(texts::REFUSE)));
+        name(&refuse, texts::answer_to(texts::REFUSE, called));
         if row.x >= WIDE_POINTS {
             let scopes = vec2(SCOPES_WIDTH, APPROVAL.row);
             ui.allocate_ui_with_layout(scopes, Layout::left_to_right(Align::Center), |ui| {
@@ -341,15 +342,15 @@ fn answers_ui(
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
         let word = egui::TextEdit::singleline(&mut memory.word)
-            .hint_text(format!("Message {called}"))
+            .hint_text(texts::message_to(called))
             .margin(Margin::symmetric(8, 5));
         let word = ui.add_sized(field, word);
-        name(&word, format!("Message {called}"));
+        name(&word, texts::message_to(called));
         let misfit = question.approval.of_server.as_ref().and_then(|_| question.approval.misfit(&memory.form.values()));
-        let word = if question.approval.of_server.is_some() { "Answer" } else { "Allow" };
+        let word = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
         let allow = sized(ui, &mut |ui| primary(ui, !rests && misfit.is_none(), word, theme));
         let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());
-        name(&allow, format!("{word} {called}"));
+        name(&allow, texts::answer_to(word, called));
         if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
     });
     if let Some(allow) = answer.inner {

@@ -14,6 +14,7 @@ pub mod slash_commands;
 pub mod state;
 #[cfg(test)]
 pub mod testing;
+mod texts;
 pub mod widgets;
 
 pub use commands::Command;

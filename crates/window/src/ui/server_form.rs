@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use egui::{Label, Ui};
 use serde_json::{Map, Value};
 
+use super::texts;
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::ui::widgets::{self, field, menu, small};
 use crate::view::theme::{MENU, SPACE, Theme};
@@ -42,8 +43,7 @@ pub fn form_ui(ui: &mut Ui, fields: &[FormField], filled: &mut Filled, theme: &T
 fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
     let usual = one.usual.as_ref().map(|usual| usual.as_str().map_or_else(|| usual.to_string(), str::to_owned));
     let text = filled.0.entry(one.name.clone()).or_insert_with(|| usual.unwrap_or_default());
-    let mark = if one.required { "" } else { " (optional)" };
-    ui.label(format!("{}{mark}", one.title));
+    ui.label(texts::title_of_field(&one.title, one.required));
     if !one.about.is_empty() {
         ui.add(Label::new(small(&one.about, theme)).wrap());
     }
@@ -55,8 +55,8 @@ fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
             }
         }
         FieldKind::Choice { choices } => {
-            let shown = choices.iter().find(|(value, _)| *value == *text).map_or("Choose", |(_, shown)| shown);
-            menu::drop_down(ui, &format!("Choose {}", one.title), shown, MENU[0], theme, |ui| {
+            let shown = choices.iter().find(|(value, _)| *value == *text).map_or(texts::CHOOSE, |(_, shown)| shown);
+            menu::drop_down(ui, &texts::choose_for(&one.title), shown, MENU[0], theme, |ui| {
                 for (value, shown) in choices {
                     if menu::choice(ui, *value == *text, shown).clicked() {
                         value.clone_into(text);
@@ -65,7 +65,7 @@ fn field_ui(ui: &mut Ui, one: &FormField, filled: &mut Filled, theme: &Theme) {
             });
         }
         FieldKind::Text { .. } | FieldKind::Number { .. } => {
-            field(ui, text, &format!("Fill in {}", one.title), "");
+            field(ui, text, &texts::fill_in(&one.title), "");
         }
     }
     if let Err(why) = one.value(Some(&Value::from(text.as_str())))

@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 use egui::Modifiers;
 use serde_json::{Map, Value, json};
 
-use super::{Command, RoomAct, WindowCommand};
+use super::{Command, RoomAct, WindowCommand, texts};
 use crate::agent::AgentCommand;
 use crate::agent::spawn_position::{self, tenths};
 use crate::base::{Id, unique_names};
@@ -16,7 +16,7 @@ use crate::view::model::RoomModel;
 use crate::workspace::Relationship;
 
 /// Said where an agent does not come to stand where it was put.
-pub const LIFTED: &str = "Agents appear above the elements. Hold Alt or Ctrl while dropping to place one exactly.";
+pub const LIFTED: &str = texts::LIFTED;
 
 /// The kind of element that shows channels.
 pub const CHANNEL_BOARD: &str = "messageboard";

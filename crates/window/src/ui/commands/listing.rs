@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::keys::spelled;
 use super::table::CommandTable;
+use super::texts;
 
 /// A command as it is listed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -55,7 +56,7 @@ pub fn as_text(table: &CommandTable) -> String {
         .into_iter()
         .map(|one| [one.keys.join(", "), one.name.into(), one.works.into(), one.undone.into(), one.id.into()])
         .collect();
-    let head = ["Keys", "Command", "Where", "Undone", "Id"].map(str::to_owned);
+    let head = [texts::KEYS, texts::COMMAND, texts::WHERE, texts::UNDONE, texts::ID].map(str::to_owned);
     let width =
         |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: [usize; 5] = std::array::from_fn(width);
@@ -74,11 +75,11 @@ pub fn as_text(table: &CommandTable) -> String {
 
 /// The commands with keys as a table in Markdown.
 pub fn as_markdown(table: &CommandTable) -> String {
-    let mut text = "| keys | what they do | where | undone |\n|---|---|---|---|\n".to_owned();
+    let mut text = texts::HEAD_IN_MARKDOWN.to_owned();
     for one in listed(table).into_iter().filter(|one| !one.keys.is_empty()) {
         let keys: Vec<String> = one.keys.iter().map(|keys| format!("`` {keys} ``")).collect();
-        let about = if one.about.is_empty() { String::new() } else { format!(": {}", one.about.to_lowercase()) };
-        let _ = writeln!(text, "| {} | {}{about} | {} | {} |", keys.join(", "), one.name, one.works, one.undone);
+        let what = texts::name_and_about(one.name, one.about);
+        let _ = writeln!(text, "| {} | {what} | {} | {} |", keys.join(", "), one.works, one.undone);
     }
     text
 }

@@ -9,6 +9,7 @@ pub mod keys;
 mod links;
 pub mod listing;
 pub mod table;
+mod texts;
 pub mod undo;
 
 pub use command::{Command, FilesCommand, NoticeCommand, RoomAct, WindowCommand};

@@ -7,6 +7,7 @@ use super::provider::trial_ui;
 use crate::gateway::acp::{AvailableAgent, PROVIDER};
 use crate::gateway::peers::Consent;
 use crate::gateway::server_status_text;
+use crate::ui::shell::texts::coding_agent_dialog as texts;
 use crate::ui::state::file_texts::Want;
 use crate::ui::state::{CodingAgents, DropPlace};
 use crate::ui::widgets::{self, dialog, text_format};
@@ -47,9 +48,7 @@ pub(super) fn add_coding_agent(
     let ViewerContext { theme, ui: state, .. } = *cx;
     state.texts.want(Want::CodingAgents(own.line.clone()));
     dialog::scrolled(ui, |ui| {
-        let about = "Your own program that speaks the Agent Client Protocol, with your own login. Its file \
-         access and commands follow this workspace's rules where it uses ours; otherwise it is sandboxed, if this computer supports that.";
-        ui.add(Label::new(widgets::soft(about, theme)).wrap());
+        ui.add(Label::new(widgets::soft(texts::ABOUT, theme)).wrap());
         ui.add_space(SPACE[1]);
         choose(ui, &state.coding_agents, own, theme);
         if let Some(agent) = own.of(&state.coding_agents) {
@@ -59,9 +58,9 @@ pub(super) fn add_coding_agent(
     });
     let agent = own.of(&state.coding_agents);
     ui.add_space(SPACE[1]);
-    ui.label(widgets::small("Name in the room", theme));
+    ui.label(widgets::small(texts::NAME_IN_THE_ROOM, theme));
     let usual = agent.map_or("", |agent| agent.title.as_str());
-    let field = widgets::field(ui, &mut own.name, "Name in the room", usual);
+    let field = widgets::field(ui, &mut own.name, texts::NAME_IN_THE_ROOM, usual);
     let name = match own.name.trim() {
         "" => usual,
         name => name,
@@ -71,14 +70,14 @@ pub(super) fn add_coding_agent(
     let mut answer = None;
     ui.add_space(SPACE[2]);
     ui.horizontal_wrapped(|ui| {
-        let button = widgets::primary(ui, add.is_some(), "Add to the room", theme);
-        let is_wanted = button.on_disabled_hover_text("Choose one and allow it first.").clicked() || is_entered;
+        let button = widgets::primary(ui, add.is_some(), texts::ADD_TO_THE_ROOM, theme);
+        let is_wanted = button.on_disabled_hover_text(texts::CHOOSE_AND_ALLOW_FIRST).clicked() || is_entered;
         if let Some(agent) = add.filter(|_| is_wanted) {
             let place = DropPlace { position: state.view.camera.middle, exactly: false };
             let model = format!("{PROVIDER}:{}", agent.name);
             answer = Some(vec![Command::AddCodingAgent { name: name.to_owned(), model, place }]);
         }
-        if ui.button("Cancel").clicked() {
+        if ui.button(texts::CANCEL).clicked() {
             answer = Some(Vec::new());
         }
     });
@@ -88,7 +87,7 @@ pub(super) fn add_coding_agent(
 /// The list, and the field for a command line.
 fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme: &Theme) {
     for agent in &agents.listed {
-        let note = if agent.is_installed { server_status_text::consent(agent.consent) } else { "not installed" };
+        let note = if agent.is_installed { server_status_text::consent(agent.consent) } else { texts::NOT_INSTALLED };
         let row = egui::Button::selectable(own.chosen.as_ref() == Some(&agent.name), &agent.title)
             .right_text(widgets::small(note, theme))
             .min_size(egui::vec2(ui.available_width(), 26.0));
@@ -99,18 +98,19 @@ fn choose(ui: &mut Ui, agents: &CodingAgents, own: &mut CodingAgentChoice, theme
         }
     }
     for problem in &agents.problems {
-        let text = text_format::sentence(&format!("{}: {}", problem.place, problem.what));
+        let text = text_format::sentence(&texts::problem(&problem.place, &problem.what));
         ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
     ui.add_space(SPACE[0]);
-    ui.label(widgets::small("Or a command line", theme));
-    if widgets::field(ui, &mut own.line, "Command line", "node my-agent.js --acp").changed() {
+    ui.label(widgets::small(texts::OR_A_COMMAND_LINE, theme));
+    if widgets::field(ui, &mut own.line, texts::COMMAND_LINE, texts::COMMAND_LINE_HINT).changed() {
         own.chosen = None;
     }
     if let (None, Some((line, Err(problem)))) = (&own.chosen, &agents.written)
         && *line == own.line
     {
-        let text = format!("{} {}", text_format::sentence(&problem.what), text_format::sentence(&problem.remedy));
+        let (what, remedy) = (text_format::sentence(&problem.what), text_format::sentence(&problem.remedy));
+        let text = texts::two_sentences(&what, &remedy);
         ui.add(Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
@@ -121,13 +121,12 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
     ui.add(Label::new(RichText::new(agent.agent.details()).monospace().size(TYPE[0])).wrap());
     if let Some(known) = agent.known {
         let what = match agent.is_installed {
-            true => format!("Log in once, in a terminal: {}", known.login),
-            false => format!("Not installed. To install it: {}", known.install),
+            true => texts::log_in_once(known.login),
+            false => texts::to_install(known.install),
         };
         ui.add(Label::new(widgets::small(what, theme)).wrap());
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
-        let own = format!("It may read and write its own files: {}", own.join(", "));
-        ui.add(Label::new(widgets::small(own, theme)).wrap());
+        ui.add(Label::new(widgets::small(texts::own_files(&own), theme)).wrap());
     }
     if !agent.is_installed {
         return;
@@ -135,20 +134,17 @@ fn chosen_ui(ui: &mut Ui, agent: &AvailableAgent, cx: &ViewerContext<'_>, comman
     ui.horizontal_wrapped(|ui| {
         let is_allowed = agent.consent == Consent::Given;
         if is_allowed {
-            let about = "It will not start in this workspace until you allow it again.";
-            if ui.button("Forbid").on_hover_text(about).clicked() {
+            if ui.button(texts::FORBID).on_hover_text(texts::FORBID_HINT).clicked() {
                 commands.push(Command::ForbidServer(agent.agent.name.clone()));
             }
         } else {
-            let about = "Allows exactly this command line, in this workspace. A change asks again.";
-            if ui.button("Allow").on_hover_text(about).clicked() {
+            if ui.button(texts::ALLOW).on_hover_text(texts::ALLOW_HINT).clicked() {
                 commands.push(Command::AllowServer(Box::new(agent.agent.clone())));
             }
         }
         let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
-        let test = ui.add_enabled(is_allowed && !is_asked, egui::Button::new("Test"));
-        let about = "Starts it and sends a short test prompt.";
-        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
+        let test = ui.add_enabled(is_allowed && !is_asked, egui::Button::new(texts::TEST));
+        if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
             commands.push(Command::TestProvider(format!("{PROVIDER}:{}", agent.name)));
         }
         ui.label(widgets::small(text_format::capitalised(server_status_text::consent(agent.consent)), theme));

@@ -6,9 +6,10 @@ use super::coding_agent_dialog::{CodingAgentChoice, add_coding_agent};
 use super::undo_dialog;
 use crate::base::text;
 use crate::ui::commands::WindowCommand;
+use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::{Dialog, ImportQuestion};
+use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
-use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::theme::{DIALOG, SPACE, Theme};
@@ -41,18 +42,18 @@ type Answer = Option<Vec<Command>>;
 pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec<Command> {
     let Some(dialog) = cx.ui.front.dialog() else { return Vec::new() };
     let title = match dialog {
-        Dialog::NewScene => "New scene".to_owned(),
-        Dialog::SaveSceneAs => "Save scene as".to_owned(),
-        Dialog::ResetScene => format!("Restart “{}”?", cx.room.scene),
-        Dialog::OpenLink(_) => "Open this link?".to_owned(),
-        Dialog::CloseFile(_) => "Close without saving?".to_owned(),
-        Dialog::Import(_) => "Import these files?".to_owned(),
-        Dialog::AddCodingAgent => "Add your coding agent".to_owned(),
+        Dialog::NewScene => texts::NEW_SCENE.to_owned(),
+        Dialog::SaveSceneAs => texts::SAVE_SCENE_AS.to_owned(),
+        Dialog::ResetScene => texts::restart_scene(&cx.room.scene),
+        Dialog::OpenLink(_) => texts::OPEN_THIS_LINK.to_owned(),
+        Dialog::CloseFile(_) => texts::CLOSE_WITHOUT_SAVING.to_owned(),
+        Dialog::Import(_) => texts::IMPORT_THESE_FILES.to_owned(),
+        Dialog::AddCodingAgent => texts::ADD_YOUR_CODING_AGENT.to_owned(),
         Dialog::UndoWork(question) => {
             let name = cx.room.agent(&question.agent).map_or(&*question.agent, |agent| &*agent.name);
-            format!("Undo the work of {name}?")
+            texts::undo_the_work_of(name)
         }
-        Dialog::Close => "Close the window?".to_owned(),
+        Dialog::Close => texts::CLOSE_THE_WINDOW.to_owned(),
     };
     let frame = match dialog {
         Dialog::UndoWork(_) | Dialog::AddCodingAgent => {
@@ -104,26 +105,22 @@ fn buttons(ui: &mut Ui, add: impl FnOnce(&mut Ui, &mut dyn FnMut(Response, Vec<C
 fn why_not(room: &RoomModel, name: &str) -> Option<String> {
     let stem = text::slug(name);
     if stem.is_empty() {
-        return Some("Enter a name with letters or digits.".to_owned());
+        return Some(texts::NAME_IS_EMPTY.to_owned());
     }
     if stem.len() > LONGEST_STEM_BYTES {
-        return Some("The name is too long for a file. Use a few words.".to_owned());
+        return Some(texts::NAME_IS_TOO_LONG.to_owned());
     }
     // Some systems take two spellings of a name for one.
     let same = room.scenes.iter().find(|scene| scene.to_lowercase() == stem);
-    same.map(|scene| format!("A scene “{scene}” already exists."))
+    same.map(|scene| texts::scene_exists(scene))
 }
 
 fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bool) -> Answer {
     let ViewerContext { room, theme, .. } = *cx;
-    let what = if is_new {
-        "An empty room in this workspace. Add agents to it yourself."
-    } else {
-        "Saves the room under another name. You continue in the new one."
-    };
+    let what = if is_new { texts::NEW_SCENE_ABOUT } else { texts::SAVE_SCENE_ABOUT };
     about(ui, what, theme);
     ui.add_space(SPACE[1]);
-    let field = widgets::field(ui, name, "Scene name", "evening-shift");
+    let field = widgets::field(ui, name, texts::SCENE_NAME, texts::SCENE_NAME_HINT);
     let entered = widgets::entered(ui, &field);
     if name.is_empty() && !entered {
         field.request_focus();
@@ -137,20 +134,18 @@ fn scene_name(ui: &mut Ui, cx: &ViewerContext<'_>, name: &mut String, is_new: bo
     let name = text::one_line(name);
     let make = if is_new { Command::NewScene(name) } else { Command::SaveSceneAs(name) };
     let answer = buttons(ui, |ui, button| {
-        let label = if is_new { "Create scene" } else { "Save scene" };
+        let label = if is_new { texts::CREATE_SCENE } else { texts::SAVE_SCENE };
         button(widgets::primary(ui, refused.is_none(), label, theme), vec![make.clone()]);
-        button(ui.button("Cancel"), Vec::new());
+        button(ui.button(texts::CANCEL), Vec::new());
     });
     answer.or_else(|| (refused.is_none() && entered).then(|| vec![make]))
 }
 
 fn reset(ui: &mut Ui, theme: &Theme) -> Answer {
-    let what = "Everyone returns to their place in the scene file. All memories and conversations of this scene \
-     are cleared. This cannot be undone.";
-    about(ui, what, theme);
+    about(ui, texts::RESTART_ABOUT, theme);
     buttons(ui, |ui, button| {
-        button(widgets::danger(ui, "Restart scene", theme), vec![Command::ResetScene]);
-        button(ui.button("Cancel"), Vec::new());
+        button(widgets::danger(ui, texts::RESTART_SCENE, theme), vec![Command::ResetScene]);
+        button(ui.button(texts::CANCEL), Vec::new());
     })
 }
 
@@ -163,38 +158,38 @@ fn import(ui: &mut Ui, question: &ImportQuestion, theme: &Theme) -> Answer {
             }
         });
     });
-    about(ui, "Existing files are not changed.", theme);
+    about(ui, texts::IMPORT_ABOUT, theme);
     buttons(ui, |ui, button| {
-        button(widgets::primary(ui, true, "Import", theme), vec![Command::ImportSeen(question.clone())]);
-        button(ui.button("Cancel"), Vec::new());
+        button(widgets::primary(ui, true, texts::IMPORT, theme), vec![Command::ImportSeen(question.clone())]);
+        button(ui.button(texts::CANCEL), Vec::new());
     })
 }
 
 fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
-    about(ui, "Someone else wrote this link. It opens in your browser:", theme);
+    about(ui, texts::LINK_ABOUT, theme);
     widgets::in_card(ui, theme, |ui| ui.add(egui::Label::new(RichText::new(url).monospace()).wrap()));
     buttons(ui, |ui, button| {
-        let open = widgets::primary(ui, true, "Open link", theme);
+        let open = widgets::primary(ui, true, texts::OPEN_LINK, theme);
         if open.clicked() {
             ui.ctx().open_url(egui::OpenUrl::new_tab(url));
         }
         button(open, Vec::new());
-        let copy = ui.button("Copy address");
+        let copy = ui.button(texts::COPY_ADDRESS);
         if copy.clicked() {
             ui.ctx().copy_text(url.to_owned());
         }
         button(copy, Vec::new());
-        button(ui.button("Cancel"), Vec::new());
+        button(ui.button(texts::CANCEL), Vec::new());
     })
 }
 
 /// Something was written into a file that is not saved.
 fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
-    about(ui, format!("Your changes to {path} are not saved."), theme);
+    about(ui, texts::changes_not_saved(path), theme);
     buttons(ui, |ui, button| {
-        button(widgets::primary(ui, true, "Cancel", theme), Vec::new());
+        button(widgets::primary(ui, true, texts::CANCEL, theme), Vec::new());
         let discard = WindowCommand::DiscardFile(path.to_owned()).into();
-        button(widgets::danger(ui, "Discard and close", theme), vec![discard]);
+        button(widgets::danger(ui, texts::DISCARD_AND_CLOSE, theme), vec![discard]);
     })
 }
 
@@ -203,23 +198,21 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
     let ViewerContext { room, unsaved, theme, .. } = *cx;
     let at_work = room.work.pieces.len();
     if at_work > 0 {
-        let work = text_format::count(at_work, "task is not finished", "tasks are not finished");
-        about(ui, format!("{work}. Finish now, or continue when you next open this workspace."), theme);
+        about(ui, texts::tasks_not_finished(at_work), theme);
     }
     if !unsaved.is_empty() {
-        let files = text_format::count(unsaved.len(), "file is not saved", "files are not saved");
-        about(ui, format!("{files}; your changes are kept as drafts:"), theme);
+        about(ui, texts::files_not_saved(unsaved.len()), theme);
         for path in unsaved.iter().take(UNSAVED_SHOWN) {
             ui.label(widgets::small(path, theme));
         }
     }
     buttons(ui, |ui, button| {
         if at_work > 0 {
-            let finish = widgets::primary(ui, true, "Finish work, then close", theme);
+            let finish = widgets::primary(ui, true, texts::FINISH_THEN_CLOSE, theme);
             button(finish, vec![Command::QuitWhenDone(true)]);
         }
-        button(widgets::danger(ui, "Close now", theme), vec![Command::QuitNow]);
-        button(ui.button("Cancel"), vec![Command::QuitWhenDone(false)]);
+        button(widgets::danger(ui, texts::CLOSE_NOW, theme), vec![Command::QuitNow]);
+        button(ui.button(texts::CANCEL), vec![Command::QuitWhenDone(false)]);
     })
 }
 

@@ -7,6 +7,7 @@ use egui::{Context, Id, LayerId, Order};
 use egui_file_dialog::{DialogState, FileDialog};
 
 use crate::ui::Command;
+use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::Purpose;
 
 /// Names the dialog among windows.
@@ -49,11 +50,11 @@ impl FileAsking {
     /// Asks for something.
     pub fn open(&mut self, purpose: Purpose) {
         let (title, open, name): (_, fn(&mut FileDialog), _) = match &purpose {
-            Purpose::ImportFiles(_) => ("Import files", FileDialog::pick_multiple, ""),
-            Purpose::ImportFolder(_) => ("Import a folder", FileDialog::pick_directory, ""),
-            Purpose::OpenWorkspace => ("Open a workspace, or an empty folder", FileDialog::pick_directory, ""),
-            Purpose::ExportZip(name) => ("Export the workspace", FileDialog::save_file, name.as_str()),
-            Purpose::ExportLog(name) => ("Export the event log", FileDialog::save_file, name.as_str()),
+            Purpose::ImportFiles(_) => (texts::IMPORT_FILES, FileDialog::pick_multiple, ""),
+            Purpose::ImportFolder(_) => (texts::IMPORT_A_FOLDER, FileDialog::pick_directory, ""),
+            Purpose::OpenWorkspace => (texts::OPEN_A_WORKSPACE, FileDialog::pick_directory, ""),
+            Purpose::ExportZip(name) => (texts::EXPORT_THE_WORKSPACE, FileDialog::save_file, name.as_str()),
+            Purpose::ExportLog(name) => (texts::EXPORT_THE_LOG, FileDialog::save_file, name.as_str()),
         };
         let mut dialog = FileDialog::new()
             .id(WINDOW)

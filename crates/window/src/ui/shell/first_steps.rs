@@ -8,6 +8,7 @@ use egui::{
 use crate::agent::AgentCommand;
 use crate::ui::commands::{NoticeCommand, RoomAct, WindowCommand};
 use crate::ui::shell::notice_card::card;
+use crate::ui::shell::texts::help as texts;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -36,9 +37,9 @@ impl Step {
 
     fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Drop => ["Add an agent", "Drag an agent from the shelf onto the floor."],
-            Self::Rules => ["Change the rules", "Double-click the rulebook, write a line and save it."],
-            Self::Thoughts => ["Show thoughts", "Turn on the debug overlay: what everyone does, and why."],
+            Self::Drop => [texts::ADD_AN_AGENT, texts::ADD_AN_AGENT_HOW],
+            Self::Rules => [texts::CHANGE_THE_RULES, texts::CHANGE_THE_RULES_HOW],
+            Self::Thoughts => [texts::SHOW_THOUGHTS, texts::SHOW_THOUGHTS_HOW],
         }
     }
 }
@@ -116,12 +117,11 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
             widgets::dress(ui.style_mut(), cx.theme);
             ui.set_width(CARD_POINTS);
             let mut is_read = false;
-            let closed = card(ui, ("Welcome to the workshop", ""), cx.theme.accent, cx.theme, "Close the hint", |ui| {
+            let closed = card(ui, (texts::WELCOME, ""), cx.theme.accent, cx.theme, texts::CLOSE_THE_HINT, |ui| {
                 Step::ALL.into_iter().for_each(|step| step_ui(ui, step, own.has(step), next == Some(step), cx.theme));
-                let cost = "Answers come from the offline brain until you choose a provider: no network, no cost.";
-                ui.add(egui::Label::new(widgets::small(cost, cx.theme)).wrap());
-                let text = if next.is_none() { "Done" } else { "Got it" };
-                is_read = widgets::primary(ui, true, text, cx.theme).on_hover_text("Don't show this again").clicked();
+                ui.add(egui::Label::new(widgets::small(texts::NO_COST_YET, cx.theme)).wrap());
+                let text = if next.is_none() { texts::DONE } else { texts::GOT_IT };
+                is_read = widgets::primary(ui, true, text, cx.theme).on_hover_text(texts::DO_NOT_SHOW_AGAIN).clicked();
             });
             closed || is_read
         });
@@ -137,7 +137,6 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
 /// A step on the card: ticked, the next one with how it is done, or one that comes later.
 fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme) {
     let [title, how] = step.words();
-    let state = if is_taken { ", done" } else { "" };
     let row = ui.horizontal_top(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(16.0, 18.0), Sense::hover());
         if is_taken {
@@ -161,7 +160,7 @@ fn step_ui(ui: &mut Ui, step: Step, is_taken: bool, is_next: bool, theme: &Theme
             }
         });
     });
-    widgets::name(&row.response, format!("Step: {title}{state}"));
+    widgets::name(&row.response, texts::step_name(title, is_taken));
 }
 
 /// Where a step is taken, on screen.

@@ -3,28 +3,12 @@
 use egui::{RichText, Ui};
 
 use crate::ui::commands::{WindowCommand, keys};
+use crate::ui::shell::texts::help as texts;
 use crate::ui::state::FrontPanel;
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::{DialogFrame, scrolled};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{DIALOG, TYPE, Theme};
-
-/// What the hands do that no key does.
-const GESTURES: [(&str, &str); 13] = [
-    ("Drag empty floor", "Move the view"),
-    ("Scroll or pinch", "Zoom at the pointer"),
-    ("Drag from the shelf", "Add it to the room"),
-    ("Drop with Alt or Ctrl", "Place it exactly there"),
-    ("Drop a file or folder", "Add agents or open a scene"),
-    ("Drag an agent", "Move it; it stays where you drop it"),
-    ("Drag an agent's handle", "To another: a relationship"),
-    ("Hold space and drag", "Move the view"),
-    ("Click, Shift and click", "Select one, select several"),
-    ("Shift and drag", "Select everything in a box"),
-    ("Double-click an element", "Open what it holds"),
-    ("Right-click", "What can be done here"),
-    ("Drag a tab", "Move a pane"),
-];
 
 /// What keys and gestures take of a column.
 const KEYS_POINTS: f32 = 132.0;
@@ -36,19 +20,19 @@ pub fn help_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         return Vec::new();
     }
     let theme = cx.theme;
-    let frame = DialogFrame { title: "Shortcuts and gestures", closes: "keys", width: DIALOG[2] };
+    let frame = DialogFrame { title: texts::SHORTCUTS_AND_GESTURES, closes: texts::CLOSES_KEYS, width: DIALOG[2] };
     let shown = frame.show(ui.ctx(), theme, |ui| {
         scrolled(ui, |ui| {
             ui.columns(2, |columns| {
                 let [left, right] = columns else { return };
-                widgets::section(left, "Shortcuts", theme);
+                widgets::section(left, texts::SHORTCUTS, theme);
                 for command in cx.table.all().iter().filter(|command| !command.keys.is_empty()) {
                     let shown: Vec<String> =
                         command.keys.iter().take(2).map(|shortcut| keys::shortcut(left.ctx(), shortcut)).collect();
-                    row(left, &shown.join(" or "), command.name, KEYS_POINTS, theme);
+                    row(left, &texts::alternatives(&shown), command.name, KEYS_POINTS, theme);
                 }
-                widgets::section(right, "Gestures", theme);
-                for (gesture, what) in GESTURES {
+                widgets::section(right, texts::GESTURES, theme);
+                for (gesture, what) in texts::GESTURES_AND_MEANINGS {
                     row(right, gesture, what, GESTURE_POINTS, theme);
                 }
             });

@@ -16,6 +16,7 @@ mod provider_notices;
 pub mod run_bar;
 pub mod server_settings;
 pub mod settings;
+mod texts;
 pub mod top_bar;
 mod undo_dialog;
 mod waiting_step;

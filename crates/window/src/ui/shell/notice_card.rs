@@ -4,6 +4,7 @@ use egui::{RichText, Ui};
 
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
+use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::Place;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -46,11 +47,11 @@ pub(super) fn card(
 /// A button that leads to a place, unless what is there is gone.
 pub fn place_button(ui: &mut Ui, place: &Place, room: &RoomModel, commands: &mut Vec<Command>) -> bool {
     let (shown, whole) = match place {
-        Place::File(file, _) => ("Open file", format!("Open file {file}")),
-        Place::Setting(setting) => ("Show setting", format!("Show setting {setting}")),
-        Place::Thing(Thing::Agent(id)) if room.agent(id).is_some() => ("Show agent", format!("Show agent {id}")),
+        Place::File(file, _) => (texts::OPEN_FILE, texts::open_file(file)),
+        Place::Setting(setting) => (texts::SHOW_SETTING, texts::show_setting(setting)),
+        Place::Thing(Thing::Agent(id)) if room.agent(id).is_some() => (texts::SHOW_AGENT, texts::show_agent(id)),
         Place::Thing(Thing::Element(id)) if room.element(id).is_some() => {
-            ("Show element", format!("Show element {id}"))
+            (texts::SHOW_ELEMENT, texts::show_element(id))
         }
         Place::Thing(_) => return false,
     };

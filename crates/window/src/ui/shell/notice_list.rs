@@ -5,6 +5,7 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::base::Severity;
 use crate::ui::commands::WindowCommand;
 use crate::ui::shell::notice_card::place_button;
+use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::notice_board::{place_of, told_place};
 use crate::ui::state::{FrontPanel, Place};
 use crate::ui::widgets;
@@ -27,7 +28,7 @@ pub fn notice_list_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
     if !cx.ui.front.is_open(FrontPanel::Notices) {
         return commands;
     }
-    let frame = DialogFrame { title: "Notices", closes: "notices", width: DIALOG[2] };
+    let frame = DialogFrame { title: texts::NOTICES, closes: texts::CLOSES_NOTICES, width: DIALOG[2] };
     let shown = frame.show(ui.ctx(), cx.theme, |ui| {
         let height = (ui.ctx().content_rect().height() - AROUND_POINTS).clamp(2.0 * LINE_POINTS, 1.5 * HEIGHT_POINTS);
         problems(ui, cx, height * 2.0 / 3.0, &mut commands);
@@ -41,9 +42,9 @@ pub fn notice_list_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
 
 fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
     let (theme, all) = (cx.theme, cx.ui.notices.board().all());
-    widgets::section(ui, &format!("Problems ({})", all.len()), theme);
+    widgets::section(ui, &texts::problems(all.len()), theme);
     if all.is_empty() {
-        ui.label(widgets::soft("No problems. Errors in files and settings appear here.", theme));
+        ui.label(widgets::soft(texts::NO_PROBLEMS, theme));
     }
     let wrong = ScrollArea::vertical().id_salt("problems").max_height(height).auto_shrink([false, true]);
     wrong.show_rows(ui, LINE_POINTS, all.len(), |ui, range| {
@@ -57,9 +58,9 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
 
 fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<Command>) {
     let (theme, told) = (cx.theme, cx.ui.notices.recent());
-    widgets::section(ui, "Recent", theme);
+    widgets::section(ui, texts::RECENT, theme);
     if told.is_empty() {
-        ui.label(widgets::soft("No notices yet. Results of your actions appear here.", theme));
+        ui.label(widgets::soft(texts::NO_NOTICES_YET, theme));
         return;
     }
     let area = ScrollArea::vertical().id_salt("recent").max_height(height).auto_shrink([false, true]);
@@ -68,7 +69,7 @@ fn lately(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
             let outcome = &told[told.len() - 1 - index];
             let colour = if outcome.good { theme.good } else { theme.bad };
             let ago = text_format::duration(cx.ui.time.now_secs - outcome.born_secs);
-            let title = format!("{}, {ago} ago", if outcome.good { "Done" } else { "Failed" });
+            let title = if outcome.good { texts::done_ago(&ago) } else { texts::failed_ago(&ago) };
             let text = (title, outcome.text.clone(), String::new());
             line(ui, text, colour, outcome.place.as_ref(), cx, commands);
         }

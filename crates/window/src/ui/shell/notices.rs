@@ -7,6 +7,7 @@ use crate::base::Severity;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::{card, place_button};
 use crate::ui::shell::provider_notices;
+use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::notice_board::{Group, file_or_place, place_of, told_place};
 use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
@@ -65,15 +66,15 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let more: usize = groups.iter().skip(SHOWN).map(|group| group.problems.len()).sum();
     if more > 0 {
         widgets::window(cx.theme).inner_margin(SPACE[1]).show(ui, |ui| {
-            let text = format!("and {more} more problems");
+            let text = texts::more_problems(more);
             widgets::line(
                 ui,
                 |ui| drop(ui.label(widgets::small(text, cx.theme))),
                 |ui| {
-                    if ui.small_button("Dismiss all").clicked() {
+                    if ui.small_button(texts::DISMISS_ALL).clicked() {
                         commands.push(notice(NoticeCommand::PutAllAside));
                     }
-                    if ui.small_button("Show all").clicked() {
+                    if ui.small_button(texts::SHOW_ALL).clicked() {
                         commands.push(WindowCommand::ShowNotices.into());
                     }
                 },
@@ -89,15 +90,15 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     let place = told_place(problem);
     let what = sentence(&problem.what);
-    card(ui, (&place, &what), colour, theme, &format!("Dismiss {place}"), |ui| {
+    card(ui, (&place, &what), colour, theme, &texts::dismiss(&place), |ui| {
         ui.add(egui::Label::new(widgets::soft(sentence(&problem.remedy), theme)).wrap());
         ui.horizontal(|ui| {
             if let Some(place) = place_of(problem) {
                 place_button(ui, &place, cx.room, commands);
             }
             if group.problems.len() > 1 {
-                let more = ui.button(format!("{} more here", group.problems.len() - 1));
-                widgets::name(&more, format!("Show all of {}", file_or_place(problem)));
+                let more = ui.button(texts::more_here(group.problems.len() - 1));
+                widgets::name(&more, texts::show_all_of(file_or_place(problem)));
                 if more.clicked() {
                     commands.push(WindowCommand::ShowNotices.into());
                 }
@@ -109,10 +110,10 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
 fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let setting = cx.room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     let title =
-        setting.as_ref().map_or_else(|| "A limit was reached".to_owned(), |name| format!("Limit {name} was reached"));
-    let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, "Dismiss limit", |ui| {
-        ui.add(egui::Label::new(widgets::soft("No model is called until it is raised.", cx.theme)).wrap());
-        if ui.button("Change limit").clicked() {
+        setting.as_ref().map_or_else(|| texts::A_LIMIT_WAS_REACHED.to_owned(), |name| texts::limit_was_reached(name));
+    let closed = card(ui, (&title, &sentence(cap)), cx.theme.warn, cx.theme, texts::DISMISS_LIMIT, |ui| {
+        ui.add(egui::Label::new(widgets::soft(texts::LIMIT_ABOUT, cx.theme)).wrap());
+        if ui.button(texts::CHANGE_LIMIT).clicked() {
             let setting = setting.clone().unwrap_or_else(|| "budget.cost_per_run_usd".to_owned());
             commands.push(WindowCommand::ShowSettings(Some(setting)).into());
         }
@@ -130,8 +131,8 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
             let says = |ui: &mut Ui| drop(ui.add(egui::Label::new(job.says()).truncate()));
             widgets::line(ui, says, |ui| {
                 let Some(control) = &job.control else { return };
-                let cancel = ui.small_button("Cancel");
-                widgets::name(&cancel, format!("Cancel {}", job.name));
+                let cancel = ui.small_button(texts::CANCEL);
+                widgets::name(&cancel, texts::cancel_job(&job.name));
                 if cancel.clicked() {
                     control.cancel();
                 }
@@ -143,8 +144,9 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
 fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, shown) = (cx.theme, cx.ui.notices.outcomes());
     for outcome in shown.iter().skip(shown.len().saturating_sub(OUTCOMES_SHOWN)) {
-        let (title, colour) = if outcome.good { ("Done", theme.good) } else { ("Something went wrong", theme.bad) };
-        let closed = card(ui, (title, &outcome.text), colour, theme, &format!("Dismiss: {}", outcome.text), |ui| {
+        let (title, colour) =
+            if outcome.good { (texts::DONE, theme.good) } else { (texts::SOMETHING_WENT_WRONG, theme.bad) };
+        let closed = card(ui, (title, &outcome.text), colour, theme, &texts::dismiss_outcome(&outcome.text), |ui| {
             if let Some(place) = &outcome.place {
                 place_button(ui, place, cx.room, commands);
             }

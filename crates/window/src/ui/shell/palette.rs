@@ -10,6 +10,7 @@ use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
 use crate::ui::commands::{WindowCommand, create, keys};
+use crate::ui::shell::texts::palette as texts;
 use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
 use crate::ui::widgets::{self, text_format};
@@ -159,19 +160,19 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
     let mut lines: Vec<Line> =
         listed.map(|command| line(command.name.to_owned(), &aside(command), Does::Command(command.id))).collect();
     for kind in kinds() {
-        lines.push(line(format!("New {}", kind.name), "Element", Does::NewElement(kind.word)));
+        lines.push(line(texts::new_element(kind.name), texts::ELEMENT, Does::NewElement(kind.word)));
     }
     for scene in room.scenes.iter().filter(|scene| **scene != room.scene) {
         lines.push(line(
-            format!("Open scene {scene}"),
-            "Scene",
+            texts::open_scene(scene),
+            texts::SCENE,
             Does::Commands(vec![Command::OpenScene(scene.clone())]),
         ));
     }
     for element in &room.elements {
         let kind = text_format::capitalised(&element.kind);
         lines.push(line(
-            format!("Open {}", element.label),
+            texts::open_element(&element.label),
             &kind,
             window(vec![WindowCommand::OpenElement(element.id.clone())]),
         ));
@@ -179,14 +180,14 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
     for agent in &room.agents {
         lines.push(line(
             agent.name.to_string(),
-            "Agent",
+            texts::AGENT,
             window(vec![WindowCommand::Select(vec![Thing::Agent(agent.id.clone())]), WindowCommand::Frame]),
         ));
     }
     for agent in &room.agents {
         for command in slash_commands::known(cx, &agent.id) {
             let begins = WindowCommand::BeginTask { agent: agent.id.clone(), text: slash_commands::begun(command) };
-            lines.push(line(format!("{}: /{}", agent.name, command.name), &command.about, window(vec![begins])));
+            lines.push(line(texts::own_command(&agent.name, &command.name), &command.about, window(vec![begins])));
         }
     }
     for element in &room.elements {
@@ -194,15 +195,15 @@ fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
         lines.push(line(element.label.to_string(), &text_format::capitalised(&element.kind), does));
     }
     for profile in room.profiles.iter() {
-        lines.push(line(format!("New agent {}", profile.name), "Agent", Does::NewAgent(profile.id.clone())));
+        lines.push(line(texts::new_agent(&profile.name), texts::AGENT, Does::NewAgent(profile.id.clone())));
     }
     // What the room knows is there before the list of all files is read.
     let read = files.iter().filter(|file| file.is_there).map(|file| &file.path);
     let all: BTreeSet<&String> = room.files.iter().chain(read).collect();
     for file in all {
         lines.push(line(
-            format!("Open file {file}"),
-            "File",
+            texts::open_file(file),
+            texts::FILE,
             Does::Commands(vec![Command::OpenFile(file.clone(), None)]),
         ));
     }
@@ -256,14 +257,14 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
         .show(ui.ctx(), |ui| {
             widgets::dress(ui.style_mut(), theme);
             ui.set_width(DIALOG[1].min(ui.ctx().content_rect().width() - 2.0 * SPACE[4]));
-            let field = widgets::field(ui, &mut own.typed, "Palette", "Search commands, files and scenes");
+            let field = widgets::field(ui, &mut own.typed, texts::PALETTE, texts::SEARCH_HINT);
             field.request_focus();
             if field.changed() {
                 chosen = 0;
             }
             ui.add_space(SPACE[0]);
             if found.is_empty() {
-                ui.label(widgets::soft("No results.", theme));
+                ui.label(widgets::soft(texts::NO_RESULTS, theme));
             }
             ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
@@ -273,7 +274,7 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
                         .right_text(widgets::small(line.about.as_str(), theme))
                         .min_size(egui::vec2(ui.available_width(), ui.spacing().interact_size.y));
                     let row = ui.add(button);
-                    widgets::name(&row, format!("Do: {}", line.words));
+                    widgets::name(&row, texts::line_name(&line.words));
                     if row.clicked() {
                         picked = Some(index);
                     }
@@ -298,7 +299,7 @@ fn commands_of(does: &Does, cx: &CommandContext<'_>, table: &CommandTable) -> Ve
     match does {
         Does::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
             Some((command, Ok(()))) => (command.make)(cx),
-            Some((command, Err(why))) => vec![WindowCommand::Tell(format!("{}: {why}", command.name), false).into()],
+            Some((command, Err(why))) => vec![WindowCommand::Tell(texts::why_not(command.name, why), false).into()],
             None => Vec::new(),
         },
         Does::Commands(commands) => commands.clone(),

@@ -8,6 +8,7 @@ use super::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf, story};
+use crate::ui::shell::texts::pane_area as texts;
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::{self, Dock, Tab};
 use crate::ui::widgets::icons::Icon;
@@ -111,8 +112,8 @@ impl<'a> Panes<'a> {
                 Tab::Pane(word) => match panes.added.find(word) {
                     Some(pane) => pane.show(ui, &cx),
                     None => {
-                        let how = "This version does not have this pane. Close the tab.";
-                        widgets::empty(ui, Icon::Warning, &format!("Unknown pane: {word}"), how, theme);
+                        let title = texts::unknown_pane(word);
+                        widgets::empty(ui, Icon::Warning, &title, texts::UNKNOWN_PANE_HINT, theme);
                         Vec::new()
                     }
                 },

@@ -6,6 +6,7 @@ use egui::{RichText, Ui};
 
 use crate::gateway::keys::Secret;
 use crate::gateway::vendors::VENDORS;
+use crate::ui::shell::texts::provider as texts;
 use crate::ui::state::TrialView;
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
@@ -64,12 +65,12 @@ pub fn provider_ui(
     let chosen = choice.chosen.clone().unwrap_or_else(|| now.to_owned());
     for (provider, _, key) in providers() {
         let missing = state.providers.statuses.iter().any(|status| status.name == provider && !status.ready);
-        let note = if missing { key.map(|key| format!("needs {key}")).unwrap_or_default() } else { String::new() };
+        let note = if missing { key.map(texts::needs_key).unwrap_or_default() } else { String::new() };
         let row = egui::Button::selectable(provider == chosen, provider)
             .right_text(widgets::small(note, theme))
             .min_size(egui::vec2(ui.available_width(), 26.0));
         let row = ui.add(row);
-        widgets::name(&row, format!("Provider {provider}"));
+        widgets::name(&row, texts::provider_name(provider));
         if row.clicked() {
             choice.chosen = Some(provider.to_owned());
         }
@@ -79,10 +80,10 @@ pub fn provider_ui(
     let mut spec_now = if found.is_some() { chosen.clone() } else { spec(now, now_model) };
     if let Some(model) = model {
         ui.add_space(SPACE[0]);
-        ui.label(widgets::small("Model", theme));
+        ui.label(widgets::small(texts::MODEL, theme));
         let usual = if chosen == now && !now_model.is_empty() { now_model } else { model };
         let draft = choice.models.entry(chosen.clone()).or_insert_with(|| usual.to_owned());
-        widgets::field(ui, draft, "Model", model);
+        widgets::field(ui, draft, texts::MODEL, model);
         spec_now = spec(&chosen, draft);
     }
     let key = found.and_then(|(.., key)| key);
@@ -94,13 +95,13 @@ pub fn provider_ui(
     let mut used = false;
     ui.horizontal(|ui| {
         let is_asked = state.providers.trial.as_ref().is_some_and(|trial| trial.outcome.is_none());
-        if widgets::primary(ui, true, "Use", theme).clicked() {
+        if widgets::primary(ui, true, texts::USE, theme).clicked() {
             commands.push(Command::SetProvider(spec_now.clone()));
             choice.chosen = None;
             used = true;
         }
-        let about = "Sends a short test prompt. It counts towards usage and limits.";
-        if ui.add_enabled(!is_asked, egui::Button::new("Test")).on_hover_text(about).clicked() {
+        let test = ui.add_enabled(!is_asked, egui::Button::new(texts::TEST));
+        if test.on_hover_text(texts::TEST_HINT).clicked() {
             commands.push(Command::TestProvider(spec_now));
         }
     });
@@ -114,12 +115,8 @@ pub fn provider_ui(
 fn stand_in(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     let Some(stand_in) = &room.settings.stand_in else { return };
     widgets::in_card(ui, theme, |ui| {
-        let text = format!(
-            "{stand_in} answers for everyone in this run, overriding settings and agents. Choosing another one \
-             here replaces it until the workshop is closed."
-        );
-        ui.add(egui::Label::new(widgets::soft(text, theme)).wrap());
-        if ui.button("Use settings").clicked() {
+        ui.add(egui::Label::new(widgets::soft(texts::stand_in(stand_in), theme)).wrap());
+        if ui.button(texts::USE_SETTINGS).clicked() {
             commands.push(Command::EndStandIn);
         }
     });
@@ -130,15 +127,13 @@ fn needs(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerContext<'_>)
     let ViewerContext { theme, ui: state, .. } = *cx;
     let status = state.providers.statuses.iter().find(|status| status.name == provider);
     let about = match (status, key) {
-        (Some(status), Some(key)) if !status.ready && status.detail.starts_with("no key") => {
-            format!("Needs an API key. Paste it here, or set {key}.")
-        }
-        (Some(status), _) if !status.ready => format!("{}. To do: {}.", status.detail, status.remedy),
-        (Some(status), Some(_)) => format!("{}. What agents read is sent to {provider}.", status.detail),
-        (None, Some(key)) => format!("Needs {key} in the environment. What agents read is sent to {provider}."),
-        _ if provider == "offline" => "Answers from the room itself: no network, no key, no cost.".to_owned(),
-        _ if provider == "scripted" => "Plays a script: no network, no key, no cost.".to_owned(),
-        _ => "Asks the program on this machine. Nothing leaves it.".to_owned(),
+        (Some(status), Some(key)) if !status.ready && status.detail.starts_with("no key") => texts::needs_a_key(key),
+        (Some(status), _) if !status.ready => texts::to_do(&status.detail, &status.remedy),
+        (Some(status), Some(_)) => texts::sends_what_agents_read(&status.detail, provider),
+        (None, Some(key)) => texts::needs_key_in_environment(key, provider),
+        _ if provider == "offline" => texts::IS_OFFLINE.to_owned(),
+        _ if provider == "scripted" => texts::IS_SCRIPTED.to_owned(),
+        _ => texts::IS_LOCAL.to_owned(),
     };
     let colour = if status.is_some_and(|status| !status.ready) { theme.warn } else { theme.text_soft };
     let text = text_format::capitalised(&about);
@@ -151,10 +146,9 @@ fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Ve
         let width = (ui.available_width() - SAVE_POINTS).max(80.0);
         let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(width);
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
-        widgets::name(&field, format!("Key for {name}"));
+        widgets::name(&field, texts::key_name(name));
         let is_there = !draft.trim().is_empty();
-        let about = "Saved to keys.env in your config folder, never in the workspace";
-        let keep = ui.add_enabled(is_there, egui::Button::new("Save key")).on_hover_text(about);
+        let keep = ui.add_enabled(is_there, egui::Button::new(texts::SAVE_KEY)).on_hover_text(texts::SAVE_KEY_HINT);
         if is_there && (keep.clicked() || widgets::entered(ui, &field)) {
             commands.push(Command::KeepKey(name, Secret::new(std::mem::take(draft).trim())));
         }
@@ -171,8 +165,8 @@ pub(super) fn trial_ui(ui: &mut Ui, trial: &TrialView, now_secs: f64, theme: &Th
         None => {
             ui.horizontal(|ui| {
                 ui.add(egui::Spinner::new().size(SPACE[2]).color(theme.accent));
-                ui.label(widgets::small(format!("Asking {} for {}", trial.of, text_format::duration(waited)), theme));
-                if ui.small_button("Stop test").clicked() {
+                ui.label(widgets::small(texts::asking_for(&trial.of, &text_format::duration(waited)), theme));
+                if ui.small_button(texts::STOP_TEST).clicked() {
                     commands.push(Command::StopTrial);
                 }
             });

@@ -6,6 +6,7 @@ use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::card;
+use crate::ui::shell::texts::provider as texts;
 use crate::ui::widgets::provider_health::{long, short};
 use crate::ui::widgets::{self, text_format};
 use crate::ui::{Command, ViewerContext};
@@ -38,17 +39,13 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comman
     let ViewerContext { room, theme, .. } = *cx;
     for fault in notices(cx) {
         let title = text_format::capitalised(&short(fault));
-        let label = format!("Dismiss: {}", short(fault));
+        let label = texts::dismiss_fault(&short(fault));
         let closed = card(ui, (&title, &long(fault, room)), theme.bad, theme, &label, |ui| {
             let concerned =
                 room.failing_agents.values().filter(|index| room.provider_faults.get(**index) == Some(fault));
-            let told = match concerned.count() {
-                0 => "No agent here uses it.".to_owned(),
-                1 => "1 agent here uses it and cannot think until it works.".to_owned(),
-                many => format!("{many} agents here use it and cannot think until it works."),
-            };
+            let told = texts::agents_concerned(concerned.count());
             ui.add(egui::Label::new(widgets::soft(told, theme)).wrap());
-            if ui.button("Change provider").clicked() {
+            if ui.button(texts::CHANGE_PROVIDER).clicked() {
                 commands.push(WindowCommand::ShowSettings(Some("gateway.provider".to_owned())).into());
             }
         });

@@ -10,10 +10,11 @@ use crate::simulation::TaskCommand;
 use crate::ui::approval_card::{CardSize, Turn, approval_card};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::panes::canvas::shows_what_happens;
+use crate::ui::shell::texts::run_bar as texts;
 use crate::ui::slash_commands;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{menu, text_format};
+use crate::ui::widgets::menu;
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
 use crate::view::paint;
@@ -99,8 +100,8 @@ fn act(command: KernelCommand) -> Command {
 /// Who is to do it: an agent in the room, or a profile, of which one then comes in.
 fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let chosen = entry(cx, own);
-    let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or("nobody".to_owned(), |(_, name)| name);
-    menu::drop_down(ui, "Who does it", shown, ENTRY_POINTS, cx.theme, |ui| {
+    let shown = chosen.as_ref().and_then(|id| known(cx.room, id)).map_or(texts::NOBODY.to_owned(), |(_, name)| name);
+    menu::drop_down(ui, texts::WHO_DOES_IT, shown, ENTRY_POINTS, cx.theme, |ui| {
         ui.set_width(MENU[1]);
         for Entry { id, name, look } in entries(cx.room) {
             let face = |painter: &Painter, place| paint::portrait(painter, place, &look, cx.art);
@@ -128,7 +129,7 @@ fn entries(room: &RoomModel) -> Vec<Entry> {
     });
     let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Entry {
         id: profile.id.clone(),
-        name: format!("{} – not in the room yet", profile.name),
+        name: texts::not_in_the_room_yet(&profile.name),
         look: profile.look.clone(),
     });
     here.chain(absent).collect()
@@ -139,7 +140,7 @@ fn known(room: &RoomModel, id: &str) -> Option<(Id, String)> {
     let here = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
     here.or_else(|| {
         let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
-        Some((profile.id.clone(), format!("{} – not in the room yet", profile.name)))
+        Some((profile.id.clone(), texts::not_in_the_room_yet(&profile.name)))
     })
 }
 
@@ -161,19 +162,19 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
     let agent = entry(cx, own);
     let field = ui.add(
         egui::TextEdit::singleline(&mut own.task)
-            .hint_text("What should be done?")
+            .hint_text(texts::TASK_HINT)
             // What is offered above it comes and goes; the field stays the same one.
             .id_salt("task to run")
             .margin(egui::Margin::symmetric(8, 5))
             .desired_width(width),
     );
-    widgets::name(&field, "Task to run");
+    widgets::name(&field, texts::TASK_TO_RUN);
     if std::mem::take(&mut own.goes_on) {
         widgets::go_on_writing(ui, &field, &own.task);
     }
     history_ui(ui, cx, own);
     let can_run = agent.is_some() && !own.task.trim().is_empty();
-    let run = widgets::primary(ui, can_run, "Run", cx.theme);
+    let run = widgets::primary(ui, can_run, texts::RUN, cx.theme);
     if can_run
         && (run.clicked() || widgets::entered(ui, &field))
         && let Some(agent) = agent
@@ -188,8 +189,8 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, width: f32, co
 fn history_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) {
     let tasks = cx.ui.recents.tasks();
     ui.add_enabled_ui(!tasks.is_empty(), |ui| {
-        menu::menu_button(ui, "", "Earlier tasks", MENU[2], cx.theme, |ui| {
-            ui.label(widgets::small("Earlier", cx.theme));
+        menu::menu_button(ui, "", texts::EARLIER_TASKS, MENU[2], cx.theme, |ui| {
+            ui.label(widgets::small(texts::EARLIER, cx.theme));
             for task in tasks.iter().take(TASKS_OFFERED) {
                 if menu::listed(ui, task).clicked() {
                     own.task.clone_from(task);
@@ -207,15 +208,15 @@ fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let colour = if is_held { theme.warn } else { theme.text_soft };
     let sentence = RichText::new(work.sentence()).color(colour);
     let shown = menu::menu_button(ui, sentence, "", MENU[2], theme, |ui| pieces_ui(ui, room, theme, commands));
-    shown.on_hover_text("Who is working, and on what");
+    shown.on_hover_text(texts::STATUS_HINT);
     // What resumes work stands above, beside why it is held.
-    let pause = ui.add_enabled(!is_held, egui::Button::new("Pause work"));
-    let pause = pause.on_disabled_hover_text("Work is already paused; resume it above");
-    if pause.on_hover_text("Pauses tasks; the room keeps running").clicked() {
+    let pause = ui.add_enabled(!is_held, egui::Button::new(texts::PAUSE_WORK));
+    let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
+    if pause.on_hover_text(texts::PAUSE_WORK_HINT).clicked() {
         commands.push(act(KernelCommand::Pause));
     }
     ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
-        if widgets::danger(ui, "Stop all", theme).on_hover_text("Ends every task now").clicked() {
+        if widgets::danger(ui, texts::STOP_ALL, theme).on_hover_text(texts::STOP_ALL_HINT).clicked() {
             commands.push(act(KernelCommand::KillAll));
         }
     });
@@ -225,12 +226,12 @@ fn steer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 /// How many work in parallel and how deep agents start agents, behind a gear.
 fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let work = &cx.room.work;
-    let gear = widgets::icon_button(ui, Icon::Gear, "Limits of work", false, cx.theme);
+    let gear = widgets::icon_button(ui, Icon::Gear, texts::LIMITS_OF_WORK, false, cx.theme);
     let config = PopupCloseBehavior::CloseOnClickOutside;
     Popup::menu(&gear).close_behavior(config).show(|ui| {
         widgets::dress(ui.style_mut(), cx.theme);
         ui.set_width(MENU[1]);
-        ui.label(widgets::small("Applies to new tasks", cx.theme));
+        ui.label(widgets::small(texts::APPLIES_TO_NEW_TASKS, cx.theme));
         let number = |ui: &mut Ui, label: &str, about: &str, now: u32, range| {
             let mut chosen = now;
             let drag = widgets::line(
@@ -241,12 +242,12 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             widgets::name(&drag, label);
             (drag.changed() && chosen != now).then_some(chosen)
         };
-        let about = "How many agents work at the same time";
-        if let Some(chosen) = number(ui, "In parallel", about, work.concurrency.max(1), 1..=MOST_AT_ONCE) {
+        let (label, about) = (texts::IN_PARALLEL, texts::IN_PARALLEL_HINT);
+        if let Some(chosen) = number(ui, label, about, work.concurrency.max(1), 1..=MOST_AT_ONCE) {
             commands.push(act(KernelCommand::Limits { concurrency: Some(chosen), depth_at_most: None }));
         }
-        let about = "How many levels deep agents may start other agents";
-        if let Some(chosen) = number(ui, "Levels", about, work.depth_at_most, 0..=DEEPEST) {
+        let (label, about) = (texts::LEVELS, texts::LEVELS_HINT);
+        if let Some(chosen) = number(ui, label, about, work.depth_at_most, 0..=DEEPEST) {
             commands.push(act(KernelCommand::Limits { concurrency: None, depth_at_most: Some(chosen) }));
         }
     });
@@ -266,17 +267,17 @@ impl Hold {
     /// What holds work up that somebody waits for or is about to give: work itself, or all time.
     fn of(room: &RoomModel, has_draft: bool) -> Option<Self> {
         let work = &room.work;
-        let resume = |why| Self { why, button: "Resume work", command: act(KernelCommand::Resume) };
+        let resume = |why| Self { why, button: texts::RESUME_WORK, command: act(KernelCommand::Resume) };
         if let Some(why) = &work.stopped_by {
-            return Some(resume(format!("Work is stopped: {why}. New tasks wait until it is resumed.")));
+            return Some(resume(texts::work_is_stopped(why)));
         }
         if work.is_paused {
-            return Some(resume("Work is paused. New tasks wait until it is resumed.".to_owned()));
+            return Some(resume(texts::WORK_IS_PAUSED.to_owned()));
         }
         let is_waited_for = has_draft || !work.pieces.is_empty();
         (room.paused && is_waited_for).then(|| Self {
-            why: "The room is paused. New tasks start when it is resumed.".to_owned(),
-            button: "Resume",
+            why: texts::ROOM_IS_PAUSED.to_owned(),
+            button: texts::RESUME,
             command: Command::SetPaused(false),
         })
     }
@@ -294,7 +295,7 @@ fn hold_ui(ui: &mut Ui, hold: &Hold, theme: &Theme, commands: &mut Vec<Command>)
 /// Every piece of work, with a way to stop it.
 fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
     if room.work.pieces.is_empty() {
-        ui.label(widgets::small("No one is working. Give an agent a task.", theme));
+        ui.label(widgets::small(texts::NO_ONE_IS_WORKING, theme));
     }
     for piece in room.work.pieces.iter().take(PIECES_SHOWN) {
         let name = room.called(&piece.agent).to_owned();
@@ -303,12 +304,11 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
             |ui| {
                 ui.add_space(SPACE[2] * piece.depth.min(8) as f32);
                 ui.label(RichText::new(&name).strong());
-                let told =
-                    format!("{} · turn {} · {} tokens", piece.stage, piece.turn, text_format::compact(piece.tokens));
+                let told = texts::piece(piece.stage, piece.turn, piece.tokens);
                 ui.label(widgets::small(told, theme)).on_hover_text(&piece.task);
             },
             |ui| {
-                if widgets::icon_button(ui, Icon::Stop, &format!("Stop {name}"), false, theme).clicked() {
+                if widgets::icon_button(ui, Icon::Stop, &texts::stop_agent(&name), false, theme).clicked() {
                     commands.push(act(KernelCommand::Kill { activation: piece.activation }));
                 }
             },
@@ -316,7 +316,7 @@ fn pieces_ui(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Co
     }
     let more = room.work.pieces.len().saturating_sub(PIECES_SHOWN);
     if more > 0 {
-        ui.label(widgets::small(format!("and {more} more"), theme));
+        ui.label(widgets::small(texts::and_more(more), theme));
     }
 }
 

@@ -5,6 +5,7 @@ use egui::{CollapsingHeader, Label, RichText, Ui};
 use crate::gateway::mcp::McpOffer;
 use crate::gateway::peers::Consent;
 use crate::gateway::{McpServerStatus, server_status_text};
+use crate::ui::shell::texts::settings as texts;
 use crate::ui::state::file_texts::Want;
 use crate::ui::widgets;
 use crate::ui::{Command, ViewerContext};
@@ -14,11 +15,9 @@ use crate::view::theme::{SPACE, TYPE, Theme};
 /// Draws the list.
 pub(super) fn servers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
-    let about = "Programs and addresses whose tools agents use. Listed under mcp_servers in settings.yaml, in \
-     .mcp.json, or in an agent's file. None is used before you allow it.";
-    widgets::group(ui, "MCP servers", about, theme);
+    widgets::group(ui, texts::MCP_SERVERS, texts::MCP_SERVERS_ABOUT, theme);
     if room.servers.is_empty() {
-        ui.label(widgets::soft("No MCP servers in this workspace.", theme));
+        ui.label(widgets::soft(texts::NO_MCP_SERVERS, theme));
         return;
     }
     state.texts.want(Want::ServerConsents);
@@ -43,30 +42,29 @@ fn server_ui(
     };
     widgets::line(ui, left, |ui| {
         let is_connecting = *standing == McpServerStatus::Connecting;
-        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
-        widgets::name(&test, format!("Test {name}"));
-        let about = "Connects now and lists its tools.";
-        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
+        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new(texts::TEST));
+        widgets::name(&test, texts::test_server(name));
+        if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
             commands.push(Command::TestServer(written.key.clone()));
         }
         if consent == Some(Consent::Given) {
-            let forbid = ui.button("Forbid");
-            widgets::name(&forbid, format!("Forbid {name}"));
-            if forbid.on_hover_text("Stops it. No agent can use it until you allow it again.").clicked() {
+            let forbid = ui.button(texts::FORBID);
+            widgets::name(&forbid, texts::forbid_server(name));
+            if forbid.on_hover_text(texts::FORBID_HINT).clicked() {
                 commands.push(Command::ForbidServer(name.clone()));
             }
         } else if consent.is_some() {
-            let allow = ui.button("Allow");
-            widgets::name(&allow, format!("Allow {name}"));
-            let about = "Allows exactly what is shown below, in this workspace. A change asks again.";
-            if allow.on_hover_text(about).clicked() {
+            let allow = ui.button(texts::ALLOW);
+            widgets::name(&allow, texts::allow_server(name));
+            if allow.on_hover_text(texts::ALLOW_HINT).clicked() {
                 commands.push(Command::AllowServer(Box::new(server.clone())));
             }
         }
     });
     ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());
-    let said = consent.map(|consent| format!("{}; ", server_status_text::consent(consent))).unwrap_or_default();
-    let place = widgets::text_format::capitalised(&format!("{said}{}", server_status_text::place(written)));
+    let said = consent.map(server_status_text::consent);
+    let place = texts::consent_and_place(said, &server_status_text::place(written));
+    let place = widgets::text_format::capitalised(&place);
     ui.add(Label::new(widgets::small(place, theme)).wrap());
     match standing {
         McpServerStatus::Failed(failure) => {
@@ -83,22 +81,24 @@ fn offer_ui(ui: &mut Ui, key: &str, offer: &McpOffer, theme: &Theme) {
     let title = widgets::small(server_status_text::offer(offer), theme);
     CollapsingHeader::new(title).id_salt(("server", key)).show(ui, |ui| {
         for tool in &offer.tools {
-            let hints = server_status_text::hints(tool.hints);
-            let hints = if hints.is_empty() { String::new() } else { format!(" ({hints})") };
-            let line = ui.add(Label::new(widgets::small(format!("{}{hints}", tool.name), theme)).wrap());
+            let name = texts::tool_and_hints(&tool.name, server_status_text::hints(tool.hints));
+            let line = ui.add(Label::new(widgets::small(name, theme)).wrap());
             if !tool.description.is_empty() {
                 line.on_hover_text(&tool.description);
             }
         }
-        for (kind, listed) in
-            [("resource", &offer.resources), ("resource template", &offer.templates), ("prompt", &offer.prompts)]
-        {
+        let kinds = [
+            (texts::RESOURCE, &offer.resources),
+            (texts::RESOURCE_TEMPLATE, &offer.templates),
+            (texts::PROMPT, &offer.prompts),
+        ];
+        for (kind, listed) in kinds {
             for one in listed {
-                ui.add(Label::new(widgets::small(format!("{kind} {}", one.name), theme)).wrap());
+                ui.add(Label::new(widgets::small(texts::kind_and_name(kind, &one.name), theme)).wrap());
             }
         }
         for left_out in &offer.left_out {
-            ui.add(Label::new(RichText::new(format!("left out: {left_out}")).size(TYPE[0]).color(theme.warn)).wrap());
+            ui.add(Label::new(RichText::new(texts::left_out(left_out)).size(TYPE[0]).color(theme.warn)).wrap());
         }
     });
 }

@@ -1,5 +1,5 @@
-//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks. What belongs to the
-//! workspace is written into its `settings.yaml`; how the window looks is the person's own.
+//! The settings: who answers, what may be spent, who may talk, which MCP servers there are, and how the window looks.
+//! What belongs to the workspace is written into its `settings.yaml`; how the window looks is the person's own.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use crate::simulation::ConversationCommand;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::shell::provider::{ProviderChoice, provider_ui};
 use crate::ui::shell::server_settings::servers_ui;
+use crate::ui::shell::texts::settings as texts;
 use crate::ui::state::{FrontPanel, Light};
 use crate::ui::widgets::dialog::{DialogFrame, scrolled};
 use crate::ui::widgets::{self, group, menu, text_format};
@@ -42,55 +43,45 @@ const fn cap(key: &'static str, label: &'static str, about: &'static str, unit: 
 /// Every cap, in groups. A test compares it with what the gateway reads.
 const CAPS: [(&str, &[CapRow]); 5] = [
     (
-        "Everyone together, until the workshop is closed",
+        texts::OF_EVERYONE,
         &[
-            cap("cost_per_run_usd", "Cost", "Total cost of answers.", Unit::Dollars),
-            cap("tokens_per_run", "Tokens", "Words in and out, of every provider.", Unit::Count),
-            cap(
-                "outside_tokens_per_run",
-                "Tokens at paid providers",
-                "Without the offline brain and scripts.",
-                Unit::Count,
-            ),
-            cap(
-                "unpriced_tokens_per_run",
-                "Tokens without a price",
-                "Of models without a known price; cost limits do not cover them.",
-                Unit::Count,
-            ),
-            cap("calls_per_run", "Calls", "Number of model calls.", Unit::Count),
+            cap("cost_per_run_usd", texts::COST, texts::COST_ABOUT, Unit::Dollars),
+            cap("tokens_per_run", texts::TOKENS, texts::TOKENS_ABOUT, Unit::Count),
+            cap("outside_tokens_per_run", texts::PAID_TOKENS, texts::PAID_TOKENS_ABOUT, Unit::Count),
+            cap("unpriced_tokens_per_run", texts::UNPRICED_TOKENS, texts::UNPRICED_TOKENS_ABOUT, Unit::Count),
+            cap("calls_per_run", texts::CALLS, texts::CALLS_ABOUT, Unit::Count),
         ],
     ),
     (
-        "Everyone together, in an hour",
+        texts::OF_EVERYONE_IN_AN_HOUR,
         &[
-            cap("cost_per_hour_usd", "Cost per hour", "What answers may cost in any 60 minutes.", Unit::Dollars),
-            cap("tokens_per_hour", "Tokens per hour", "Words in and out in any 60 minutes.", Unit::Count),
-            cap("calls_per_hour", "Calls per hour", "How often a model may be asked in any 60 minutes.", Unit::Count),
+            cap("cost_per_hour_usd", texts::COST_PER_HOUR, texts::COST_PER_HOUR_ABOUT, Unit::Dollars),
+            cap("tokens_per_hour", texts::TOKENS_PER_HOUR, texts::TOKENS_PER_HOUR_ABOUT, Unit::Count),
+            cap("calls_per_hour", texts::CALLS_PER_HOUR, texts::CALLS_PER_HOUR_ABOUT, Unit::Count),
         ],
     ),
     (
-        "Each agent, until the workshop is closed",
+        texts::OF_EACH_AGENT,
         &[
-            cap("cost_per_agent_per_run_usd", "Cost per agent", "What one agent's answers may cost.", Unit::Dollars),
-            cap("tokens_per_agent_per_run", "Tokens per agent", "Words in and out of one agent.", Unit::Count),
-            cap("calls_per_agent_per_run", "Calls per agent", "How often one agent may ask.", Unit::Count),
+            cap("cost_per_agent_per_run_usd", texts::COST_PER_AGENT, texts::COST_PER_AGENT_ABOUT, Unit::Dollars),
+            cap("tokens_per_agent_per_run", texts::TOKENS_PER_AGENT, texts::TOKENS_PER_AGENT_ABOUT, Unit::Count),
+            cap("calls_per_agent_per_run", texts::CALLS_PER_AGENT, texts::CALLS_PER_AGENT_ABOUT, Unit::Count),
         ],
     ),
     (
-        "Each agent, in an hour",
+        texts::OF_EACH_AGENT_IN_AN_HOUR,
         &[
-            cap("cost_per_agent_per_hour_usd", "Cost per agent per hour", "The same in any 60 minutes.", Unit::Dollars),
-            cap("tokens_per_agent_per_hour", "Tokens per agent per hour", "The same in any 60 minutes.", Unit::Count),
-            cap("calls_per_agent_per_hour", "Calls per agent per hour", "The same in any 60 minutes.", Unit::Count),
+            cap("cost_per_agent_per_hour_usd", texts::COST_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Dollars),
+            cap("tokens_per_agent_per_hour", texts::TOKENS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
+            cap("calls_per_agent_per_hour", texts::CALLS_PER_AGENT_PER_HOUR, texts::SAME_IN_AN_HOUR, Unit::Count),
         ],
     ),
     (
-        "Each task, from its beginning to its end",
+        texts::OF_EACH_TASK,
         &[
-            cap("cost_per_activation_usd", "Cost per task", "What the answers to one task may cost.", Unit::Dollars),
-            cap("tokens_per_activation", "Tokens per task", "Words in and out for one task.", Unit::Count),
-            cap("calls_per_activation", "Calls per task", "How often a model may be asked for it.", Unit::Count),
+            cap("cost_per_activation_usd", texts::COST_PER_TASK, texts::COST_PER_TASK_ABOUT, Unit::Dollars),
+            cap("tokens_per_activation", texts::TOKENS_PER_TASK, texts::TOKENS_PER_TASK_ABOUT, Unit::Count),
+            cap("calls_per_activation", texts::CALLS_PER_TASK, texts::CALLS_PER_TASK_ABOUT, Unit::Count),
         ],
     ),
 ];
@@ -110,16 +101,16 @@ struct NumberRow {
 const QUESTIONS_AT_ONCE: NumberRow = NumberRow {
     section: "gateway",
     key: "max_concurrent",
-    label: "Calls in parallel",
-    about: "How many calls a provider gets at the same time. Fewer are gentler to small servers.",
+    label: texts::CALLS_IN_PARALLEL,
+    about: texts::CALLS_IN_PARALLEL_ABOUT,
     hint: "4",
     range: (1, 512),
 };
 const CONVERSATIONS_AT_ONCE: NumberRow = NumberRow {
     section: "conversations",
     key: "max_concurrent_conversations",
-    label: "Conversations in parallel",
-    about: "Others wait until one ends.",
+    label: texts::CONVERSATIONS_IN_PARALLEL,
+    about: texts::CONVERSATIONS_IN_PARALLEL_ABOUT,
     hint: "3",
     range: (0, 1_000),
 };
@@ -169,10 +160,10 @@ pub fn settings_ui(
         return Vec::new();
     }
     let mut commands = Vec::new();
-    let frame = DialogFrame { title: "Settings", closes: "settings", width: DIALOG[1] };
+    let frame = DialogFrame { title: texts::SETTINGS, closes: texts::CLOSES_SETTINGS, width: DIALOG[1] };
     let shown = frame.show(ui.ctx(), cx.theme, |ui| {
         scrolled(ui, |ui| {
-            group(ui, "Who answers", "Unless an agent's own file says otherwise. Kept in settings.yaml.", cx.theme);
+            group(ui, texts::WHO_ANSWERS, texts::WHO_ANSWERS_ABOUT, cx.theme);
             provider_ui(ui, cx, choice, &mut commands);
             of_scene(ui, cx, &["gateway.provider", "gateway.model"]);
             ui.add_space(SPACE[1]);
@@ -199,7 +190,7 @@ fn of_scene(ui: &mut Ui, cx: &ViewerContext<'_>, settings: &[&str]) {
         room.settings.of_scene.iter().any(|made| made == **setting || made == bare)
     };
     if settings.iter().any(|setting| is_made(&setting)) {
-        let text = format!("scenes/{}.yaml sets this and overrides your choice here.", room.scene);
+        let text = texts::scene_sets_this(&room.scene);
         ui.add(egui::Label::new(RichText::new(text).size(TYPE[0]).color(theme.warn)).wrap());
     }
 }
@@ -242,7 +233,7 @@ impl NumberField<'_> {
             own.typed.remove(&setting);
         }
         let mut text = own.typed.get(&setting).map_or(&self.current, |typed| &typed.text).clone();
-        let field = widgets::field(ui, &mut text, &format!("Set {}", self.label), self.hint);
+        let field = widgets::field(ui, &mut text, &texts::field_name(self.label), self.hint);
         if own.lead_to.as_deref() == Some(setting.as_str()) {
             own.lead_to = None;
             field.request_focus();
@@ -281,7 +272,7 @@ fn whole(text: &str, least: u64, most: u64) -> Result<Option<Value>, String> {
         return Ok(None);
     }
     let number = text.replace(['_', ' ', ','], "").parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-    number.map(|number| Some(json!(number))).ok_or_else(|| format!("A whole number, {least} to {most}."))
+    number.map(|number| Some(json!(number))).ok_or_else(|| texts::not_within(least, most))
 }
 
 /// A cap: nothing typed means that there is none.
@@ -294,9 +285,9 @@ fn cap_value(text: &str, unit: Unit, key: &str) -> Result<Option<Value>, String>
         Unit::Dollars => {
             let number = text.trim_start_matches('$').parse::<f64>().ok();
             let number = number.filter(|number| (0.0..=1_000_000.0).contains(number));
-            number.map(|number| Some(json!(number))).ok_or_else(|| "An amount in dollars, like 2.50.".to_owned())
+            number.map(|number| Some(json!(number))).ok_or_else(|| texts::NOT_AN_AMOUNT.to_owned())
         }
-        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| "A whole number, or empty for no limit.".to_owned()),
+        Unit::Count => whole(text, 0, u64::MAX).map_err(|_| texts::NOT_A_LIMIT.to_owned()),
     }
 }
 
@@ -323,15 +314,9 @@ fn number_row(
 
 fn talking(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
-    group(
-        ui,
-        "Conversations",
-        "Whether agents talk to each other, and how many conversations run in \
-     parallel.",
-        theme,
-    );
-    row(ui, "Among agents", "Off ends all conversations; tasks and reading continue.", theme, |ui| {
-        if widgets::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
+    group(ui, texts::CONVERSATIONS, texts::CONVERSATIONS_ABOUT, theme);
+    row(ui, texts::AMONG_AGENTS, texts::AMONG_AGENTS_ABOUT, theme, |ui| {
+        if widgets::switch(ui, room.talk_on, texts::AGENTS_MAY_TALK, theme).clicked() {
             let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
             commands.push(Command::Act(act, None));
         }
@@ -342,7 +327,7 @@ fn talking(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, command
 
 fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
-    group(ui, "Limits", "What models may use at most; an empty field is no limit. Kept in settings.yaml.", theme);
+    group(ui, texts::LIMITS, texts::LIMITS_ABOUT, theme);
     if let Some(cap) = &room.cap_reached {
         let text = format!("{}.", text_format::capitalised(cap));
         ui.add(egui::Label::new(RichText::new(text).color(theme.warn)).wrap());
@@ -353,9 +338,9 @@ fn caps(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut SettingsPanel, commands: 
         ui.label(widgets::soft(title, theme).strong());
         for cap in rows {
             let used = used_of(cap, room);
-            let about = used.map_or_else(|| cap.about.to_owned(), |used| format!("{} Used: {used}.", cap.about));
+            let about = used.map_or_else(|| cap.about.to_owned(), |used| texts::with_used(cap.about, &used));
             row(ui, cap.label, &about, theme, |ui| {
-                let hint = if cap.unit == Unit::Dollars { "no limit, in dollars" } else { "no limit" };
+                let hint = if cap.unit == Unit::Dollars { texts::NO_LIMIT_IN_DOLLARS } else { texts::NO_LIMIT };
                 let current = shown_number(&now[cap.key], cap.unit);
                 let field = NumberField { section: "budget", key: cap.key, label: cap.label, hint, current };
                 let read = |text: &str| cap_value(text, cap.unit, cap.key);
@@ -390,35 +375,36 @@ fn used_of(cap: &CapRow, room: &RoomModel) -> Option<String> {
 fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, look) = (cx.theme, cx.ui.appearance.look);
     let mut give = |command: WindowCommand| commands.push(command.into());
-    group(ui, "Appearance", "Kept in your personal config, not in the workspace.", theme);
-    row(ui, "Theme", "Light, dark, or the same as the system.", theme, |ui| {
+    group(ui, texts::APPEARANCE, texts::APPEARANCE_ABOUT, theme);
+    row(ui, texts::THEME, texts::THEME_ABOUT, theme, |ui| {
         let lights = [Light::System, Light::Day, Light::Evening];
-        let choices = [("System", "Theme of the system"), ("Light", "Always light"), ("Dark", "Always dark")]
-            .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
+        let choices =
+            [(texts::SYSTEM, texts::SYSTEM_NAME), (texts::LIGHT, texts::LIGHT_NAME), (texts::DARK, texts::DARK_NAME)]
+                .map(|(shown, whole)| (shown.to_owned(), whole.to_owned()));
         let chosen = lights.iter().position(|light| *light == look.light);
         if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
             give(WindowCommand::SetLight(lights[index]));
         }
     });
-    row(ui, "Text size", "Scales the whole window. Also Ctrl and plus, minus or 0.", theme, |ui| {
+    row(ui, texts::TEXT_SIZE, texts::TEXT_SIZE_ABOUT, theme, |ui| {
         ui.horizontal(|ui| {
-            for (shown, label, steps) in [("−", "Smaller text", -1), ("+", "Larger text", 1)] {
+            for (shown, label, steps) in [("−", texts::SMALLER_TEXT, -1), ("+", texts::LARGER_TEXT, 1)] {
                 let button = ui.button(shown);
                 widgets::name(&button, label);
                 if button.clicked() {
                     give(WindowCommand::StepTextSize(steps));
                 }
             }
-            ui.label(format!("{:.0} %", look.text_size * 100.0));
-            if look.text_size != 1.0 && ui.button("Reset").clicked() {
+            ui.label(texts::percent(look.text_size));
+            if look.text_size != 1.0 && ui.button(texts::RESET).clicked() {
                 give(WindowCommand::ResetTextSize);
             }
         });
     });
-    row(ui, "Dates", "The language of dates; times are those of this computer.", theme, |ui| {
+    row(ui, texts::DATES, texts::DATES_ABOUT, theme, |ui| {
         let now = DateLanguage::ALL.into_iter().find(|(language, _)| *language == look.dates);
         let shown = now.map_or("", |(_, name)| name);
-        menu::drop_down(ui, "Language of dates", shown, MENU[0], theme, |ui| {
+        menu::drop_down(ui, texts::LANGUAGE_OF_DATES, shown, MENU[0], theme, |ui| {
             for (language, name) in DateLanguage::ALL {
                 if menu::choice(ui, language == look.dates, name).clicked() {
                     give(WindowCommand::SetDates(language));
@@ -426,8 +412,8 @@ fn looks(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             }
         });
     });
-    row(ui, "Movement", "Panels and switches change without animation.", theme, |ui| {
-        if widgets::switch(ui, look.calm, "Reduce motion", theme).clicked() {
+    row(ui, texts::MOVEMENT, texts::MOVEMENT_ABOUT, theme, |ui| {
+        if widgets::switch(ui, look.calm, texts::REDUCE_MOTION, theme).clicked() {
             give(WindowCommand::SetCalm(!look.calm));
         }
     });

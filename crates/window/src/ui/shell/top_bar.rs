@@ -10,6 +10,7 @@ use crate::ui::commands::table::Menu;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::menus::{self, command_tip};
 use crate::ui::shell::provider::{ProviderChoice, provider_ui};
+use crate::ui::shell::texts::top_bar as texts;
 use crate::ui::state::FrontPanel;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets::icons::Icon;
@@ -88,18 +89,18 @@ fn toggles_in_a_row(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comm
     ui.spacing_mut().item_spacing.x = SPACE[0];
     let front = &cx.ui.front;
     let wrong = cx.ui.notices.board().open();
-    let notices = if wrong == 0 { "Notices".to_owned() } else { format!("Notices: {wrong} open") };
+    let notices = texts::notices(wrong);
     let talks = cx.ui.dock.is_in_front(&Tab::Talks);
     let is_dark = cx.ui.appearance.is_dark();
-    let (light, light_label) = if is_dark { (Icon::Sun, "Light theme") } else { (Icon::Moon, "Dark theme") };
+    let (light, light_label) = if is_dark { (Icon::Sun, texts::LIGHT_THEME) } else { (Icon::Moon, texts::DARK_THEME) };
     let buttons = [
         (light, light_label, false, "view.theme"),
-        (Icon::Question, "Keys", front.is_open(FrontPanel::Keys), "window.keys"),
-        (Icon::Chat, "Conversations", talks, "pane.conversations"),
+        (Icon::Question, texts::KEYS, front.is_open(FrontPanel::Keys), "window.keys"),
+        (Icon::Chat, texts::CONVERSATIONS, talks, "pane.conversations"),
         (Icon::Bell, &*notices, front.is_open(FrontPanel::Notices), "window.toggle_notices"),
-        (Icon::Gear, "Settings", front.is_open(FrontPanel::Settings), "window.settings"),
+        (Icon::Gear, texts::SETTINGS, front.is_open(FrontPanel::Settings), "window.settings"),
     ];
-    let switch = widgets::switch(ui, cx.room.talk_on, "Conversations on", cx.theme);
+    let switch = widgets::switch(ui, cx.room.talk_on, texts::CONVERSATIONS_ON, cx.theme);
     if command_tip(switch, cx, "settings.talk").clicked() {
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
         commands.push(Command::Act(act, None));
@@ -119,8 +120,8 @@ fn toggles_in_a_row(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comm
 /// The workspace: others to open, what to bring in and take out.
 fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let name = RichText::new(text::truncate(&cx.room.workspace, 24)).color(cx.theme.text_soft);
-    menu::menu_button(ui, name, "Workspace menu", MENU[1], cx.theme, |ui| {
-        menu::submenu(ui, "Open another workspace", MENU[1], cx.theme, |ui| {
+    menu::menu_button(ui, name, texts::WORKSPACE_MENU, MENU[1], cx.theme, |ui| {
+        menu::submenu(ui, texts::OPEN_ANOTHER_WORKSPACE, MENU[1], cx.theme, |ui| {
             for folder in &cx.ui.recents.workspaces {
                 let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 if menu::listed(ui, name).on_hover_text(folder.display().to_string()).clicked() {
@@ -130,20 +131,20 @@ fn workspace_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Comman
             menus::entries(ui, cx, Menu::OpenWorkspace, commands);
         });
         menus::entries(ui, cx, Menu::Workspace, commands);
-        menu::submenu(ui, "Panes", MENU[1], cx.theme, |ui| menus::entries(ui, cx, Menu::Panes, commands));
+        menu::submenu(ui, texts::PANES, MENU[1], cx.theme, |ui| menus::entries(ui, cx, Menu::Panes, commands));
     });
 }
 
 fn scene_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let room = cx.room;
-    let shown = if room.scene.is_empty() { "No scene".to_owned() } else { room.scene.clone() };
-    menu::menu_button(ui, RichText::new(shown).strong(), "Scene menu", MENU[1], cx.theme, |ui| {
-        ui.label(widgets::small("Scenes of this workspace", cx.theme));
+    let shown = if room.scene.is_empty() { texts::NO_SCENE.to_owned() } else { room.scene.clone() };
+    menu::menu_button(ui, RichText::new(shown).strong(), texts::SCENE_MENU, MENU[1], cx.theme, |ui| {
+        ui.label(widgets::small(texts::SCENES_OF_THIS_WORKSPACE, cx.theme));
         egui::ScrollArea::vertical().max_height(SCENES_POINTS).show(ui, |ui| {
             for scene in room.scenes.iter() {
                 let is_open = *scene == room.scene;
                 let row = menu::choice(ui, is_open, scene);
-                widgets::name(&row, format!("Open scene {scene}"));
+                widgets::name(&row, texts::open_scene(scene));
                 if row.clicked() && !is_open {
                     commands.push(Command::OpenScene(scene.clone()));
                 }
@@ -156,7 +157,8 @@ fn scene_menu(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) 
 
 fn time_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let room = cx.room;
-    let (icon, label) = if room.paused { (Icon::Play, "Resume the room") } else { (Icon::Pause, "Pause the room") };
+    let (icon, label) =
+        if room.paused { (Icon::Play, texts::RESUME_THE_ROOM) } else { (Icon::Pause, texts::PAUSE_THE_ROOM) };
     let button = widgets::icon_button(ui, icon, label, room.paused, cx.theme);
     if command_tip(button, cx, "time.pause").clicked() {
         commands.extend(menus::run(cx, "time.pause"));
@@ -164,7 +166,7 @@ fn time_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let tips = SPEED_COMMANDS.map(|id| menus::tip(ui.ctx(), cx.table, id));
     let choices: Vec<(String, String)> = SPEEDS
         .into_iter()
-        .map(|speed| (text_format::speed(speed), format!("Speed {}", text_format::speed(speed))))
+        .map(|speed| (text_format::speed(speed), texts::speed_name(&text_format::speed(speed))))
         .collect();
     let chosen = SPEEDS.iter().position(|speed| Some(*speed) == room.speed);
     if let Some(index) = widgets::segments_with_tips(ui, &choices, &tips, chosen, cx.theme) {
@@ -175,22 +177,17 @@ fn time_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let room = cx.room;
     let mut show = |setting: Option<String>| commands.push(WindowCommand::ShowSettings(setting).into());
-    let (waiting, under_way) = room.questions;
     let sentence = widgets::soft(room_status::status(room), cx.theme);
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = text_format::tally(&room.spent);
-    let prices = price_source();
-    let why = room_status::why_quiet(room).map(|why| format!("{}\n", why.long)).unwrap_or_default();
-    let text = text.on_hover_text(format!(
-        "{why}{calls} in this run\n{under_way} calls under way, {waiting} waiting\nCost by {prices}\n\
-         Click for limits and providers"
-    ));
+    let why = room_status::why_quiet(room).map(|why| why.long);
+    let text = text.on_hover_text(texts::usage(why.as_deref(), &calls, room.questions, price_source()));
     let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     if text.clicked() {
         show(setting.clone());
     }
     if let Some(cap) = &room.cap_reached {
-        let button = ui.add(egui::Button::new(RichText::new("Limit reached").color(cx.theme.warn)).frame(false));
+        let button = ui.add(egui::Button::new(RichText::new(texts::LIMIT_REACHED).color(cx.theme.warn)).frame(false));
         if button.on_hover_text(cap).clicked() {
             show(Some(setting.unwrap_or_else(|| "budget.cost_per_run_usd".to_owned())));
         }
@@ -199,17 +196,20 @@ fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 
 fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoice, commands: &mut Vec<Command>) {
     let (room, theme) = (cx.room, cx.theme);
-    let stand_in = if room.settings.stand_in.is_some() { "for everyone: " } else { "" };
+    let provider = match room.settings.stand_in {
+        Some(_) => texts::for_everyone(&room.provider),
+        None => room.provider.clone(),
+    };
     let fault = provider_health::of_room(room);
-    let mut name = RichText::new(format!("{stand_in}{}", room.provider)).size(TYPE[1]);
+    let mut name = RichText::new(provider).size(TYPE[1]);
     if fault.is_some() {
         name = name.color(theme.bad);
     }
     // Choosing a provider must not close the menu: its model and the buttons stand below.
-    let button = menu::menu_button_that_stays(ui, name, "Provider menu", MENU[2], theme, |ui| {
+    let button = menu::menu_button_that_stays(ui, name, texts::PROVIDER_MENU, MENU[2], theme, |ui| {
         // A form, not a list of commands: its buttons and fields have frames.
         widgets::dress(ui.style_mut(), theme);
-        ui.label(widgets::small("Answers for everyone unless an agent's file says otherwise", theme));
+        ui.label(widgets::small(texts::PROVIDER_ABOUT, theme));
         if let Some(fault) = fault {
             let text = RichText::new(provider_health::long(fault, room)).color(theme.bad);
             ui.add(egui::Label::new(text).wrap());

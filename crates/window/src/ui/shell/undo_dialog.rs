@@ -5,8 +5,9 @@ use egui::{CollapsingHeader, Label, ScrollArea, Ui};
 
 use crate::ui::Command;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
+use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::UndoQuestion;
-use crate::ui::widgets::{self, dialog, text_format};
+use crate::ui::widgets::{self, dialog};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::undo::{FilePlan, Outcome, RestorePoint, UndoPlan};
 
@@ -19,8 +20,7 @@ const TASK_CHARS: usize = 60;
 pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> Option<Vec<Command>> {
     let mut answer = None;
     dialog::scrolled(ui, |ui| {
-        let about = "Choose how far to go back. Other people's changes to the same files are kept.";
-        ui.add(Label::new(widgets::soft(about, theme)).wrap());
+        ui.add(Label::new(widgets::soft(texts::UNDO_ABOUT, theme)).wrap());
         ui.add_space(SPACE[1]);
         ScrollArea::vertical().id_salt("points").max_height(POINTS_HEIGHT).show(ui, |ui| {
             for (index, point) in question.points.iter().enumerate() {
@@ -40,12 +40,12 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
     ui.add_space(SPACE[2]);
     ui.horizontal_wrapped(|ui| {
         let plan = question.plan.as_ref().map(|(_, plan)| plan).filter(|plan| !plan.is_nothing());
-        if widgets::primary(ui, plan.is_some(), "Restore these files", theme).clicked()
+        if widgets::primary(ui, plan.is_some(), texts::RESTORE_THESE_FILES, theme).clicked()
             && let Some(plan) = plan
         {
             answer = Some(vec![Command::UndoWork(plan.clone())]);
         }
-        if ui.button("Cancel").clicked() {
+        if ui.button(texts::CANCEL).clicked() {
             answer = Some(Vec::new());
         }
     });
@@ -54,14 +54,13 @@ pub(super) fn undo_work(ui: &mut Ui, question: &UndoQuestion, theme: &Theme) -> 
 
 fn point_words(index: usize, point: &RestorePoint) -> String {
     let task = point.task.as_deref().and_then(|task| task.lines().next());
-    let task = crate::base::text::truncate(task.unwrap_or("Outside any task"), TASK_CHARS);
-    let files = text_format::count(point.files.len(), "file", "files");
-    format!("{}. {task} ({files})", index + 1)
+    let task = crate::base::text::truncate(task.unwrap_or(texts::OUTSIDE_ANY_TASK), TASK_CHARS);
+    texts::restore_point(index + 1, &task, point.files.len())
 }
 
 fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
     if plan.files.is_empty() {
-        ui.label(widgets::soft("Everything was already undone or replaced.", theme));
+        ui.label(widgets::soft(texts::NOTHING_TO_UNDO, theme));
     }
     for (index, file) in plan.files.iter().enumerate() {
         if let Outcome::Stays { why } = &file.outcome {
@@ -78,9 +77,9 @@ fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
 fn file_words(file: &FilePlan) -> String {
     let path = &file.path;
     match &file.outcome {
-        Outcome::TakeAway => format!("{path} is removed"),
-        Outcome::Put { .. } if file.now.is_none() => format!("{} is restored", file.path_after()),
-        Outcome::Put { to: Some(to), .. } => format!("{path} is renamed back to {to}"),
+        Outcome::TakeAway => texts::is_removed(path),
+        Outcome::Put { .. } if file.now.is_none() => texts::is_restored(file.path_after()),
+        Outcome::Put { to: Some(to), .. } => texts::is_renamed_back(path, to),
         Outcome::Put { .. } | Outcome::Stays { .. } => path.clone(),
     }
 }

@@ -5,6 +5,7 @@ use egui::Ui;
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
+use crate::ui::shell::texts::run_bar as texts;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::view::model::RoomModel;
@@ -13,10 +14,9 @@ use crate::view::workflows::{AskedView, RunView};
 /// Says what is asked first, where something is.
 pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let Some((run, asked, more)) = first_asked(cx.room) else { return };
-    let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
     widgets::in_card(ui, cx.theme, |ui| {
-        let text = format!("Step {} asks you: {}{more}", asked.step, asked.question);
-        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, "Answer", cx.theme).clicked()).1 {
+        let text = texts::step_asks_you(&asked.step, &asked.question, more);
+        if widgets::beside_buttons(ui, text, |ui| widgets::primary(ui, true, texts::ANSWER, cx.theme).clicked()).1 {
             commands.push(Command::Show(Tab::Graph));
             commands.push(WindowCommand::ShowWorkflow { path: Some(run.file.clone()), runs: false }.into());
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use egui::{RichText, ScrollArea, Spinner, TextEdit, Ui};
 
-use super::EventLogPane;
 use super::filter::{Grade, Kinds};
+use super::{EventLogPane, texts};
 use crate::base::Id;
 use crate::store::RunInfo;
 use crate::ui::Command;
@@ -14,7 +14,7 @@ use crate::ui::state::file_texts::{Read, Want};
 use crate::ui::widgets;
 use crate::view::dates::Dates;
 use crate::view::event_list::EventList;
-use crate::view::event_text::{kind_words, thousands};
+use crate::view::event_text::kind_words;
 use crate::view::theme::{MENU, SPACE, Theme};
 
 /// Lists in menus are so high at most.
@@ -28,45 +28,48 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal_wrapped(|ui| {
-        let search = TextEdit::singleline(&mut pane.filter.text).hint_text("Search").desired_width(110.0);
+        let search = TextEdit::singleline(&mut pane.filter.text).hint_text(texts::SEARCH).desired_width(110.0);
         let search = ui.add(search.margin(egui::Margin::symmetric(8, 3)).id_salt("event search"));
-        widgets::name(&search, "Search the log");
+        widgets::name(&search, texts::SEARCH_THE_LOG);
         let known = &pane.known;
         let called = |id: &Id| known.names.called(id).to_owned();
-        choose(ui, theme, ("Agent filter", "All agents"), &known.agents, &mut pane.filter.agent, called);
+        choose(ui, theme, (texts::AGENT_FILTER, texts::ALL_AGENTS), &known.agents, &mut pane.filter.agent, called);
         kinds_menu(ui, theme, known.kinds, &mut pane.filter.kinds);
-        choose(ui, theme, ("Tool filter", "All tools"), &known.tools, &mut pane.filter.tool, |id| id.to_string());
+        choose(ui, theme, (texts::TOOL_FILTER, texts::ALL_TOOLS), &known.tools, &mut pane.filter.tool, |id| {
+            id.to_string()
+        });
         grade_menu(ui, theme, &mut pane.filter.grade);
         if known.runs.len() > 1 || pane.filter.run.is_some() {
-            choose(ui, theme, ("Run filter", "All runs"), &known.runs, &mut pane.filter.run, |id| id.to_string());
+            choose(ui, theme, (texts::RUN_FILTER, texts::ALL_RUNS), &known.runs, &mut pane.filter.run, |id| {
+                id.to_string()
+            });
         }
-        if !pane.filter.is_clear() && ui.button("Clear filters").clicked() {
+        if !pane.filter.is_clear() && ui.button(texts::CLEAR_FILTERS).clicked() {
             pane.filter = pane.filter.cleared();
         }
         count_ui(ui, book, theme, pane);
-        if widgets::switch(ui, pane.filter.everything, "Show everything", theme)
-            .on_hover_text("Also show states, heartbeats and planned actions")
+        if widgets::switch(ui, pane.filter.everything, texts::SHOW_EVERYTHING, theme)
+            .on_hover_text(texts::SHOW_EVERYTHING_HINT)
             .clicked()
         {
             pane.filter.everything ^= true;
         }
-        if widgets::switch(ui, !pane.list.is_held, "Follow", theme)
-            .on_hover_text("Keeps the newest row in view")
-            .clicked()
-        {
+        if widgets::switch(ui, !pane.list.is_held, texts::FOLLOW, theme).on_hover_text(texts::FOLLOW_HINT).clicked() {
             pane.list.is_held = !pane.list.is_held;
         }
         // What does not fit begins the next row: a frame does not wrap by itself.
         if ui.available_width() < SEGMENTS_POINTS {
             ui.end_row();
         }
-        let choices =
-            [("Simulated".to_owned(), "Simulated time".to_owned()), ("Clock".to_owned(), "Clock time".to_owned())];
+        let choices = [
+            (texts::SIMULATED.to_owned(), texts::SIMULATED_TIME.to_owned()),
+            (texts::CLOCK.to_owned(), texts::CLOCK_TIME.to_owned()),
+        ];
         if let Some(index) = widgets::segments(ui, &choices, Some(usize::from(pane.by_clock)), theme) {
             pane.by_clock = index == 1;
         }
         runs_menu(ui, cx, pane, commands);
-        let export = ui.button("Export JSON").on_hover_text("Writes the log of this run into the workspace's exports");
+        let export = ui.button(texts::EXPORT_JSON).on_hover_text(texts::EXPORT_HINT);
         if export.clicked() {
             commands.push(Command::ExportLog(None));
         }
@@ -75,20 +78,19 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
 
 /// How many rows fit, and whether that is still being found out.
 fn count_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &EventLogPane) {
-    let total = thousands(book.count() - book.first());
-    let hits = thousands(pane.sieve.len() as u64);
+    let total = book.count() - book.first();
+    let hits = pane.sieve.len() as u64;
     if pane.sieve.is_done() {
-        let folded = book.count() - book.first() - pane.sieve.len() as u64;
-        let text = match (pane.filter.is_clear(), folded) {
-            (false, _) => format!("{hits} of {total}"),
-            (true, 0) => format!("{total} records"),
-            (true, folded) => format!("{hits} records, {} folded", thousands(folded)),
+        let text = match (pane.filter.is_clear(), total - hits) {
+            (false, _) => texts::hits_of(hits, total),
+            (true, 0) => texts::records(total),
+            (true, folded) => texts::records_and_folded(hits, folded),
         };
         ui.add(egui::Label::new(widgets::soft(text, theme)).extend());
     } else {
-        ui.label(widgets::soft(format!("{hits} so far of {total}"), theme));
+        ui.label(widgets::soft(texts::hits_so_far(hits, total), theme));
         let spinner = ui.add(Spinner::new().size(SPACE[2]).color(theme.accent));
-        widgets::name(&spinner, "Still counting");
+        widgets::name(&spinner, texts::STILL_COUNTING);
     }
 }
 
@@ -143,14 +145,14 @@ fn choose(
 fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) {
     let mut named = chosen.all();
     let shown = match (named.next(), named.count()) {
-        (None, _) => "All types".to_owned(),
+        (None, _) => texts::ALL_TYPES.to_owned(),
         (Some(kind), 0) => kind_words(kind),
-        (Some(kind), more) => format!("{} and {more} more", kind_words(kind)),
+        (Some(kind), more) => texts::kind_and_more(&kind_words(kind), more),
     };
     let is_on = !chosen.is_empty();
-    menu(ui, theme, "Type filter", &shown, is_on, true, |ui| {
+    menu(ui, theme, texts::TYPE_FILTER, &shown, is_on, true, |ui| {
         ScrollArea::vertical().max_height(LIST_POINTS).show(ui, |ui| {
-            if ui.selectable_label(chosen.is_empty(), "All types").clicked() {
+            if ui.selectable_label(chosen.is_empty(), texts::ALL_TYPES).clicked() {
                 *chosen = Kinds::default();
             }
             for kind in crate::log::EventKind::ALL_AND_OTHERS {
@@ -166,7 +168,7 @@ fn kinds_menu(ui: &mut Ui, theme: &Theme, occurring: Kinds, chosen: &mut Kinds) 
 fn grade_menu(ui: &mut Ui, theme: &Theme, grade: &mut Grade) {
     let shown = Grade::ALL.iter().find(|(one, _)| one == grade).map_or("", |(_, words)| words);
     let is_on = *grade != Grade::default();
-    menu(ui, theme, "Severity filter", shown, is_on, false, |ui| {
+    menu(ui, theme, texts::SEVERITY_FILTER, shown, is_on, false, |ui| {
         for (one, words) in Grade::ALL {
             if ui.selectable_label(*grade == one, words).clicked() {
                 *grade = one;
@@ -180,24 +182,27 @@ fn runs_menu(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, comma
     let (theme, state) = (cx.theme, cx.ui);
     let (now_ms, dates) = (state.time.now_ms(), state.appearance.dates.clone());
     let shown = match &pane.shown_run {
-        None => "The open run".to_owned(),
+        None => texts::THE_OPEN_RUN.to_owned(),
         Some(id) => {
             state.texts.want(Want::Runs);
             let runs = state.texts.runs.as_ref().and_then(|runs| runs.as_ref().ok());
             let run = runs.and_then(|runs| runs.iter().find(|run| run.id == *id));
-            run.map_or_else(|| id.to_string(), |run| format!("{}, {}", run.scene, dates.when(run.started_ms, now_ms)))
+            run.map_or_else(
+                || id.to_string(),
+                |run| texts::scene_and_time(&run.scene, &dates.when(run.started_ms, now_ms)),
+            )
         }
     };
     let is_earlier = pane.shown_run.is_some();
     let mut choice = None;
-    menu(ui, theme, "Run", &shown, is_earlier, false, |ui| {
+    menu(ui, theme, texts::RUN, &shown, is_earlier, false, |ui| {
         state.texts.want(Want::Runs);
-        if ui.selectable_label(!is_earlier, "The open run").clicked() {
+        if ui.selectable_label(!is_earlier, texts::THE_OPEN_RUN).clicked() {
             choice = Some(None);
         }
         runs_ui(ui, theme, state.texts.runs.as_ref(), pane.shown_run.as_ref(), (&dates, now_ms), &mut choice);
     });
-    if is_earlier && ui.button("Back to the open run").clicked() {
+    if is_earlier && ui.button(texts::BACK_TO_THE_OPEN_RUN).clicked() {
         choice = Some(None);
     }
     if let Some(run) = choice
@@ -218,17 +223,17 @@ fn runs_ui(
 ) {
     let runs = match runs {
         None => {
-            ui.label(widgets::small("Loading runs…", theme));
+            ui.label(widgets::small(texts::LOADING_RUNS, theme));
             return;
         }
         Some(Err(why)) => {
-            ui.label(RichText::new(format!("Runs could not be loaded: {why}")).color(theme.bad));
+            ui.label(RichText::new(texts::runs_not_loaded(why)).color(theme.bad));
             return;
         }
         Some(Ok(runs)) => runs,
     };
     if runs.is_empty() {
-        ui.label(widgets::small("No earlier runs in this workspace.", theme));
+        ui.label(widgets::small(texts::NO_EARLIER_RUNS, theme));
     }
     ui.spacing_mut().interact_size.y = CHOICE_POINTS;
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -246,9 +251,9 @@ fn run_words(run: &RunInfo, (dates, now_ms): (&Dates, u64)) -> String {
     let when = dates.when(run.started_ms, now_ms);
     let end = match &run.end {
         Some(end) => crate::base::text::truncate(&crate::base::text::one_line(&end.reason), 60),
-        None => "not ended".to_owned(),
+        None => texts::NOT_ENDED.to_owned(),
     };
-    format!("{}, {when}: {end}", run.scene)
+    texts::run_in_a_line(&run.scene, &when, &end)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::EventLogPane;
 use super::cause_chain::{self, Effects, End, Link};
 use super::style::{kind_colour, severity_sign};
+use super::{EventLogPane, texts};
 use crate::base::Seq;
 use crate::log::Event;
 use crate::log::events::Error;
@@ -102,8 +102,7 @@ pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPa
         head_ui(ui, theme, pane, card);
         ScrollArea::vertical().id_salt("event card").auto_shrink([false, true]).show(ui, |ui| {
             let Some(shown) = &card.shown else {
-                let how = "It is older than the window keeps, or belongs to a run that is not shown.";
-                widgets::empty(ui, Icon::Search, "This record is not available", how, theme);
+                widgets::empty(ui, Icon::Search, texts::NOT_AVAILABLE, texts::NOT_AVAILABLE_HINT, theme);
                 return;
             };
             hidden_ui(ui, theme, pane, card.seq);
@@ -122,14 +121,14 @@ fn head_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, card: &Card) {
     widgets::line(
         ui,
         |ui| {
-            ui.label(widgets::heading(format!("Record {}", card.seq), theme));
+            ui.label(widgets::heading(texts::record(card.seq), theme));
             if let Some(shown) = &card.shown {
                 let kind = &shown.row.kind;
                 widgets::badge(ui, &kind_words(kind), kind_colour(kind, theme), theme);
             }
         },
         |ui| {
-            if widgets::icon_button(ui, Icon::Cross, "Close card", false, theme).clicked() {
+            if widgets::icon_button(ui, Icon::Cross, texts::CLOSE_CARD, false, theme).clicked() {
                 pane.is_card_closed = true;
             }
         },
@@ -145,15 +144,10 @@ fn hidden_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, seq: Seq) {
     }
     ui.horizontal_wrapped(|ui| {
         let is_folded = pane.filter.is_clear();
-        let why = if is_folded {
-            "This record is collapsed in the list."
-        } else {
-            "The filters hide this record in \
-             the list."
-        };
+        let why = if is_folded { texts::IS_COLLAPSED } else { texts::IS_FILTERED_OUT };
         ui.label(RichText::new(why).color(theme.warn));
-        let clear = ui.button("Show it");
-        widgets::name(&clear, "Clear the filters and show this record");
+        let clear = ui.button(texts::SHOW_RECORD);
+        widgets::name(&clear, texts::SHOW_RECORD_NAME);
         if clear.clicked() {
             let shown = pane.card.as_ref().and_then(|card| card.shown.as_ref());
             let is_routine = shown.is_some_and(|shown| super::filter::is_routine(&shown.row.kind));
@@ -168,33 +162,33 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
     ui.horizontal_wrapped(|ui| {
         if let Some(agent) = &row.agent {
             let is_here = room.agent(agent).is_some();
-            let show = ui.add_enabled(is_here, egui::Button::new("Show agent"));
-            if show.on_disabled_hover_text("It is no longer in the room").clicked() {
+            let show = ui.add_enabled(is_here, egui::Button::new(texts::SHOW_AGENT));
+            if show.on_disabled_hover_text(texts::AGENT_IS_GONE).clicked() {
                 commands.push(WindowCommand::Select(vec![Thing::Agent(agent.clone())]).into());
             }
         }
         if let Some(path) = file_of(row)
-            && ui.button("Show file").on_hover_text(&path).clicked()
+            && ui.button(texts::SHOW_FILE).on_hover_text(&path).clicked()
         {
             commands.push(Command::OpenFile(path, None));
         }
         if let Some(session) = row.session.as_ref().filter(|session| session.starts_with(CONVERSATION))
-            && ui.button("Show conversation").clicked()
+            && ui.button(texts::SHOW_CONVERSATION).clicked()
         {
             commands.push(WindowCommand::ShowConversation(session.clone()).into());
             commands.push(Command::Show(Tab::Talks));
         }
-        if ui.button("Copy as JSON").on_hover_text("As in the exported log").clicked() {
+        if ui.button(texts::COPY_AS_JSON).on_hover_text(texts::COPY_AS_JSON_HINT).clicked() {
             ui.ctx().copy_text(as_json(row));
-            commands.push(WindowCommand::Tell(format!("Record {} was copied", row.seq), true).into());
+            commands.push(WindowCommand::Tell(texts::record_copied(row.seq), true).into());
         }
     });
     if let Some(severity) = row.severity {
-        let (icon, colour, word) = severity_sign(severity, theme);
+        let (icon, colour, words) = severity_sign(severity, theme);
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(egui::vec2(14.0, 14.0), egui::Sense::hover());
             icon.paint(ui.painter(), rect, colour);
-            ui.label(RichText::new(format!("This is {word}")).color(colour));
+            ui.label(RichText::new(words).color(colour));
         });
     }
 }
@@ -216,23 +210,23 @@ fn file_of(row: &EventRow) -> Option<String> {
 }
 
 fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &EventRow) {
-    let time = format!("{} ({})", simulated(row.tick), dates.in_full(row.time_ms));
+    let time = texts::both_times(&simulated(row.tick), &dates.in_full(row.time_ms));
     let agent = row.agent.as_ref().map(|agent| match names.called(agent) {
         name if *name == **agent => agent.to_string(),
-        name => format!("{name} ({agent})"),
+        name => texts::name_and_id(name, agent),
     });
     let plain = |id: &Option<crate::base::Id>| id.as_ref().map(|id| id.to_string());
     let fields = [
-        ("Time", Some(time)),
-        ("Tick", Some(thousands(row.tick))),
-        ("Run", Some(row.run.to_string())),
-        ("Agent", agent),
-        ("Work", plain(&row.activation)),
-        ("Session", plain(&row.session)),
-        ("Tool", plain(&row.tool)),
-        ("File", plain(&row.path)),
+        (texts::TIME, Some(time)),
+        (texts::TICK, Some(thousands(row.tick))),
+        (texts::RUN, Some(row.run.to_string())),
+        (texts::AGENT, agent),
+        (texts::WORK, plain(&row.activation)),
+        (texts::SESSION, plain(&row.session)),
+        (texts::TOOL, plain(&row.tool)),
+        (texts::FILE, plain(&row.path)),
     ];
-    widgets::section(ui, "Fields", theme);
+    widgets::section(ui, texts::FIELDS, theme);
     ui.spacing_mut().item_spacing.y = 2.0;
     for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         ui.horizontal_top(|ui| {
@@ -247,14 +241,14 @@ fn fields_ui(ui: &mut Ui, theme: &Theme, dates: &Dates, names: &Names, row: &Eve
 }
 
 fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown) {
-    widgets::section(ui, "Because of", theme);
+    widgets::section(ui, texts::BECAUSE_OF, theme);
     for (depth, cause) in shown.causes.iter().enumerate() {
-        link_ui(ui, theme, pane, cause, "Because of", depth.min(6) as f32 * SPACE[1]);
+        link_ui(ui, theme, pane, cause, texts::BECAUSE_OF, depth.min(6) as f32 * SPACE[1]);
     }
     match shown.end {
         End::Beginning if !shown.causes.is_empty() => {}
         End::More(seq) => {
-            if ui.link("and further back").on_hover_text(format!("Goes to record {seq}")).clicked() {
+            if ui.link(texts::AND_FURTHER_BACK).on_hover_text(texts::goes_to_record(seq)).clicked() {
                 pane.lead_to(seq);
             }
         }
@@ -263,14 +257,14 @@ fn causes_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, shown: &Shown)
 }
 
 fn effects_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, effects: &Effects) {
-    widgets::section(ui, "Consequences", theme);
+    widgets::section(ui, texts::CONSEQUENCES, theme);
     for effect in &effects.links {
-        link_ui(ui, theme, pane, effect, "Led to", 0.0);
+        link_ui(ui, theme, pane, effect, texts::LED_TO, 0.0);
     }
     match effects.count - effects.links.len() {
-        0 if effects.count == 0 => drop(ui.label(widgets::small("Nothing so far.", theme))),
+        0 if effects.count == 0 => drop(ui.label(widgets::small(texts::NOTHING_SO_FAR, theme))),
         0 => {}
-        more => drop(ui.label(widgets::small(format!("and {} more", thousands(more as u64)), theme))),
+        more => drop(ui.label(widgets::small(texts::and_more(more as u64), theme))),
     }
 }
 
@@ -290,9 +284,9 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
         }
         let text = RichText::new(&link.told).size(TYPE[0]).color(theme.accent);
         let response = ui.add(egui::Button::new(text).frame(false).truncate());
-        widgets::name(&response, format!("{relation} record {}: {}", link.seq, link.told));
+        widgets::name(&response, texts::link_name(relation, link.seq, &link.told));
         let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-        response.on_hover_text(format!("{}, record {}", kind_words(&link.kind), link.seq)).clicked()
+        response.on_hover_text(texts::link_hint(&kind_words(&link.kind), link.seq)).clicked()
     };
     let row = |ui: &mut Ui| {
         ui.spacing_mut().interact_size.y = 18.0;
@@ -305,12 +299,11 @@ fn link_ui(ui: &mut Ui, theme: &Theme, pane: &mut EventLogPane, link: &Link, rel
 }
 
 fn data_ui(ui: &mut Ui, theme: &Theme, shown: &Shown) {
-    widgets::section(ui, "Data", theme);
+    widgets::section(ui, texts::DATA, theme);
     let text = RichText::new(&shown.data).monospace().size(TYPE[0]);
     ui.add(Label::new(text).wrap());
     if shown.left_out_chars > 0 {
-        let more = thousands(shown.left_out_chars as u64);
-        ui.label(widgets::small(format!("{more} more characters; copying takes all of it."), theme));
+        ui.label(widgets::small(texts::more_characters(shown.left_out_chars as u64), theme));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::texts;
 use crate::base::{Seq, Severity};
 use crate::log::EventKind;
 use crate::view::event_list::{EventList, EventRow};
@@ -65,10 +66,10 @@ pub fn causes(book: &EventList, row: &EventRow, names: &Names) -> (Vec<Link>, En
 /// Why there is no cause, or none further back, in words.
 pub fn nothing_before(end: End) -> String {
     match end {
-        End::Beginning => "No causes in the log.".to_owned(),
-        End::Missing(seq) => format!("Record {seq}, which is not available."),
-        End::Circle(seq) => format!("Record {seq} again: these causes form a loop."),
-        End::More(seq) => format!("Record {seq} and what came before it."),
+        End::Beginning => texts::NO_CAUSES.to_owned(),
+        End::Missing(seq) => texts::cause_is_missing(seq),
+        End::Circle(seq) => texts::causes_form_a_loop(seq),
+        End::More(seq) => texts::and_what_came_before(seq),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::texts;
 use crate::base::{Id, Severity};
 use crate::log::EventKind;
 use crate::view::event_list::{EventList, EventRow};
@@ -65,8 +66,11 @@ pub enum Grade {
 
 impl Grade {
     /// Every grade, with its words.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Everything, "Everything"), (Self::Warnings, "Warnings and errors"), (Self::Errors, "Errors")];
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Everything, texts::EVERYTHING),
+        (Self::Warnings, texts::WARNINGS_AND_ERRORS),
+        (Self::Errors, texts::ERRORS),
+    ];
 
     fn fits(self, severity: Option<Severity>) -> bool {
         match self {

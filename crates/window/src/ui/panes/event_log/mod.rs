@@ -21,6 +21,7 @@ pub mod filter;
 mod rows;
 mod style;
 mod tail;
+mod texts;
 
 pub(super) use style::severity_sign;
 pub use tail::event_tail_ui;
@@ -130,8 +131,7 @@ pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut EventLogPane)
     bar::bar_ui(ui, cx, own, &mut commands);
     ui.add_space(SPACE[0]);
     if book.count() == book.first() {
-        let how = "Resume the room or give an agent a task. Events appear here.";
-        widgets::empty(ui, Icon::Note, "No events yet", how, cx.theme);
+        widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, cx.theme);
     } else {
         body_ui(ui, cx, own, &mut commands);
     }
@@ -156,7 +156,7 @@ fn body_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane, command
     }
     let shown = rows::list_ui(ui, &cx.recent.book, theme, &cx.ui.appearance.dates, pane);
     if !shown && pane.sieve.is_done() {
-        widgets::empty(ui, Icon::Search, "No results", "Clear the filters or use fewer words.", theme);
+        widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::NO_RESULTS_HINT, theme);
     }
 }
 

@@ -9,15 +9,15 @@ use egui::{
     pos2, vec2,
 };
 
-use super::EventLogPane;
 use super::filter::Step;
 use super::style::{kind_colour, severity_sign};
+use super::{EventLogPane, texts};
 use crate::base::Seq;
 use crate::ui::commands::keys;
 use crate::ui::widgets;
 use crate::view::dates::{Dates, simulated};
 use crate::view::event_list::{EventList, EventRow};
-use crate::view::event_text::{Names, kind_words, sentence, thousands};
+use crate::view::event_text::{Names, kind_words, sentence};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
 /// The height of a row, which has room for two lines: whole points, so that rows far down stand as crisp as the first.
@@ -106,7 +106,7 @@ pub(super) fn list_ui(ui: &mut Ui, book: &EventList, theme: &Theme, dates: &Date
     }
     let rect = ui.available_rect_before_wrap();
     let list = ui.interact(rect, super::list_id(), Sense::focusable_noninteractive());
-    list.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Rows of the event log"));
+    list.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::ROWS_OF_THE_LOG));
     move_by_keys(ui, &list, book, pane, (rect.height() / ROW_POINTS) as usize);
     let most = (total as f32 * ROW_POINTS - rect.height()).max(0.0);
     let wanted = wanted_offset(book, pane, rect.height(), most);
@@ -178,13 +178,13 @@ fn wanted_offset(book: &EventList, pane: &mut EventLogPane, height: f32, most: f
 /// The way back to the newest rows, once the list is no longer there.
 fn newest_ui(ui: &mut Ui, book: &EventList, theme: &Theme, pane: &mut EventLogPane, rect: Rect) {
     let text = match pane.sieve.since(pane.list.seen.max(book.first())) {
-        0 => "Jump to newest".to_owned(),
-        new => format!("{} new", thousands(new as u64)),
+        0 => texts::JUMP_TO_NEWEST.to_owned(),
+        new => texts::new_rows(new as u64),
     };
     let size = vec2(120.0, 28.0);
     let place = Rect::from_min_size(pos2(rect.center().x - size.x / 2.0, rect.bottom() - size.y - SPACE[1]), size);
     let button = egui::Button::new(egui::RichText::new(text).color(theme.on_accent)).fill(theme.accent);
-    if ui.put(place, button).on_hover_text("Jumps to the newest row and follows it").clicked() {
+    if ui.put(place, button).on_hover_text(texts::JUMP_TO_NEWEST_HINT).clicked() {
         pane.list.is_held = false;
         ui.request_repaint();
     }
@@ -262,8 +262,8 @@ impl Line<'_> {
     }
 
     fn name(&self, names: &Names) -> String {
-        let agent = self.row.agent.as_ref().map_or(String::new(), |agent| format!("{}, ", names.called(agent)));
-        format!("Record {}: {}, {agent}{}", self.row.seq, kind_words(&self.row.kind), self.told)
+        let agent = self.row.agent.as_ref().map(|agent| names.called(agent));
+        texts::row_name(self.row.seq, &kind_words(&self.row.kind), agent, self.told)
     }
 
     fn paint(&self, ui: &Ui, rect: Rect, names: &Names, theme: &Theme) {

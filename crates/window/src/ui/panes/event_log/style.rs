@@ -2,6 +2,7 @@
 
 use egui::Color32;
 
+use super::texts;
 use crate::base::Severity;
 use crate::log::EventKind;
 use crate::simulation::State;
@@ -43,8 +44,8 @@ pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
 /// The sign and colour of what is bad, and what it is in words.
 pub fn severity_sign(severity: Severity, theme: &Theme) -> (Icon, Color32, &'static str) {
     match severity {
-        Severity::Warning => (Icon::Warning, theme.warn, "a warning"),
-        Severity::Error => (Icon::Failure, theme.bad, "an error"),
+        Severity::Warning => (Icon::Warning, theme.warn, texts::IS_A_WARNING),
+        Severity::Error => (Icon::Failure, theme.bad, texts::IS_AN_ERROR),
     }
 }
 

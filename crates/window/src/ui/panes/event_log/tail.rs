@@ -3,7 +3,7 @@
 use egui::{ScrollArea, Ui};
 
 use super::rows::{Line, ROW_POINTS};
-use super::{EventLogPane, card};
+use super::{EventLogPane, card, texts};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
@@ -23,9 +23,9 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     pane.update(ui, cx.room, book);
     widgets::line(
         ui,
-        |ui| drop(ui.label(widgets::heading("Event log", theme))),
+        |ui| drop(ui.label(widgets::heading(texts::EVENT_LOG, theme))),
         |ui| {
-            if ui.button("Whole log").on_hover_text("Shows everything, with filters").clicked() {
+            if ui.button(texts::WHOLE_LOG).on_hover_text(texts::WHOLE_LOG_HINT).clicked() {
                 commands.push(Command::Show(Tab::Log));
             }
         },
@@ -33,8 +33,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     let total = pane.tail.len().min(ROWS_SHOWN);
     let first = pane.tail.len() - total;
     if total == 0 {
-        let how = "Resume the room or give an agent a task. Events appear here.";
-        widgets::empty(ui, Icon::Note, "No events yet", how, theme);
+        widgets::empty(ui, Icon::Note, texts::NO_EVENTS_YET, texts::NO_EVENTS_HINT, theme);
     }
     let card = pane.card.clone().filter(|_| !pane.is_card_closed);
     // Within something that scrolls there is no end of height.

@@ -151,7 +151,7 @@ fn day() -> EventList {
 fn states_and_heartbeats_are_folded_until_everything_is_asked_for() {
     let mut window = log(day());
     assert_eq!(rows_on_screen(&window), [3]);
-    assert!(window.query_by_label("1 records, 3 folded").is_some());
+    assert!(window.query_by_label("1 record, 3 folded").is_some());
     click(&mut window, "Show everything");
     assert_eq!(rows_on_screen(&window), [1, 2, 3, 4]);
     assert!(window.query_by_label("4 records").is_some());

@@ -12,12 +12,12 @@ use egui::{
 use super::animation::Places;
 use super::live::{Live, file_name, tasks_given};
 use super::model::{Model, Status, YOU};
+use super::texts;
 use super::view::View;
 use super::visibility::{Block, Node, Shown};
 use crate::simulation::State;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::art::Art;
 use crate::view::paint;
 use crate::view::text::fonts;
@@ -146,7 +146,7 @@ impl Cards<'_> {
             let story = match node {
                 Node::Agent(agent) => self.live.agent_story(self.model, agent),
                 Node::File(file) => self.live.file_story(self.model, &self.model.files[file]),
-                Node::More(_) => "Shows or hides this agent's files".to_owned(),
+                Node::More(_) => texts::MORE_FILES_HINT.to_owned(),
             };
             ui.label(story);
         });
@@ -157,11 +157,11 @@ impl Cards<'_> {
             Node::Agent(agent) => self.live.agent_line(self.model, agent, block.folded),
             Node::File(file) => self.live.file_line(&self.model.files[file]),
             Node::More(agent) => {
-                let files = match block.is_unfolded {
-                    true => "Fewer files".to_owned(),
-                    false => text_format::count(block.more, "more file", "more files"),
-                };
-                format!("{files} of {}", self.live.name(&self.model.agents[agent].id))
+                let name = self.live.name(&self.model.agents[agent].id);
+                match block.is_unfolded {
+                    true => texts::fewer_files_of(&name),
+                    false => texts::more_files_of(block.more, &name),
+                }
             }
         }
     }
@@ -214,15 +214,14 @@ impl Cards<'_> {
         }
         let (strong_font, small) = (strong(ui, size(TYPE[1] * zoom)), FontId::proportional(size(TYPE[0] * zoom)));
         let (upper, lower) = inner.split_top_bottom_at_fraction(0.54);
-        let tokens =
-            if node.tokens > 0 { format!("{} tokens", text_format::compact(node.tokens)) } else { String::new() };
+        let tokens = if node.tokens > 0 { texts::tokens(node.tokens) } else { String::new() };
         let left = write(ui, upper, Align2::RIGHT_CENTER, &tokens, small.clone(), theme.text_soft);
         write(ui, upper.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &name, strong_font, theme.text);
         let told = match agent {
-            YOU => format!("gave {}", tasks_given(self.model)),
-            _ => format!("{} · depth {}", status.word(), node.depth),
+            YOU => texts::you_gave(&tasks_given(self.model)),
+            _ => texts::status_and_depth(status.word(), node.depth),
         };
-        let folded = if block.folded > 0 { format!("+{} finished", block.folded) } else { String::new() };
+        let folded = if block.folded > 0 { texts::finished_below(block.folded) } else { String::new() };
         let left = write(ui, lower, Align2::RIGHT_CENTER, &folded, small.clone(), theme.text);
         write(ui, lower.with_max_x(left - 6.0 * zoom), Align2::LEFT_CENTER, &told, small, theme.text);
     }
@@ -239,7 +238,7 @@ impl Cards<'_> {
         Icon::Note.paint(ui.painter(), sign, theme.text_soft);
         let inner = Rect::from_min_max(pos2(rect.left() + 22.0 * zoom, rect.top()), rect.max - vec2(7.0 * zoom, 0.0));
         let small = FontId::proportional(size(TYPE[0] * zoom));
-        let made_by = if file.is_gone { "deleted".to_owned() } else { self.live.made_by(file) };
+        let made_by = if file.is_gone { texts::FILE_DELETED.to_owned() } else { self.live.made_by(file) };
         let right = inner.with_min_x(inner.left() + inner.width() * 0.6);
         let left = write(ui, right, Align2::RIGHT_CENTER, &made_by, small.clone(), theme.text_soft);
         let room = inner.with_max_x(left - 6.0 * zoom);
@@ -251,8 +250,8 @@ impl Cards<'_> {
         if self.view.zoom >= NEAR_FROM {
             let font = FontId::proportional(size(TYPE[0] * self.view.zoom));
             let text = match block.is_unfolded {
-                true => "show fewer".to_owned(),
-                false => format!("and {}", text_format::count(block.more, "more file", "more files")),
+                true => texts::SHOW_FEWER_FILES.to_owned(),
+                false => texts::and_more_files(block.more),
             };
             write(ui, rect.shrink(4.0), Align2::CENTER_CENTER, &text, font, self.theme.text);
         }

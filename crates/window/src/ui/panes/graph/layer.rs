@@ -2,6 +2,7 @@
 
 use egui::Ui;
 
+use super::texts;
 use crate::ui::Command;
 use crate::ui::commands::table::Menu;
 use crate::ui::context::ViewerContext;
@@ -36,12 +37,12 @@ impl Layer {
         let shown = self.workflow(files);
         let label = match (&*self, shown) {
             (_, Some(file)) => file.name.clone(),
-            (Self::Agents, None) => "Agents".to_owned(),
-            (Self::Workflow(_), None) => "Workflows".to_owned(),
+            (Self::Agents, None) => texts::AGENTS.to_owned(),
+            (Self::Workflow(_), None) => texts::WORKFLOWS.to_owned(),
         };
         let shown = shown.map(|file| file.path.clone());
-        menu::drop_down(ui, "Layer", label, MENU[0], cx.theme, |ui| {
-            if menu::choice(ui, *self == Self::Agents, "Agents").clicked() {
+        menu::drop_down(ui, texts::LAYER, label, MENU[0], cx.theme, |ui| {
+            if menu::choice(ui, *self == Self::Agents, texts::AGENTS).clicked() {
                 *self = Self::Agents;
             }
             for file in files.iter() {
@@ -50,7 +51,7 @@ impl Layer {
                 }
             }
             ui.separator();
-            menu::submenu(ui, "New workflow", MENU[0], cx.theme, |ui| {
+            menu::submenu(ui, texts::NEW_WORKFLOW, MENU[0], cx.theme, |ui| {
                 menus::entries(ui, cx, Menu::NewWorkflow, commands);
             });
         });

@@ -6,6 +6,7 @@ use egui::Pos2;
 use serde_json::Value;
 
 use super::layout::{LayoutRequest, lay_out};
+use super::texts;
 use crate::base::JobControl;
 use crate::ui::commands::job::Job;
 use crate::ui::state::dock::Tab;
@@ -36,7 +37,7 @@ impl Default for LayoutJobs {
 }
 
 /// The name of such a job.
-pub const LAYING_OUT: &str = "Laying out the graph";
+pub const LAYING_OUT: &str = texts::LAYING_OUT;
 
 impl LayoutJobs {
     /// Those of a pane.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
+use super::texts;
 use crate::base::{ActivationKey, Id};
-use crate::ui::widgets::text_format;
 use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::RoomModel;
 use crate::view::work::PieceView;
@@ -49,7 +49,7 @@ impl<'a> Live<'a> {
     /// What an agent is called; who is gone is called by its id.
     pub fn name(&self, id: &str) -> String {
         match id {
-            "user" => "You".to_owned(),
+            "user" => texts::YOU.to_owned(),
             _ => self.names.get(id).map_or_else(|| capitalised(id), |name| (*name).to_owned()),
         }
     }
@@ -68,9 +68,9 @@ impl<'a> Live<'a> {
     /// Who made a file, in words.
     pub fn made_by(&self, file: &FileNode) -> String {
         match file.creator.as_deref() {
-            None => "there before".to_owned(),
-            Some("user") => "by you".to_owned(),
-            Some(creator) => format!("by {}", self.name(creator)),
+            None => texts::ALREADY_THERE.to_owned(),
+            Some("user") => texts::BY_YOU.to_owned(),
+            Some(creator) => texts::made_by(&self.name(creator)),
         }
     }
 
@@ -78,18 +78,17 @@ impl<'a> Live<'a> {
     pub fn agent_line(&self, model: &Model, agent: usize, folded: usize) -> String {
         let node = &model.agents[agent];
         let line = if agent == YOU {
-            format!("You, gave {}", tasks_given(model))
+            texts::you_in_one_line(&tasks_given(model))
         } else {
             let (name, status) = (self.name(&node.id), self.status(node).word());
-            format!("Agent {name}, {status}, {} tokens", text_format::compact(node.tokens))
+            texts::agent_in_one_line(&name, status, node.tokens)
         };
-        if folded > 0 { format!("{line}, {folded} finished") } else { line }
+        if folded > 0 { texts::with_finished(&line, folded) } else { line }
     }
 
     /// All about a file in one line.
     pub fn file_line(&self, file: &FileNode) -> String {
-        let gone = if file.is_gone { ", deleted" } else { "" };
-        format!("File {}, {}{gone}", file_name(&file.path), self.made_by(file))
+        texts::file_in_one_line(file_name(&file.path), &self.made_by(file), file.is_gone)
     }
 
     /// What a pointer that rests on an agent is told.
@@ -97,19 +96,17 @@ impl<'a> Live<'a> {
         let node = &model.agents[agent];
         let mut lines = vec![self.agent_line(model, agent, 0)];
         if agent != YOU {
-            let by = node.parent.map(|parent| format!("Started by {}, ", self.name(&model.agents[parent].id)));
-            let by = by.map_or_else(|| "Depth".to_owned(), |by| format!("{by}depth"));
-            lines.push(format!("{by} {}, given work {}", node.depth, times(node.pieces)));
+            let starter = node.parent.map(|parent| self.name(&model.agents[parent].id));
+            lines.push(texts::work_given(starter.as_deref(), node.depth, node.pieces));
         }
         if node.reads.len() + node.writes.len() > 0 {
-            let read = text_format::count(node.reads.len(), "file", "files");
-            lines.push(format!("Read {read}, wrote {}", node.writes.len()));
+            lines.push(texts::read_and_wrote(node.reads.len(), node.writes.len()));
         }
         if node.told > 0 {
-            lines.push(format!("Reported to its starter {}", times(node.told)));
+            lines.push(texts::reported(node.told));
         }
         if agent != YOU && self.in_room(&node.id).is_none() {
-            lines.push("No longer in the room".to_owned());
+            lines.push(texts::NO_LONGER_IN_ROOM.to_owned());
         }
         lines.join("\n")
     }
@@ -119,15 +116,15 @@ impl<'a> Live<'a> {
         let names = |agents: &BTreeSet<usize>| {
             let shown: Vec<String> = agents.iter().take(6).map(|&agent| self.name(&model.agents[agent].id)).collect();
             let more = agents.len().saturating_sub(6);
-            if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+            if more > 0 { texts::and_more_names(&shown.join(", "), more) } else { shown.join(", ") }
         };
         let mut lines = vec![file.path.to_string(), capitalised(&self.made_by(file))];
         if file.is_gone {
-            lines.push("Deleted".to_owned());
+            lines.push(texts::DELETED.to_owned());
         }
-        for (verb, agents) in [("Read by", &file.readers), ("Written by", &file.writers)] {
+        for (verb, agents) in [(texts::READ_BY, &file.readers), (texts::WRITTEN_BY, &file.writers)] {
             if !agents.is_empty() {
-                lines.push(format!("{verb} {}", names(agents)));
+                lines.push(texts::verb_and_names(verb, &names(agents)));
             }
         }
         lines.join("\n")
@@ -142,11 +139,7 @@ pub fn file_name(path: &str) -> &str {
 /// `1 task`, `3 tasks`.
 pub fn tasks_given(model: &Model) -> String {
     let given: u32 = model.started.range((YOU, 0)..=(YOU, usize::MAX)).map(|(_, pieces)| *pieces).sum();
-    text_format::count(given as usize, "task", "tasks")
-}
-
-fn times(number: u32) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
+    texts::tasks(given as usize)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use egui::{CornerRadius, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui,
 
 use super::cards::{Cards, status_colour};
 use super::model::YOU;
+use super::texts;
 use super::visibility::CARD;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, MARK_RADIUS, RADIUS};
@@ -27,7 +28,7 @@ pub fn show(ui: &mut Ui, cards: &Cards, bounds: Rect) -> Option<Pos2> {
     let (view, theme) = (cards.view, cards.theme);
     let map = Rect::from_min_size(view.rect.max - SIZE - vec2(EDGE, EDGE), SIZE);
     let response = ui.interact(map, ui.id().with("graph minimap"), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Minimap of the graph"));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::MINIMAP));
     let inner = map.shrink(6.0);
     let scale = (inner.width() / bounds.width()).min(inner.height() / bounds.height());
     let to_map = |place: Pos2| inner.center() + (place - bounds.center()) * scale;

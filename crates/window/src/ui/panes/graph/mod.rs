@@ -16,6 +16,7 @@ mod packing;
 mod test_log;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod toolbar;
 pub mod view;
 mod visibility;
@@ -103,7 +104,7 @@ impl GraphPane {
         let mut commands = Vec::new();
         let rect = ui.available_rect_before_wrap();
         let background = ui.allocate_rect(rect, Sense::click_and_drag());
-        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The graph"));
+        background.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::THE_GRAPH));
         self.view.rect = rect;
         let is_caught_up = self.apply_events(ui, cx.recent, &mut commands);
         let mut inner = ui.new_child(UiBuilder::new().max_rect(rect));
@@ -122,10 +123,9 @@ impl GraphPane {
     fn show_nothing(&self, ui: &mut Ui, is_caught_up: bool, theme: &Theme) {
         ui.add_space((ui.available_height() * 0.35).max(self.toolbar.covers));
         let (title, how) = if is_caught_up {
-            let how = "Choose an agent in the bar below the room, enter a task and press Run.";
-            ("No work yet", how)
+            (texts::NO_WORK_YET, texts::NO_WORK_HINT)
         } else {
-            ("Loading history…", "The graph appears when it is ready.")
+            (texts::LOADING_HISTORY, texts::LOADING_HINT)
         };
         widgets::empty(ui, Icon::Graph, title, how, theme);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::texts;
 use crate::base::ids::USER;
 use crate::base::{ActivationKey, Id, Seq};
 use crate::log::events::{
@@ -41,14 +42,14 @@ impl Status {
     /// As it stands on a card.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Queued => "queued",
-            Self::Thinking => "thinking",
-            Self::UsingTool => "using a tool",
-            Self::AsksYou => "asks you",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Aborted => "aborted",
-            Self::LeftOff => "left off",
+            Self::Queued => texts::QUEUED,
+            Self::Thinking => texts::THINKING,
+            Self::UsingTool => texts::USING_A_TOOL,
+            Self::AsksYou => texts::ASKS_YOU,
+            Self::Done => texts::DONE,
+            Self::Failed => texts::FAILED,
+            Self::Aborted => texts::ABORTED,
+            Self::LeftOff => texts::LEFT_OFF,
         }
     }
 

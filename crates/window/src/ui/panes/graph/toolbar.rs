@@ -3,6 +3,7 @@
 use egui::{CornerRadius, Frame, Margin, Rect, RichText, Sense, Slider, Stroke, Ui, UiBuilder, vec2};
 
 use super::layer::Layer;
+use super::texts;
 use crate::kernel::KernelCommand;
 use crate::ui::Command;
 use crate::ui::commands::RoomAct;
@@ -76,23 +77,22 @@ impl Toolbar {
     fn steer(&mut self, ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
         let work = &room.work;
         ui.add_enabled_ui(!work.pieces.is_empty(), |ui| {
-            let why = "Stops all work now; nothing starts until work is resumed";
-            if widgets::danger(ui, "Stop all", theme)
-                .on_hover_text(why)
-                .on_disabled_hover_text("Nothing is running")
+            if widgets::danger(ui, texts::STOP_ALL, theme)
+                .on_hover_text(texts::STOP_ALL_HINT)
+                .on_disabled_hover_text(texts::NOTHING_RUNS)
                 .clicked()
             {
                 commands.push(act(KernelCommand::KillAll));
             }
         });
         let is_held = work.is_paused || work.stopped_by.is_some();
-        let (icon, label) = if is_held { (Icon::Play, "Resume work") } else { (Icon::Pause, "Pause work") };
+        let (icon, label) = if is_held { (Icon::Play, texts::RESUME_WORK) } else { (Icon::Pause, texts::PAUSE_WORK) };
         if widgets::icon_button(ui, icon, label, is_held, theme).clicked() {
             commands.push(act(if is_held { KernelCommand::Resume } else { KernelCommand::Pause }));
         }
         let concurrency = work.concurrency.max(1);
-        let why = "How many agents work at the same time; applies to new work";
-        let set = number(ui, ("In parallel", why), concurrency, &mut self.concurrency, theme, |ui, value| {
+        let words = (texts::IN_PARALLEL, texts::IN_PARALLEL_HINT);
+        let set = number(ui, words, concurrency, &mut self.concurrency, theme, |ui, value| {
             ui.spacing_mut().slider_width = 84.0;
             ui.visuals_mut().widgets.inactive.bg_fill = widgets::mix(theme.line, theme.text_soft, 0.25);
             ui.add(Slider::new(value, 1..=MOST_AT_ONCE).clamping(egui::SliderClamping::Edits))
@@ -101,8 +101,8 @@ impl Toolbar {
             commands.push(act(KernelCommand::Limits { concurrency: Some(concurrency), depth_at_most: None }));
         }
         let depth = work.depth_at_most;
-        let why = "How deep agents may start agents; applies to new work only";
-        let set = number(ui, ("Levels", why), depth, &mut self.depth, theme, |ui, value| {
+        let words = (texts::LEVELS, texts::LEVELS_HINT);
+        let set = number(ui, words, depth, &mut self.depth, theme, |ui, value| {
             ui.add(egui::DragValue::new(value).range(0..=DEEPEST).speed(0.05))
         });
         if let Some(depth) = set {
@@ -116,10 +116,10 @@ impl Toolbar {
                 *on = !*on;
             }
         };
-        toggle(Icon::Fold, "Collapse finished agents", &mut self.collapses_finished);
-        toggle(Icon::Dashes, "Show who read and wrote what", &mut self.shows_flows);
-        toggle(Icon::Clock, "Show earlier runs too", &mut self.shows_everything);
-        keys_tip(widgets::icon_button(ui, Icon::Fit, "Fit to view", false, theme), "graph.fit").clicked()
+        toggle(Icon::Fold, texts::COLLAPSE_FINISHED, &mut self.collapses_finished);
+        toggle(Icon::Dashes, texts::SHOW_FLOWS, &mut self.shows_flows);
+        toggle(Icon::Clock, texts::SHOW_EARLIER_RUNS, &mut self.shows_everything);
+        keys_tip(widgets::icon_button(ui, Icon::Fit, texts::FIT_TO_VIEW, false, theme), "graph.fit").clicked()
     }
 }
 

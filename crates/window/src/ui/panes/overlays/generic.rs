@@ -3,7 +3,7 @@
 use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};
 
-use super::{Overlays, edit};
+use super::{Overlays, edit, texts};
 use crate::base::text::truncate;
 use crate::element::ElementAct;
 use crate::element::kinds::kind;
@@ -29,7 +29,7 @@ pub(super) fn other_ui(
     let height = (ui.available_height() - ACTS_HEIGHT).max(80.0);
     ScrollArea::vertical().max_height(height).auto_shrink(false).show(ui, |ui| {
         if text.trim().is_empty() {
-            ui.label(widgets::soft("Nothing here yet", theme));
+            ui.label(widgets::soft(texts::EMPTY, theme));
         } else {
             markdown(ui, &truncate(text, TEXT_CHARS), theme, commands);
         }

@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
 use super::frame::two_parts;
-use super::{Overlays, author_colour, edit};
+use super::{Overlays, author_colour, edit, texts};
 use crate::base::text;
 use crate::element::{ItemList, ListAct, MailAct, MailStatus};
 use crate::ui::Command;
@@ -18,8 +18,11 @@ use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 /// How large an envelope is.
 const ENVELOPE_POINTS: Vec2 = vec2(30.0, 20.0);
 
-const STATUSES: [(MailStatus, &str); 3] =
-    [(MailStatus::Open, "Open"), (MailStatus::Pending, "Pending"), (MailStatus::Closed, "Closed")];
+const STATUSES: [(MailStatus, &str); 3] = [
+    (MailStatus::Open, texts::STATUS_OPEN),
+    (MailStatus::Pending, texts::STATUS_PENDING),
+    (MailStatus::Closed, texts::STATUS_CLOSED),
+];
 
 pub(super) fn inbox_ui(
     ui: &mut Ui,
@@ -33,26 +36,26 @@ pub(super) fn inbox_ui(
     let open_name = format!("open mail of {}", element.id);
     let box_id = ui.id().with("box");
     let mut sent_box: bool = ui.data(|data| data.get_temp(box_id)).unwrap_or(false);
-    let owner = element.owner.as_deref().map_or("nobody", |owner| room.called(owner)).to_owned();
+    let owner = element.owner.as_deref().map(|owner| texts::of_owner(room.called(owner)));
     ui.horizontal(|ui| {
         let choices = [
-            (format!("In {}", items.len()), "Received mail".to_owned()),
-            (format!("Sent {}", outbox.len()), "Sent mail".to_owned()),
+            (texts::received(items.len()), texts::RECEIVED_MAIL.to_owned()),
+            (texts::sent(outbox.len()), texts::SENT_MAIL.to_owned()),
         ];
         if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(sent_box)), theme) {
             sent_box = chosen == 1;
             ui.data_mut(|data| data.insert_temp(box_id, sent_box));
         }
-        ui.label(widgets::small(format!("of {owner}"), theme));
+        ui.label(widgets::small(owner.unwrap_or_else(|| texts::NO_OWNER.to_owned()), theme));
     });
     let [mut list, mut detail] = two_parts(ui);
     let mails = if sent_box { outbox } else { items };
     let open = own.drafts.get(&open_name).and_then(|id| mails.iter().position(|mail| &*mail.id == id));
     if mails.is_empty() {
         let (title, how) = if sent_box {
-            ("Nothing sent yet", "Copies of sent mail appear here.")
+            (texts::NOTHING_SENT_YET, texts::NOTHING_SENT_HINT)
         } else {
-            ("No mail yet", "Write a message here. Agents also write to each other.")
+            (texts::NO_MAIL_YET, texts::NO_MAIL_HINT)
         };
         widgets::empty(&mut list, Icon::Note, title, how, theme);
     } else {
@@ -80,11 +83,13 @@ pub(super) fn inbox_ui(
 fn row(ui: &mut Ui, room: &RoomModel, mail: &MailView, (chosen, sent): (bool, bool), theme: &Theme) -> bool {
     let subject =
         if mail.subject.is_empty() { text::one_line(&text::truncate(&mail.text, 80)) } else { mail.subject.clone() };
-    let who = if sent { format!("to {}", room.called(&mail.to)) } else { format!("from {}", room.called(&mail.from)) };
     let status = STATUSES.iter().find(|(status, _)| *status == mail.status).map_or("", |(_, word)| word);
-    let unread = if mail.read { "" } else { ", unread" };
-    let about = if sent { who } else { format!("{who}, {}{unread}", status.to_lowercase()) };
-    let row = ChoiceRow { name: format!("Mail {}: {subject}", mail.id), title: &subject, about, chosen };
+    let about = if sent {
+        texts::sent_to(room.called(&mail.to))
+    } else {
+        texts::received_from(room.called(&mail.from), status, mail.read)
+    };
+    let row = ChoiceRow { name: texts::mail_name(&mail.id, &subject), title: &subject, about, chosen };
     let colour = author_colour(if sent { &mail.to } else { &mail.from }, theme);
     let is_closed = mail.status == MailStatus::Closed;
     row.show_with(ui, theme, ENVELOPE_POINTS.x + SPACE[1] + SPACE[2], |painter, rect| {
@@ -173,21 +178,21 @@ fn one(
         ui.add(egui::Label::new(RichText::new(&mail.subject).heading().size(TYPE[2])).wrap());
         let (from, to) = (room.called(&mail.from), room.called(&mail.to));
         let when = text_format::duration(mail.sent_secs);
-        ui.label(widgets::small(format!("{from} to {to}, {when} after the beginning"), theme));
+        ui.label(widgets::small(texts::from_to_when(from, to, &when), theme));
         ui.add_space(SPACE[0]);
         ui.add(egui::Label::new(&mail.text).wrap());
         if sent {
             return;
         }
-        ui.label(widgets::small(if mail.read { "Read by its owner" } else { "Not read by its owner yet" }, theme));
+        ui.label(widgets::small(if mail.read { texts::READ_BY_OWNER } else { texts::NOT_READ_BY_OWNER }, theme));
         ui.horizontal(|ui| {
-            let choices = STATUSES.map(|(_, word)| (word.to_owned(), format!("Status {}", word.to_lowercase())));
+            let choices = STATUSES.map(|(_, word)| (word.to_owned(), texts::status_name(word)));
             let chosen = STATUSES.iter().position(|(status, _)| *status == mail.status);
             if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
                 let set = |status| edit(&element.id, MailAct::SetMailStatus { id: mail.id.clone(), status }.into());
                 commands.push(Command::Act(set(STATUSES[index].0), Some(set(mail.status))));
             }
-            if widgets::danger(ui, "Discard", theme).clicked() {
+            if widgets::danger(ui, texts::DISCARD_MAIL, theme).clicked() {
                 let act = edit(&element.id, MailAct::RemoveMail { id: mail.id.clone() }.into());
                 let put = ListAct::Put { list: ItemList::Items, item: mail_keys(mail), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
@@ -206,20 +211,20 @@ fn letter(
     commands: &mut Vec<Command>,
 ) {
     let Some(owner) = element.owner.clone() else {
-        ui.label(widgets::soft("This inbox has no owner, so no one reads it.", theme));
-        ui.label(widgets::small("Choose an owner in the inspector.", theme));
+        ui.label(widgets::soft(texts::INBOX_WITHOUT_OWNER, theme));
+        ui.label(widgets::small(texts::CHOOSE_AN_OWNER, theme));
         return;
     };
-    widgets::section(ui, &format!("Write to {}", room.called(&owner)), theme);
+    widgets::section(ui, &texts::write_to(room.called(&owner)), theme);
     let (subject_name, text_name) = (format!("subject for {}", element.id), format!("letter for {}", element.id));
     let subject = own.drafts.entry(subject_name.clone()).or_default();
-    widgets::field(ui, subject, "Subject", "Subject");
+    widgets::field(ui, subject, texts::SUBJECT, texts::SUBJECT);
     let subject = subject.trim().to_owned();
     let written = own.drafts.entry(text_name.clone()).or_default();
-    widgets::area(ui, written, "Letter", "Your message", 5);
+    widgets::area(ui, written, texts::MESSAGE, texts::MESSAGE_HINT, 5);
     let written = written.trim().to_owned();
     let full = !(subject.is_empty() && written.is_empty());
-    if ui.horizontal(|ui| widgets::primary(ui, full, "Send", theme)).inner.clicked() {
+    if ui.horizontal(|ui| widgets::primary(ui, full, texts::SEND, theme)).inner.clicked() {
         let act = MailAct::AddMail {
             id: None,
             from: "user".into(),

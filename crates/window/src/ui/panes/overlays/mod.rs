@@ -6,6 +6,7 @@ mod inbox;
 mod pinboard;
 mod tasks;
 mod text;
+mod texts;
 
 use std::collections::BTreeMap;
 
@@ -90,8 +91,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Overlays) -> V
 fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
     let kind_name =
         kind(&element.kind).map_or_else(|| element.kind.to_string(), |kind| text_format::capitalised(kind.name));
-    let file = element.file.as_deref().map_or_else(String::new, |file| format!(", {file}"));
-    let about = widgets::small(format!("{kind_name}{file}"), theme);
+    let about = widgets::small(texts::kind_and_file(&kind_name, element.file.as_deref()), theme);
     let title = RichText::new(&*element.label).heading().size(TYPE[3]);
     // From the right: what is long is cut before the cross.
     let from_the_right = egui::Layout::right_to_left(egui::Align::Center);
@@ -99,7 +99,7 @@ fn head(ui: &mut Ui, element: &ElementView, theme: &Theme) -> bool {
         egui::vec2(ui.available_width(), ui.spacing().interact_size.y),
         from_the_right,
         |ui| {
-            let is_closed = widgets::icon_button(ui, Icon::Cross, "Close", false, theme).clicked();
+            let is_closed = widgets::icon_button(ui, Icon::Cross, texts::CLOSE, false, theme).clicked();
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 ui.add(egui::Label::new(title).selectable(false).truncate());
                 ui.add(egui::Label::new(about).selectable(false).truncate());

@@ -5,7 +5,7 @@ use egui::{FontId, RichText, ScrollArea, Sense, Stroke, Ui, Vec2, vec2};
 use serde_json::{Map, Value, json};
 
 use super::frame::two_parts;
-use super::{Overlays, author_colour, edit};
+use super::{Overlays, author_colour, edit, texts};
 use crate::base::{Id, text};
 use crate::element::{ItemList, ListAct, PinAct};
 use crate::ui::Command;
@@ -21,7 +21,7 @@ const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
 /// So many lines of it can be read without choosing it.
 const NOTE_LINES: usize = 4;
 /// How the notes are ordered.
-const ORDERS: [&str; 2] = ["Newest", "Most votes"];
+const ORDERS: [&str; 2] = [texts::NEWEST, texts::MOST_VOTES];
 
 /// Votes for it less votes against it.
 fn net(pin: &PinView) -> i64 {
@@ -60,20 +60,20 @@ pub(super) fn pinboard_ui(
     let mut order: usize = ui.data(|data| data.get_temp(order_id)).unwrap_or(0);
     let open = own.drafts.get(&open_name).and_then(|id| pins.iter().find(|pin| &*pin.id == id));
     ui.horizontal(|ui| {
-        let choices = ORDERS.map(|order| (order.to_owned(), format!("{order} first")));
+        let choices = ORDERS.map(|order| (order.to_owned(), texts::order_name(order)));
         if let Some(chosen) = widgets::segments(ui, &choices, Some(order), theme) {
             order = chosen;
             ui.data_mut(|data| data.insert_temp(order_id, order));
         }
-        ui.label(widgets::small(text_format::count(pins.len(), "pin", "pins"), theme));
+        ui.label(widgets::small(texts::pins(pins.len()), theme));
         let search = own.drafts.entry(search_name.clone()).or_default();
-        widgets::field(ui, search, "Search pins", "Search");
+        widgets::field(ui, search, texts::SEARCH_PINS, texts::SEARCH);
     });
     let [mut list, mut detail] = two_parts(ui);
     let indices = listed(pins, own.drafts.get(&search_name).map_or("", String::as_str), order == 1);
     if indices.is_empty() {
-        let how = "Add one here. Agents also add pins.";
-        let title = if pins.is_empty() { "No pins yet" } else { "No results" };
+        let how = texts::NO_PINS_HINT;
+        let title = if pins.is_empty() { texts::NO_PINS_YET } else { texts::NO_RESULTS };
         widgets::empty(&mut list, Icon::Note, title, how, theme);
     } else if let Some(chosen) = notes_ui(&mut list, room, pins, &indices, open, theme) {
         own.drafts.insert(open_name, chosen.to_string());
@@ -83,7 +83,7 @@ pub(super) fn pinboard_ui(
             let at = pins.iter().position(|other| other.id == pin.id).unwrap_or(0);
             one(ui, room, element, (pin, at), theme, own, commands);
         } else if !pins.is_empty() {
-            ui.label(widgets::soft("Select a pin to read it, vote and comment.", theme));
+            ui.label(widgets::soft(texts::SELECT_A_PIN, theme));
         }
         ui.add_space(SPACE[1]);
         add(ui, element, theme, own, commands);
@@ -124,7 +124,7 @@ fn notes_ui(
 fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Vec2, theme: &Theme) -> bool {
     let short = text::truncate(&text::one_line(&text::truncate(&pin.text, 400)), 140);
     let (place, response) = ui.allocate_exact_size(size, Sense::click());
-    let name = format!("Pin {}: {short}", pin.id);
+    let name = texts::pin_name(&pin.id, &short);
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
     let author = author_colour(&pin.author, theme);
     let [fill, ink] = theme.note(if &*pin.author == "user" { OWN_NOTE } else { author });
@@ -148,7 +148,7 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
     };
     let comments = match pin.comments.len() {
         0 => String::new(),
-        number => format!("  {}", text_format::count(number, "comment", "comments")),
+        number => format!("  {}", texts::comments(number)),
     };
     let foot = format!("{}{votes}{comments}", room.called(&pin.author));
     let mut job = LayoutJob::simple(foot, FontId::proportional(TYPE[0]), ink, inner.width());
@@ -164,9 +164,9 @@ fn note_ui(ui: &mut Ui, room: &RoomModel, pin: &PinView, is_open: bool, size: Ve
 
 fn add(ui: &mut Ui, element: &ElementView, theme: &Theme, own: &mut Overlays, commands: &mut Vec<Command>) {
     let draft = own.drafts.entry(format!("new pin on {}", element.id)).or_default();
-    widgets::area(ui, draft, "New pin", "Write a pin", 2);
+    widgets::area(ui, draft, texts::NEW_PIN, texts::NEW_PIN_HINT, 2);
     let ready = !draft.trim().is_empty();
-    if ui.horizontal(|ui| widgets::primary(ui, ready, "Add pin", theme)).inner.clicked() {
+    if ui.horizontal(|ui| widgets::primary(ui, ready, texts::ADD_PIN, theme)).inner.clicked() {
         let act = edit(&element.id, PinAct::AddPin { id: None, text: draft.trim().to_owned() }.into());
         commands.push(Command::Act(act, None));
         draft.clear();
@@ -208,24 +208,24 @@ fn one(
 ) {
     widgets::in_card(ui, theme, |ui| {
         let when = text_format::duration(pin.time_secs);
-        ui.label(widgets::small(format!("{}, {when} after the beginning", room.called(&pin.author)), theme));
+        ui.label(widgets::small(texts::pinned_by(room.called(&pin.author), &when), theme));
         ui.add(egui::Label::new(RichText::new(&pin.text).size(TYPE[1])).wrap());
         ui.horizontal(|ui| {
-            for (up, icon, label) in [(true, Icon::Up, "Vote up"), (false, Icon::Down, "Vote down")] {
+            for (up, icon, label) in [(true, Icon::Up, texts::VOTE_UP), (false, Icon::Down, texts::VOTE_DOWN)] {
                 if widgets::icon_button(ui, icon, label, own_vote(pin) == Some(up), theme).clicked() {
                     let (act, inverse) = vote(&element.id, pin, up);
                     commands.push(Command::Act(act, Some(inverse)));
                 }
                 ui.label((if up { pin.up.len() } else { pin.down.len() }).to_string());
             }
-            if widgets::danger(ui, "Remove pin", theme).clicked() {
+            if widgets::danger(ui, texts::REMOVE_PIN, theme).clicked() {
                 let act = edit(&element.id, PinAct::RemovePin { id: pin.id.clone() }.into());
                 let put = ListAct::Put { list: ItemList::Pins, item: pin_keys(pin), at }.into();
                 commands.push(Command::Act(act, Some(edit(&element.id, put))));
             }
         });
     });
-    widgets::section(ui, "Comments", theme);
+    widgets::section(ui, texts::COMMENTS, theme);
     for (author, said) in &pin.comments {
         widgets::in_card(ui, theme, |ui| {
             ui.label(RichText::new(room.called(author)).size(TYPE[0]).color(theme.text_soft));
@@ -233,9 +233,9 @@ fn one(
         });
     }
     let draft = own.drafts.entry(format!("comment on {} of {}", pin.id, element.id)).or_default();
-    widgets::area(ui, draft, "Comment", "Write a comment", 2);
+    widgets::area(ui, draft, texts::COMMENT, texts::COMMENT_HINT, 2);
     let ready = !draft.trim().is_empty();
-    if ui.horizontal(|ui| widgets::primary(ui, ready, "Add comment", theme)).inner.clicked() {
+    if ui.horizontal(|ui| widgets::primary(ui, ready, texts::ADD_COMMENT, theme)).inner.clicked() {
         let act = PinAct::Comment { id: pin.id.clone(), text: draft.trim().to_owned() }.into();
         commands.push(Command::Act(edit(&element.id, act), None));
         draft.clear();

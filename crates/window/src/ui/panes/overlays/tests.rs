@@ -189,9 +189,9 @@ fn mail_is_read_moved_on_thrown_away_and_sent() {
     click(&mut window, "Mail m1: Tea");
     assert!(window.query_by_label("At four?").is_some());
     click(&mut window, "Status pending");
-    click(&mut window, "Discard");
+    click(&mut window, "Discard mail");
     write(&mut window, "Subject", "Cake");
-    write(&mut window, "Letter", "There is some.");
+    write(&mut window, "Message", "There is some.");
     click(&mut window, "Send");
     let post = "post".into();
     let commands = &window.state().commands;

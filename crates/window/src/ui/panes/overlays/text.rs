@@ -2,14 +2,13 @@
 
 use egui::{FontId, RichText, ScrollArea, TextEdit, Ui};
 
-use super::{Overlays, edit};
+use super::{Overlays, edit, texts};
 use crate::base::text::truncate;
 use crate::element::TextAct;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::widgets;
 use crate::ui::widgets::conflicts::{ConflictResolution, conflicts_ui};
-use crate::ui::widgets::text_format;
 use crate::view::model::ElementView;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::TextMerge;
@@ -18,7 +17,7 @@ use crate::workspace::text_merge::TextMerge;
 const PREVIEW_CHARS: usize = 20_000;
 
 /// How a text is shown.
-const VIEWS: [&str; 3] = ["Write", "Read", "Both"];
+const VIEWS: [&str; 3] = [texts::WRITE_VIEW, texts::READ_VIEW, texts::BOTH_VIEWS];
 
 /// The draft of an element's text goes by this name.
 pub fn draft_name(id: &str) -> String {
@@ -44,13 +43,13 @@ pub(super) fn text_ui(
     let unsaved = own.drafts.contains_key(&name);
     let clashes = unsaved && own.draft_bases.get(&name).is_some_and(|base| base != written);
     ui.horizontal(|ui| {
-        let choices = VIEWS.map(|view| (view.to_owned(), format!("{view} view")));
+        let choices = VIEWS.map(|view| (view.to_owned(), texts::view_name(view)));
         if let Some(chosen) = widgets::segments(ui, &choices, Some(view), theme) {
             view = chosen;
             ui.data_mut(|data| data.insert_temp(view_id, view));
         }
         if unsaved {
-            ui.label(RichText::new("Not saved yet").size(TYPE[0]).color(theme.warn));
+            ui.label(RichText::new(texts::NOT_SAVED_YET).size(TYPE[0]).color(theme.warn));
         }
     });
     if clashes {
@@ -79,18 +78,17 @@ pub(super) fn text_ui(
     }
     ui.add_space(SPACE[0]);
     ui.horizontal(|ui| {
-        let save = widgets::primary(ui, unsaved && !clashes, "Save", theme);
+        let save = widgets::primary(ui, unsaved && !clashes, texts::SAVE, theme);
         let by_key = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::S));
         if unsaved && !clashes && (save.clicked() || by_key) {
             let set = |text: &str| edit(&element.id, TextAct::SetText { text: text.to_owned() }.into());
             commands.push(Command::Act(set(&draft), Some(set(written))));
         }
-        if unsaved && ui.button("Discard draft").clicked() {
+        if unsaved && ui.button(texts::DISCARD_DRAFT).clicked() {
             own.drafts.remove(&name);
             own.draft_bases.remove(&name);
         }
-        let count = text_format::count(draft.chars().count(), "character", "characters");
-        ui.label(widgets::small(format!("{count}, Markdown"), theme));
+        ui.label(widgets::small(texts::length_of_markdown(draft.chars().count()), theme));
     });
 }
 
@@ -136,21 +134,21 @@ fn clash_ui(
 ) -> Option<Merging> {
     let mut merging = None;
     widgets::in_card(ui, theme, |ui| {
-        ui.label(RichText::new("Someone else changed this text while you were editing").color(theme.warn));
-        ui.collapsing("Current text", |ui| {
+        ui.label(RichText::new(texts::CHANGED_BY_SOMEONE_ELSE).color(theme.warn));
+        ui.collapsing(texts::CURRENT_TEXT, |ui| {
             ScrollArea::vertical().max_height(120.0).show(ui, |ui| ui.label(truncate(written, PREVIEW_CHARS)));
         });
         ui.horizontal(|ui| {
-            let merge = widgets::primary(ui, true, "Merge", theme);
-            if merge.on_hover_text("Merges both; asks where both changed the same lines").clicked() {
+            let merge = widgets::primary(ui, true, texts::MERGE, theme);
+            if merge.on_hover_text(texts::MERGE_HINT).clicked() {
                 let base = own.draft_bases.get(name).map_or("", String::as_str);
                 let merge = TextMerge::new(base, &mine, written);
                 merging = Some(Merging { mine, theirs: written.to_owned(), merge });
             }
-            if ui.button("Keep mine").on_hover_text("Saving then overwrites the other text").clicked() {
+            if ui.button(texts::KEEP_MINE).on_hover_text(texts::KEEP_MINE_HINT).clicked() {
                 own.draft_bases.insert(name.to_owned(), written.to_owned());
             }
-            if ui.button("Use theirs").on_hover_text("Discards your changes").clicked() {
+            if ui.button(texts::USE_THEIRS).on_hover_text(texts::USE_THEIRS_HINT).clicked() {
                 own.drafts.remove(name);
                 own.draft_bases.remove(name);
             }
@@ -168,11 +166,11 @@ fn writer(ui: &mut Ui, draft: &mut String, height: f32) -> bool {
             let edit = TextEdit::multiline(draft)
                 .font(FontId::monospace(TYPE[1]))
                 .margin(egui::Margin::same(10))
-                .hint_text("Write Markdown here. Agents read it as written.")
+                .hint_text(texts::WRITE_MARKDOWN)
                 .desired_width(f32::INFINITY)
                 .min_size(egui::vec2(0.0, height - 4.0));
             let response = ui.add(edit);
-            widgets::name(&response, "Text");
+            widgets::name(&response, texts::TEXT);
             response.changed()
         })
         .inner
@@ -184,10 +182,10 @@ fn reader(ui: &mut Ui, draft: &str, height: f32, theme: &Theme, commands: &mut V
         |ui| {
             widgets::in_card(ui, theme, |ui| {
                 if draft.trim().is_empty() {
-                    ui.label(widgets::soft("Nothing here yet", theme));
+                    ui.label(widgets::soft(texts::EMPTY, theme));
                 } else if draft.chars().count() > PREVIEW_CHARS {
                     markdown(ui, &truncate(draft, PREVIEW_CHARS), theme, commands);
-                    ui.label(widgets::small("The preview ends here; the text continues.", theme));
+                    ui.label(widgets::small(texts::PREVIEW_IS_CUT, theme));
                 } else {
                     markdown(ui, draft, theme, commands);
                 }

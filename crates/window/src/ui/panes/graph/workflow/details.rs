@@ -5,6 +5,7 @@ use egui::Ui;
 use super::side_panel::labelled;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::orchestration::workflow::edit::WorkflowEdit;
+use crate::ui::panes::graph::texts;
 use crate::ui::widgets;
 use crate::view::theme::{SPACE, Theme};
 use crate::view::workflows::WorkflowView;
@@ -19,9 +20,9 @@ pub struct Details {
 
 /// The keys of its file, each with what it is called and what may stand there.
 const KEYS: [(&str, &str, &str); 3] = [
-    ("name", "Name", "The name of its file"),
-    ("description", "Purpose", "In one sentence"),
-    ("trigger", "Begins", "manual, auto, every 10m, or on change of boards/*.md"),
+    ("name", texts::NAME, texts::WORKFLOW_NAME_HINT),
+    ("description", texts::PURPOSE, texts::PURPOSE_HINT),
+    ("trigger", texts::TRIGGER, texts::TRIGGER_HINT),
 ];
 
 impl Details {
@@ -37,14 +38,14 @@ impl Details {
         if self.of != of {
             *self = Self { draft: of.clone(), of };
         }
-        widgets::section(ui, "Details of the workflow", theme);
+        widgets::section(ui, texts::WORKFLOW_DETAILS, theme);
         for ((_, label, hint), text) in KEYS.iter().zip(&mut self.draft) {
             labelled(ui, theme, text, label, hint);
         }
         ui.add_space(SPACE[0]);
         let mut closes = false;
         ui.horizontal(|ui| {
-            if widgets::primary(ui, self.draft != self.of, "Save details", theme).clicked() {
+            if widgets::primary(ui, self.draft != self.of, texts::SAVE_DETAILS, theme).clicked() {
                 for (((key, ..), text), old) in KEYS.iter().zip(&self.draft).zip(&self.of) {
                     if text != old {
                         let edit = WorkflowEdit::SetOwn { key: (*key).to_owned(), text: text.trim().to_owned() };
@@ -52,7 +53,7 @@ impl Details {
                     }
                 }
             }
-            closes = ui.button("Close details").clicked();
+            closes = ui.button(texts::CLOSE_DETAILS).clicked();
         });
         closes
     }

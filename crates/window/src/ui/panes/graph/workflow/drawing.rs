@@ -12,6 +12,7 @@ use crate::orchestration::workflow::StepStatus;
 use crate::orchestration::workflow::edit::WorkflowEdit;
 use crate::simulation::State;
 use crate::ui::panes::graph::arrow::arrow;
+use crate::ui::panes::graph::texts;
 use crate::ui::panes::graph::view::View;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme, state_colour};
@@ -68,7 +69,7 @@ impl WorkflowLayer {
     ) {
         let rect = ui.available_rect_before_wrap();
         let ground = ui.allocate_rect(rect, Sense::click_and_drag());
-        ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "The workflow"));
+        ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::THE_WORKFLOW));
         self.view.rect = rect;
         self.placed.update(&file.steps);
         self.view.look_around(ui, &ground);
@@ -116,12 +117,12 @@ impl WorkflowLayer {
         state: Option<(StepStatus, &str, Option<&crate::base::Id>)>,
     ) {
         let (zoom, status) = (self.view.zoom, state.map(|(status, ..)| status));
-        let word = status.map_or("not run yet", StepStatus::word);
+        let word = status.map_or(texts::NOT_RUN_YET, StepStatus::word);
         let who = state.and_then(|(.., agent)| agent).map_or(step.who.as_str(), |agent| agent);
         let why = state.map(|(_, why, _)| why).filter(|why| !why.is_empty());
         let response = ui.interact(rect, ui.id().with(("step", &step.id)), Sense::click());
         let is_chosen = self.chosen.as_deref() == Some(step.id.as_str());
-        let line = format!("Step {}, {}, {word}", step.id, step.who);
+        let line = texts::step_in_one_line(&step.id, &step.who, word);
         response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, is_chosen, &line));
         let colour = status_colour(status, theme);
         let painter = ui.painter();
@@ -151,8 +152,8 @@ impl WorkflowLayer {
         }
         let handle = Rect::from_center_size(rect.right_center(), Vec2::splat(HANDLE));
         let drags = ui.interact(handle, ui.id().with(("arrow", &step.id)), Sense::drag());
-        let drags = drags.on_hover_text("Drag to a step that comes after this one");
-        widgets::name(&drags, format!("Arrow from {}", step.id));
+        let drags = drags.on_hover_text(texts::ARROW_HINT);
+        widgets::name(&drags, texts::arrow_from(&step.id));
         let colour = if drags.hovered() { theme.accent } else { theme.line };
         ui.painter().circle_filled(handle.center(), HANDLE / 4.0, colour);
         if drags.drag_started() {

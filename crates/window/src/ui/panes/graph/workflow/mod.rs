@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use egui::{Frame, Margin, ScrollArea, Ui, UiBuilder};
 
 use super::layer::Layer;
+use super::texts;
 use super::view::View;
 use crate::orchestration::workflow::definition::PersonWants;
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
@@ -103,14 +104,14 @@ impl WorkflowLayer {
             layer.menu(ui, cx, &mut done.commands);
             let (title, how) = match layer {
                 Layer::Workflow(Some(path)) if !cx.room.files.contains(path) => {
-                    ("Workflow not found", "It is still loading, or its file was deleted.")
+                    (texts::WORKFLOW_NOT_FOUND, texts::WORKFLOW_NOT_FOUND_HINT)
                 }
-                _ => ("There are no workflows yet", "Start with an empty one, or choose a template above."),
+                _ => (texts::NO_WORKFLOWS_YET, texts::NO_WORKFLOWS_HINT),
             };
             widgets::empty(ui, Icon::Graph, title, how, cx.theme);
             if all.files.is_empty() {
                 ui.vertical_centered(|ui| {
-                    if widgets::primary(ui, true, "Draw a new workflow", cx.theme).clicked() {
+                    if widgets::primary(ui, true, texts::DRAW_A_NEW_WORKFLOW, cx.theme).clicked() {
                         done.commands.extend(menus::run(cx, "workflows.new"));
                     }
                 });
@@ -135,9 +136,8 @@ impl WorkflowLayer {
         let place = ui.available_rect_before_wrap();
         self.draw(ui, cx.theme, (file, run), &mut done);
         if file.is_blank {
-            let how = "Choose Add a step above, or drag an agent here from the shelf or the files.";
             let mut hint = ui.new_child(UiBuilder::new().max_rect(place));
-            widgets::empty(&mut hint, Icon::Graph, "No steps yet", how, cx.theme);
+            widgets::empty(&mut hint, Icon::Graph, texts::NO_STEPS_YET, texts::NO_STEPS_HINT, cx.theme);
         }
         self.note(file, &done);
         done.into_commands()
@@ -229,37 +229,34 @@ impl WorkflowLayer {
         (file, run): (&WorkflowView, Option<&RunView>),
         done: &mut Done,
     ) {
-        if widgets::primary(ui, may_run(file, run), "Run workflow", cx.theme).clicked() {
+        if widgets::primary(ui, may_run(file, run), texts::RUN_WORKFLOW, cx.theme).clicked() {
             self.begin(file, done);
         }
         if let Some(run) = run.filter(|run| run.status == RunStatus::Running)
-            && widgets::danger(ui, "Stop workflow", cx.theme).clicked()
+            && widgets::danger(ui, texts::STOP_WORKFLOW, cx.theme).clicked()
         {
             done.acts.push(WorkflowCommand::Stop { run: run.key });
         }
         let is_open = |run: &&RunView| matches!(run.status, RunStatus::Failed | RunStatus::Stopped);
         if let Some(run) = run.filter(is_open)
-            && ui
-                .button("Resume workflow")
-                .on_hover_text("Continues with the remaining steps; finished steps are not repeated")
-                .clicked()
+            && ui.button(texts::RESUME_WORKFLOW).on_hover_text(texts::RESUME_WORKFLOW_HINT).clicked()
         {
             done.acts.push(WorkflowCommand::Resume { run: run.key, state: None });
         }
         self.add_menu(ui, cx, file, done);
-        if ui.button("Details").on_hover_text("Name, purpose and trigger").clicked() {
+        if ui.button(texts::DETAILS).on_hover_text(texts::DETAILS_HINT).clicked() {
             self.shows_details = !self.shows_details || self.chosen.is_some();
             self.chosen = None;
         }
-        if ui.button("Open file").clicked() {
+        if ui.button(texts::OPEN_FILE).clicked() {
             done.commands.push(Command::OpenFile(file.path.clone(), None));
         }
         if let Some(result) = run.and_then(|run| run.result.as_ref())
-            && ui.button("Open result").clicked()
+            && ui.button(texts::OPEN_RESULT).clicked()
         {
             done.commands.push(Command::OpenFile(result.clone(), None));
         }
-        let fit = widgets::icon_button(ui, Icon::Fit, "Fit to view", false, cx.theme);
+        let fit = widgets::icon_button(ui, Icon::Fit, texts::FIT_TO_VIEW, false, cx.theme);
         if keys_tip(fit, "graph.fit").clicked() {
             self.view.is_free = false;
         }
@@ -268,10 +265,10 @@ impl WorkflowLayer {
     /// The list of who can do a new step. Where a step is looked at, the new one comes after it.
     fn add_menu(&self, ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, done: &mut Done) {
         let after = self.chosen.as_ref().filter(|id| file.steps.iter().any(|step| step.id == **id));
-        let shown = after.map_or_else(|| "Add a step".to_owned(), |id| format!("Add a step after {id}"));
+        let shown = after.map_or_else(|| texts::ADD_A_STEP.to_owned(), |id| texts::add_a_step_after(id));
         let mut chosen = None;
-        menu::drop_down(ui, "Add a step", shown, MENU[0], cx.theme, |ui| {
-            let yours = [("You approve", PersonWants::Approval), ("You fill in a form", PersonWants::Form)];
+        menu::drop_down(ui, texts::ADD_A_STEP, shown, MENU[0], cx.theme, |ui| {
+            let yours = [(texts::YOU_APPROVE, PersonWants::Approval), (texts::YOU_FILL_IN_A_FORM, PersonWants::Form)];
             for (label, wants) in yours {
                 if menu::choice(ui, false, label).clicked() {
                     chosen = Some(StepAssignee::Person(wants));
@@ -288,7 +285,7 @@ impl WorkflowLayer {
                 if index == 0 {
                     ui.separator();
                 }
-                if menu::choice(ui, false, &format!("Workflow {}", other.name)).clicked() {
+                if menu::choice(ui, false, &texts::workflow_named(&other.name)).clicked() {
                     chosen = Some(StepAssignee::Workflow(stem(&other.path).to_owned()));
                 }
             }
@@ -301,8 +298,7 @@ impl WorkflowLayer {
     /// What is to be said of it: how the newest run is, what it asks, what is wrong, and what a new one is to be about.
     fn told(&mut self, ui: &mut Ui, theme: &Theme, (file, run): (&WorkflowView, Option<&RunView>), done: &mut Done) {
         if let Some(run) = run {
-            let why = if run.why.is_empty() { String::new() } else { format!(": {}", run.why) };
-            ui.label(widgets::small(format!("{} is {}{why}", run.key, run.status.word()), theme));
+            ui.label(widgets::small(texts::run_is(run.key, run.status.word(), &run.why), theme));
             for asked in &run.asked {
                 self.answer(ui, theme, run, asked, done);
             }
@@ -322,8 +318,7 @@ impl WorkflowLayer {
         let (mut is_whole, mut is_entered) = (true, false);
         for (name, about, default) in &file.variables {
             let value = self.variables.entry(name.clone()).or_insert_with(|| default.clone());
-            let told = if about.is_empty() { format!("{name}:") } else { format!("{name}: {about}") };
-            ui.label(widgets::small(told, theme));
+            ui.label(widgets::small(texts::variable(name, about), theme));
             let field = widgets::field(ui, value, name, "");
             if std::mem::take(&mut self.is_asking_anew) {
                 field.request_focus();
@@ -332,12 +327,12 @@ impl WorkflowLayer {
             is_whole &= !value.trim().is_empty();
         }
         ui.horizontal(|ui| {
-            let is_chosen = widgets::primary(ui, is_whole, "Run with these", theme).clicked();
+            let is_chosen = widgets::primary(ui, is_whole, texts::RUN_WITH_THESE_VALUES, theme).clicked();
             if is_chosen || (is_whole && is_entered) {
                 self.asks = false;
                 self.run(file, done);
             }
-            if ui.button("Cancel").clicked() {
+            if ui.button(texts::CANCEL).clicked() {
                 self.asks = false;
             }
         });
@@ -354,14 +349,14 @@ impl WorkflowLayer {
     fn answer(&mut self, ui: &mut Ui, theme: &Theme, run: &RunView, asked: &AskedView, done: &mut Done) {
         let mut said = None;
         widgets::in_card(ui, theme, |ui| {
-            ui.label(format!("{}: {}", asked.step, asked.question));
+            ui.label(texts::question_of_step(&asked.step, &asked.question));
             let fields: Vec<&str> = match asked.fields.is_empty() {
                 true => vec!["comment"],
                 false => asked.fields.iter().map(String::as_str).collect(),
             };
             for field in &fields {
                 let draft = self.answers.entry((asked.step.clone(), (*field).to_owned())).or_default();
-                widgets::field(ui, draft, &format!("{field} of {}", asked.step), field);
+                widgets::field(ui, draft, &texts::field_of_step(field, &asked.step), field);
             }
             let value = |field: &str| {
                 self.answers
@@ -371,17 +366,17 @@ impl WorkflowLayer {
             };
             ui.horizontal(|ui| {
                 if asked.fields.is_empty() {
-                    if widgets::primary(ui, true, "Approve", theme).clicked() {
+                    if widgets::primary(ui, true, texts::APPROVE, theme).clicked() {
                         said = Some(PersonAnswer::approval(true, &value("comment")));
                     }
-                    if widgets::danger(ui, "Do not approve", theme).clicked() {
+                    if widgets::danger(ui, texts::DO_NOT_APPROVE, theme).clicked() {
                         said = Some(PersonAnswer::approval(false, &value("comment")));
                     }
                 } else {
                     let given: BTreeMap<String, String> =
                         asked.fields.iter().map(|field| (field.clone(), value(field))).collect();
                     let is_whole = given.values().all(|value| !value.is_empty());
-                    if widgets::primary(ui, is_whole, "Send answer", theme).clicked() {
+                    if widgets::primary(ui, is_whole, texts::SEND_ANSWER, theme).clicked() {
                         said = Some(PersonAnswer { fields: given, ..PersonAnswer::default() });
                     }
                 }
@@ -411,7 +406,7 @@ impl WorkflowLayer {
         painter.rect_filled(card, RADIUS[1], cx.theme.card.gamma_multiply(0.8));
         painter.rect_stroke(card, RADIUS[1], stroke, egui::StrokeKind::Inside);
         let font = egui::FontId::proportional(TYPE[0]);
-        painter.text(card.center(), egui::Align2::CENTER_CENTER, format!("A step for {profile}"), font, cx.theme.text);
+        painter.text(card.center(), egui::Align2::CENTER_CENTER, texts::step_for(profile), font, cx.theme.text);
     }
 }
 

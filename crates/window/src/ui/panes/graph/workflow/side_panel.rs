@@ -8,6 +8,7 @@ use crate::orchestration::workflow::definition::PersonWants;
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::format::stem;
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::graph::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::menu;
 use crate::view::theme::{SPACE, Theme};
@@ -29,21 +30,11 @@ struct RareKey {
 
 /// In the order in which they are shown.
 const RARE_KEYS: [RareKey; 5] = [
-    RareKey {
-        key: "for_each",
-        label: "For each entry of a list",
-        hint: "Such as {plan.parts} at most 8",
-        is_agents: true,
-    },
-    RareKey {
-        key: "repeat_until",
-        label: "Repeat until",
-        hint: "Such as {review.approved} at most 3",
-        is_agents: false,
-    },
-    RareKey { key: "retry", label: "Retries after a failure", hint: "None", is_agents: true },
-    RareKey { key: "max_turns", label: "Max turns", hint: "Agent's limit", is_agents: true },
-    RareKey { key: "model", label: "Model", hint: "Agent's default", is_agents: true },
+    RareKey { key: "for_each", label: texts::FOR_EACH, hint: texts::FOR_EACH_HINT, is_agents: true },
+    RareKey { key: "repeat_until", label: texts::REPEAT_UNTIL, hint: texts::REPEAT_UNTIL_HINT, is_agents: false },
+    RareKey { key: "retry", label: texts::RETRIES, hint: texts::RETRIES_HINT, is_agents: true },
+    RareKey { key: "max_turns", label: texts::MAX_TURNS, hint: texts::MAX_TURNS_HINT, is_agents: true },
+    RareKey { key: "model", label: texts::MODEL, hint: texts::MODEL_HINT, is_agents: true },
 ];
 
 /// The step that is looked at, and what is being written about it.
@@ -70,8 +61,7 @@ impl Side {
         let mut edit = |edit: WorkflowEdit| acts.push(WorkflowCommand::Edit { path: file.path.clone(), edit });
         widgets::section(ui, &step.id, theme);
         if let Some((status, why, _)) = run.and_then(|run| run.step(&step.id)) {
-            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            ui.label(widgets::small(format!("{}{why}", status.word()), theme));
+            ui.label(widgets::small(texts::with_reason(status.word(), why), theme));
         }
         fields(ui, cx, file, &mut self.draft);
         let mut closes = false;
@@ -79,15 +69,15 @@ impl Side {
         ui.horizontal(|ui| {
             let changes = self.draft.changes();
             let may_save = !changes.is_empty() && self.draft.is_whole();
-            if widgets::primary(ui, may_save, "Save step", theme).clicked() {
+            if widgets::primary(ui, may_save, texts::SAVE_STEP, theme).clicked() {
                 changes.into_iter().for_each(&mut edit);
             }
-            closes = ui.button("Close step").clicked();
+            closes = ui.button(texts::CLOSE_STEP).clicked();
         });
         ui.add_space(SPACE[1]);
         self.comes_after(ui, theme, (file, step), &mut edit);
         ui.add_space(SPACE[1]);
-        if widgets::danger(ui, "Remove step", theme).clicked() {
+        if widgets::danger(ui, texts::REMOVE_STEP, theme).clicked() {
             edit(WorkflowEdit::RemoveStep { step: step.id.clone() });
             closes = true;
         }
@@ -105,9 +95,9 @@ impl Side {
         if file.steps.len() < 2 {
             return;
         }
-        widgets::section(ui, "Comes after", theme);
+        widgets::section(ui, texts::COMES_AFTER, theme);
         if file.steps.len() > STEPS_SHOWN {
-            widgets::field(ui, &mut self.find, "Find a step", "Part of its name");
+            widgets::field(ui, &mut self.find, texts::FIND_A_STEP, texts::FIND_A_STEP_HINT);
         }
         let find = self.find.trim();
         let others = || file.steps.iter().enumerate().filter(|(_, other)| other.id != step.id);
@@ -133,20 +123,20 @@ pub(super) fn labelled(ui: &mut Ui, theme: &Theme, text: &mut String, label: &st
 
 fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut StepDraft) {
     let theme = cx.theme;
-    labelled(ui, theme, &mut draft.id, "Name", "Letters, digits, - and _");
+    labelled(ui, theme, &mut draft.id, texts::NAME, texts::STEP_NAME_HINT);
     doer_fields(ui, cx, file, draft);
     let is_workflow = matches!(draft.doer, StepAssignee::Workflow(_));
     if !is_workflow || !draft.prompt.is_empty() {
-        let label = if matches!(draft.doer, StepAssignee::Person(_)) { "Question" } else { "Prompt" };
+        let label = if matches!(draft.doer, StepAssignee::Person(_)) { texts::QUESTION } else { texts::PROMPT };
         let called = ui.label(widgets::small(label, theme)).id;
-        widgets::area(ui, &mut draft.prompt, label, "What to do; {topic} is asked for", ROWS).labelled_by(called);
+        widgets::area(ui, &mut draft.prompt, label, texts::PROMPT_HINT, ROWS).labelled_by(called);
     }
     // An approval gives yes or no and a comment, and nothing else.
     if draft.doer != StepAssignee::Person(PersonWants::Approval) || !draft.outputs.is_empty() {
-        labelled(ui, theme, &mut draft.outputs, "Outputs", "Required results, separated by commas");
+        labelled(ui, theme, &mut draft.outputs, texts::OUTPUTS, texts::OUTPUTS_HINT);
     }
     let when = draft.keys.entry("when".to_owned()).or_default();
-    labelled(ui, theme, when, "Only when", "A condition, such as {review.approved}");
+    labelled(ui, theme, when, texts::ONLY_WHEN, texts::ONLY_WHEN_HINT);
     let is_agents = matches!(draft.doer, StepAssignee::Agent(_));
     let keys = &mut draft.keys;
     let is_said = |key: &str, keys: &std::collections::BTreeMap<String, String>| {
@@ -161,29 +151,32 @@ fn fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut 
         return;
     }
     let is_open = shown.iter().any(|rare| is_said(rare.key, keys));
-    CollapsingHeader::new("More").id_salt(("more of", &draft.id)).default_open(is_open).show_unindented(ui, |ui| {
-        for rare in shown {
-            labelled(ui, theme, keys.entry(rare.key.to_owned()).or_default(), rare.label, rare.hint);
-        }
-    });
+    CollapsingHeader::new(texts::MORE).id_salt(("more of", &draft.id)).default_open(is_open).show_unindented(
+        ui,
+        |ui| {
+            for rare in shown {
+                labelled(ui, theme, keys.entry(rare.key.to_owned()).or_default(), rare.label, rare.hint);
+            }
+        },
+    );
 }
 
 /// Who does a step, in words for a list.
 fn doer_words(doer: &StepAssignee) -> &'static str {
     match doer {
-        StepAssignee::Agent(_) => "An agent",
-        StepAssignee::Person(PersonWants::Approval) => "You approve",
-        StepAssignee::Person(PersonWants::Form) => "You fill in a form",
-        StepAssignee::Workflow(_) => "Another workflow",
+        StepAssignee::Agent(_) => texts::BY_AN_AGENT,
+        StepAssignee::Person(PersonWants::Approval) => texts::YOU_APPROVE,
+        StepAssignee::Person(PersonWants::Form) => texts::YOU_FILL_IN_A_FORM,
+        StepAssignee::Workflow(_) => texts::BY_ANOTHER_WORKFLOW,
     }
 }
 
 /// Who does it, and which agent or workflow that is.
 fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: &mut StepDraft) {
     let theme = cx.theme;
-    let called = ui.label(widgets::small("Done by", theme)).id;
+    let called = ui.label(widgets::small(texts::DONE_BY, theme)).id;
     let width = ui.available_width();
-    menu::drop_down(ui, "Done by", doer_words(&draft.doer), width, theme, |ui| {
+    menu::drop_down(ui, texts::DONE_BY, doer_words(&draft.doer), width, theme, |ui| {
         let all = [
             StepAssignee::Agent(String::new()),
             StepAssignee::Person(PersonWants::Approval),
@@ -200,10 +193,10 @@ fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: 
     })
     .labelled_by(called);
     match &mut draft.doer {
-        StepAssignee::Agent(agent) => labelled(ui, theme, agent, "Agent", "The id of an agent or a profile"),
+        StepAssignee::Agent(agent) => labelled(ui, theme, agent, texts::AGENT, texts::AGENT_HINT),
         StepAssignee::Person(_) => {}
         StepAssignee::Workflow(workflow) => {
-            let called = ui.label(widgets::small("Workflow", theme)).id;
+            let called = ui.label(widgets::small(texts::WORKFLOW, theme)).id;
             let named = || cx.room.workflows.files.iter().filter(|other| other.path != file.path);
             let is_it = |other: &WorkflowView, word: &str| {
                 [stem(&other.path), other.path.as_str(), other.name.as_str()].contains(&word)
@@ -211,10 +204,10 @@ fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: 
             let chosen = named().find(|other| is_it(other, workflow));
             let shown = match (chosen, workflow.is_empty()) {
                 (Some(other), _) => other.name.clone(),
-                (None, true) => "Choose one".to_owned(),
+                (None, true) => texts::CHOOSE_A_WORKFLOW.to_owned(),
                 (None, false) => workflow.clone(),
             };
-            menu::drop_down(ui, "Workflow", shown, width, theme, |ui| {
+            menu::drop_down(ui, texts::WORKFLOW, shown, width, theme, |ui| {
                 for other in named() {
                     let is_chosen = chosen.is_some_and(|chosen| chosen.path == other.path);
                     if menu::choice(ui, is_chosen, &other.name).clicked() && !is_chosen {
@@ -230,7 +223,7 @@ fn doer_fields(ui: &mut Ui, cx: &ViewerContext<'_>, file: &WorkflowView, draft: 
             }
             let others = draft.with.iter_mut().filter(|(name, _)| asked.iter().all(|(known, ..)| known != *name));
             for (name, text) in others {
-                labelled(ui, theme, text, name, "That workflow does not ask for this");
+                labelled(ui, theme, text, name, texts::NOT_ASKED_FOR);
             }
         }
     }

@@ -78,7 +78,7 @@ fn a_run_is_asked_what_it_is_about_and_begins() {
     window.run();
     window.get_by_label("topic").type_text("tea");
     window.run();
-    window.get_by_label("Run with these").click();
+    window.get_by_label("Run with these values").click();
     window.run();
     let variables = [("topic".to_owned(), "tea".to_owned())].into();
     assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
@@ -96,7 +96,7 @@ fn what_is_typed_after_run_says_what_it_is_about_and_enter_begins() {
     window.run();
     let variables = [("topic".to_owned(), "tea".to_owned())].into();
     assert_eq!(asked(&window), [WorkflowCommand::Start { workflow: PATH.into(), variables }]);
-    assert!(window.query_by_label("Run with these").is_none());
+    assert!(window.query_by_label("Run with these values").is_none());
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_layer_is_chosen_and_what_is_asked_for_elsewhere_is_run_here() {
     assert!(window.query_by_label("Run workflow").is_none());
     window.state_mut().panes.graph.show_workflow(Some(PATH.into()), true);
     window.run();
-    assert!(window.query_by_label("Run with these").is_some(), "it asks what it is to be about");
+    assert!(window.query_by_label("Run with these values").is_some(), "it asks what it is to be about");
     assert!(asked(&window).is_empty());
 }
 

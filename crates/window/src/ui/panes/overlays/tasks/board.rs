@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::base::{Problem, Severity};
 use crate::element::{TaskAct, TaskPlace};
+use crate::ui::panes::overlays::texts;
 use crate::view::model::{RoomModel, TasksView};
 use crate::workspace::task_files::{Column, Task, TaskFile, columns};
 
@@ -63,7 +64,7 @@ pub(super) fn listed(board: &TasksView, column: usize, wanted: &str) -> Vec<usiz
 pub(super) fn why_not(room: &RoomModel, task: &Task, column: Column) -> Option<String> {
     let agent = task.stakeholders.iter().find_map(|name| room.agent_named(&name.text))?;
     let is_agents = column == Column::InWork && Column::of(task) != Column::InWork && !columns::is_for_person(task);
-    is_agents.then(|| format!("{} starts this task automatically once nothing blocks it", agent.name))
+    is_agents.then(|| texts::starts_automatically(&agent.name))
 }
 
 /// What it means that a task is put down in a column, before another or behind it, or anywhere in it; nothing where it

@@ -8,6 +8,7 @@ use crate::base::{Problem, Severity};
 use crate::element::TaskAct;
 use crate::element::taskboard::waits_for;
 use crate::ui::Command;
+use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::text_format;
@@ -62,7 +63,7 @@ pub(super) fn content_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands:
     });
     if let Some(parent) = task.parent {
         let above = truncate(&one_line(&board.tasks.file.tasks[parent].title.text), 60);
-        ui.add(Label::new(widgets::small(format!("in: {above}"), theme)).truncate().selectable(false));
+        ui.add(Label::new(widgets::small(texts::part_of(&above), theme)).truncate().selectable(false));
     }
     if task.priority.is_some() || !task.stakeholders.is_empty() || !task.tags.is_empty() {
         ui.horizontal_wrapped(|ui| {
@@ -98,7 +99,7 @@ pub(super) fn marks_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
             Priority::C | Priority::D => theme.text_soft,
         };
         let text = RichText::new(priority.letter()).size(TYPE[0]).strong().color(colour);
-        ui.add(Label::new(text).selectable(false)).on_hover_text(format!("Priority {}", priority.letter()));
+        ui.add(Label::new(text).selectable(false)).on_hover_text(texts::priority(priority.letter()));
     }
     for name in &task.stakeholders {
         who_ui(ui, board, &name.text);
@@ -120,7 +121,7 @@ fn who_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
         ui.painter().circle_filled(rect.center(), 3.5, word_colour(name));
     }
     let called = agent.map_or_else(
-        || if is_person(name) { "You".to_owned() } else { name.to_owned() },
+        || if is_person(name) { texts::YOU.to_owned() } else { name.to_owned() },
         |agent| agent.name.to_string(),
     );
     ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
@@ -137,10 +138,10 @@ fn told(board: &Board<'_>, task: &Task) -> Vec<String> {
     };
     let waits: Vec<String> = waits_for(file, task).into_iter().map(called).collect();
     if !waits.is_empty() && !column.is_over() {
-        told.push(format!("Waits for: {}", waits.join(", ")));
+        told.push(texts::waits_for(&waits));
     }
     if waits_for_person(task) && !column.is_over() {
-        told.push("Needs your approval to start".to_owned());
+        told.push(texts::NEEDS_YOUR_APPROVAL.to_owned());
     }
     let result = says(task, "conclusion").or_else(|| says(task, "why"));
     told.extend(result.filter(|_| !is_question(task)).map(|result| truncate(&one_line(result), RESULT_CHARS)));
@@ -155,7 +156,7 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
     let is_closed = task.has_errors || board.is_record || is_question(task);
     let sense = if is_closed { Sense::hover() } else { Sense::click() };
     let (rect, response) = ui.allocate_exact_size(vec2(TICK_POINTS, TICK_POINTS), sense);
-    let name = format!("{} {}", if is_on { "Reopen" } else { "Complete" }, task.title.text);
+    let name = if is_on { texts::reopen_task(&task.title.text) } else { texts::complete_task(&task.title.text) };
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Checkbox, !is_closed, is_on, &name));
     let edge = if response.hovered() && !is_closed { theme.accent } else { column_colour(column, theme) };
     let square = rect.shrink(1.0);
@@ -174,10 +175,10 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
         Column::Open => {}
     }
     let hint = match (task.has_errors, is_question(task)) {
-        (true, _) => "This task has an error and cannot be changed here",
-        (_, true) => "A question is answered on its card",
-        _ if is_on => "Reopen",
-        _ => "Complete",
+        (true, _) => texts::TASK_HAS_AN_ERROR,
+        (_, true) => texts::ANSWER_ON_CARD,
+        _ if is_on => texts::REOPEN,
+        _ => texts::COMPLETE,
     };
     let response = response.on_hover_text(hint);
     if response.clicked() && !is_closed {
@@ -190,11 +191,11 @@ pub(super) fn tick_ui(ui: &mut Ui, board: &Board<'_>, index: usize, commands: &m
 pub(super) fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme, commands: &mut Vec<Command>) {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
     ui.with_layout(Layout::top_down(Align::Min), |ui| {
-        let told = text_format::capitalised(&format!("{}; {}", problem.what, problem.remedy));
+        let told = text_format::capitalised(&texts::problem(&problem.what, &problem.remedy));
         let what = RichText::new(told).size(TYPE[0]).color(colour);
         ui.add(Label::new(what).wrap().selectable(false));
-        let shown = problem.line.map_or("Open in editor".to_owned(), |line| format!("Open line {line}"));
-        let name = problem.line.map_or(shown.clone(), |line| format!("Open in editor at line {line}"));
+        let shown = problem.line.map_or(texts::OPEN_IN_EDITOR.to_owned(), texts::open_line);
+        let name = problem.line.map_or(shown.clone(), texts::open_in_editor_at);
         let link = Button::new(RichText::new(shown).size(TYPE[0]).color(theme.accent)).small().truncate();
         let link = ui.add(link).on_hover_text(&name);
         widgets::name(&link, name);

@@ -9,6 +9,7 @@ use super::board::{listed, put_down, why_not};
 use super::{Board, Done, card};
 use crate::base::text::{one_line, truncate};
 use crate::ui::commands::WindowCommand;
+use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE};
 use crate::workspace::task_files::Column;
@@ -42,7 +43,9 @@ pub(super) fn columns_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
         let choices: Vec<(String, String)> = Column::SHOWN
             .iter()
             .zip(&board.tasks.columns)
-            .map(|(column, tasks)| (format!("{} {}", column.name(), tasks.len()), format!("Show {}", column.name())))
+            .map(|(column, tasks)| {
+                (texts::column_and_number(column.name(), tasks.len()), texts::show_column(column.name()))
+            })
             .collect();
         if let Some(index) = widgets::segments(ui, &choices, Some(chosen), board.theme) {
             chosen = index;
@@ -80,11 +83,11 @@ fn column_ui(ui: &mut Ui, board: &Board<'_>, index: usize, has_head: bool, done:
             }
         }
         if tasks.len() > CARDS_AT_MOST {
-            let more = format!("and {} more; search to find them", tasks.len() - CARDS_AT_MOST);
+            let more = texts::more_tasks(tasks.len() - CARDS_AT_MOST);
             ui.label(widgets::small(more, theme));
         }
         if tasks.is_empty() {
-            ui.label(widgets::small("None", theme));
+            ui.label(widgets::small(texts::NO_TASKS_IN_COLUMN, theme));
         }
     });
     if let Some(hand) = ground.dnd_release_payload::<InHand>().filter(|hand| hand.board == *board.element.id) {
@@ -113,7 +116,7 @@ fn card_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) -> Opt
         });
     });
     let response = shown.response;
-    let name = format!("Task: {}", task.title.text);
+    let name = texts::task_name(&task.title.text);
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
     if response.clicked() {
         done.clicked = Some(index);

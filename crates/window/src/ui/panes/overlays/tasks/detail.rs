@@ -10,6 +10,7 @@ use crate::element::TaskAct;
 use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::WindowCommand;
+use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
@@ -64,14 +65,17 @@ fn title_ui(ui: &mut Ui, board: &Board<'_>, index: usize, own: &mut Overlays, do
     let task = &board.tasks.file.tasks[index];
     let line = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        if widgets::icon_button(ui, Icon::Cross, "Close task", false, board.theme).clicked() {
+        if widgets::icon_button(ui, Icon::Cross, texts::CLOSE_TASK, false, board.theme).clicked() {
             done.clicked = Some(index);
         }
         let name = format!("title of {} on {}", task.id, board.element.id);
         let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| task.title.text.clone());
         let size = egui::vec2(ui.available_width(), ui.spacing().interact_size.y);
         let field = ui.allocate_ui(size, |ui| {
-            ui.add_enabled_ui(!task.has_errors, |ui| widgets::field(ui, &mut draft, "Title", "Task title")).inner
+            ui.add_enabled_ui(!task.has_errors, |ui| {
+                widgets::field(ui, &mut draft, texts::TASK_TITLE, texts::TASK_TITLE_HINT)
+            })
+            .inner
         });
         if let Some(title) = written(ui, &field.inner, (name, draft, &task.title.text), own)
             && !title.trim().is_empty()
@@ -103,7 +107,7 @@ fn written(
 fn state_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     let task = &board.tasks.file.tasks[index];
     let now = Column::of(task);
-    let choices = STATES.map(|column| (column.name().to_owned(), format!("Move to {}", column.name())));
+    let choices = STATES.map(|column| (column.name().to_owned(), texts::move_to(column.name())));
     let chosen = STATES.iter().position(|column| *column == now);
     if let Some(to) = widgets::segments(ui, &choices, chosen, board.theme).map(|index| STATES[index]) {
         match why_not(board.cx.room, task, to) {
@@ -121,7 +125,7 @@ fn priority_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, done: &mut Done) {
     let choices: Vec<(String, String)> = PRIORITIES
         .iter()
         .map(|priority| {
-            (letter(priority), priority.map_or("No priority".to_owned(), |one| format!("Priority {}", one.letter())))
+            (letter(priority), priority.map_or(texts::NO_PRIORITY.to_owned(), |one| texts::priority(one.letter())))
         })
         .collect();
     let chosen = PRIORITIES.iter().position(|priority| *priority == now);
@@ -137,19 +141,19 @@ fn who_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, done: &mut Done) {
     let room = board.cx.room;
     let called = |name: &str| match room.agent_named(name) {
         Some(agent) => agent.name.to_string(),
-        None if is_person(name) => "You".to_owned(),
+        None if is_person(name) => texts::YOU.to_owned(),
         None => name.to_owned(),
     };
     let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
-    let shown = if names.is_empty() { "Nobody".to_owned() } else { names.join(", ") };
+    let shown = if names.is_empty() { texts::NOBODY.to_owned() } else { names.join(", ") };
     let mut chosen: Option<Vec<String>> = None;
-    menu::menu_button(ui, format!("For: {shown}"), "Who has it", MENU[1], board.theme, |ui| {
+    menu::menu_button(ui, texts::assigned_to(&shown), texts::WHO_HAS_IT, MENU[1], board.theme, |ui| {
         egui::ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
             let has_person = task.stakeholders.iter().any(|name| is_person(&name.text));
-            if menu::choice(ui, task.stakeholders.is_empty(), "Nobody").clicked() {
+            if menu::choice(ui, task.stakeholders.is_empty(), texts::NOBODY).clicked() {
                 chosen = Some(Vec::new());
             }
-            if menu::choice(ui, has_person, "You").clicked() {
+            if menu::choice(ui, has_person, texts::YOU).clicked() {
                 let written = task.stakeholders.iter().find(|name| is_person(&name.text));
                 chosen = Some(names_with(task, written.map_or(PEOPLE[0], |name| &name.text)));
             }
@@ -176,7 +180,7 @@ fn tags_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, own: &mut Overlays, done
     let before: Vec<String> = task.tags.iter().map(|tag| format!("#{}", tag.text)).collect();
     let before = before.join(" ");
     let mut draft = own.drafts.get(&name).cloned().unwrap_or_else(|| before.clone());
-    let field = widgets::field(ui, &mut draft, "Tags", "#tags");
+    let field = widgets::field(ui, &mut draft, texts::TAGS, texts::TAGS_HINT);
     if let Some(text) = written(ui, &field, (name, draft, &before), own) {
         let tags = text.split([' ', ',']).map(|tag| tag.trim_start_matches('#').to_owned());
         let tags = Some(tags.filter(|tag| !tag.is_empty()).collect());
@@ -193,8 +197,8 @@ fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         .map(|id| {
             let other = board.tasks.file.tasks.iter().find(|other| other.id == id);
             other.map_or_else(
-                || format!("{id} (in another file)"),
-                |other| format!("{} ({})", other.title.text, Column::of(other).name().to_lowercase()),
+                || texts::in_another_file(id),
+                |other| texts::task_in_column(&other.title.text, Column::of(other).name()),
             )
         })
         .collect();
@@ -204,9 +208,9 @@ fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         ui.add(Label::new(RichText::new(text).size(TYPE[1]).color(theme.text)).wrap());
     };
     if !waits.is_empty() {
-        part("After", &waits.join(", "));
+        part(texts::DEPENDS_ON, &waits.join(", "));
     }
-    for (key, title) in [("description", "Description"), ("conclusion", "Result"), ("why", "Why not")] {
+    for (key, title) in [("description", texts::DESCRIPTION), ("conclusion", texts::RESULT), ("why", texts::REASON)] {
         if let Some(text) = says(task, key) {
             part(title, text);
         }
@@ -216,7 +220,7 @@ fn written_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
 /// The line in which a subtask is added.
 fn below_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, own: &mut Overlays, done: &mut Done) {
     let draft = own.drafts.entry(format!("new below {} on {}", task.id, board.element.id)).or_default();
-    let field = widgets::field(ui, draft, "New subtask", "Add a subtask, and Enter");
+    let field = widgets::field(ui, draft, texts::NEW_SUBTASK, texts::NEW_SUBTASK_HINT);
     if widgets::entered(ui, &field) && !draft.trim().is_empty() {
         let below = Some(task.id.clone());
         done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below }));
@@ -229,7 +233,7 @@ fn last_row(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     let (file, theme) = (&board.tasks.file, board.theme);
     let task = &file.tasks[index];
     ui.horizontal_wrapped(|ui| {
-        for (icon, label, is_up) in [(Icon::Up, "Move up", true), (Icon::Down, "Move down", false)] {
+        for (icon, label, is_up) in [(Icon::Up, texts::MOVE_UP, true), (Icon::Down, texts::MOVE_DOWN, false)] {
             let act = step(file, index, is_up).filter(|_| !task.has_errors);
             let button = ui.add_enabled_ui(act.is_some(), |ui| widgets::icon_button(ui, icon, label, false, theme));
             if let Some(act) = act.filter(|_| button.inner.clicked()) {
@@ -237,17 +241,13 @@ fn last_row(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
             }
         }
         if let Some(path) = &board.element.file
-            && ui.button("Open in editor").clicked()
+            && ui.button(texts::OPEN_IN_EDITOR).clicked()
         {
             let line = file.position(task.head.start).0;
             done.commands.push(Command::OpenFile(path.clone(), Some(line)));
         }
-        let hint = match task.next - index - 1 {
-            0 => "Removes it from the file".to_owned(),
-            1 => "Removes it and its subtask from the file".to_owned(),
-            many => format!("Removes it and its {many} subtasks from the file"),
-        };
-        let delete = ui.add_enabled_ui(!task.has_errors, |ui| widgets::danger(ui, "Delete task", theme)).inner;
+        let hint = texts::delete_hint(task.next - index - 1);
+        let delete = ui.add_enabled_ui(!task.has_errors, |ui| widgets::danger(ui, texts::DELETE_TASK, theme)).inner;
         if delete.on_hover_text(hint).clicked() {
             done.commands.push(board.act(TaskAct::RemoveTask { id: task.id.clone() }));
             done.clicked = Some(index);
@@ -268,13 +268,13 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
         ui.spacing_mut().item_spacing.y = SPACE[0];
         let title = RichText::new(&task.title.text).size(TYPE[1]).strong();
         let (_, is_closed) = widgets::beside_buttons(ui, title, |ui| {
-            widgets::icon_button(ui, Icon::Cross, "Close task", false, board.theme).clicked()
+            widgets::icon_button(ui, Icon::Cross, texts::CLOSE_TASK, false, board.theme).clicked()
         });
         if is_closed {
             done.clicked = Some(index);
         }
         let state = says(task, "status").unwrap_or("open");
-        ui.label(widgets::small(format!("State: {state}"), board.theme));
+        ui.label(widgets::small(texts::state_of_question(state), board.theme));
         for problem in board.found.at.get(&index).into_iter().flatten() {
             card::problem_ui(ui, problem, board.theme, &mut done.commands);
         }
@@ -284,12 +284,12 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
         }
         if says(task, QUESTION_KEY) == Some("workflow_step")
             && !Column::of(task).is_over()
-            && widgets::primary(ui, true, "Answer in the workflow", board.theme).clicked()
+            && widgets::primary(ui, true, texts::ANSWER_IN_WORKFLOW, board.theme).clicked()
         {
             done.commands.push(WindowCommand::ShowWorkflow { path: None, runs: false }.into());
         }
         if let Some(path) = &board.element.file
-            && ui.button("Open in editor").clicked()
+            && ui.button(texts::OPEN_IN_EDITOR).clicked()
         {
             let line = board.tasks.file.position(task.head.start).0;
             done.commands.push(Command::OpenFile(path.clone(), Some(line)));

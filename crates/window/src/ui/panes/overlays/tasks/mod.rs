@@ -14,9 +14,9 @@ use super::{Overlays, edit};
 use crate::element::TaskAct;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::model::{ElementView, TasksView};
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::layout::APPROVALS_FILE;
@@ -32,7 +32,7 @@ const DETAIL_SHARE: f32 = 0.5;
 /// The height of the line in which a task is added.
 const ADD_POINTS: f32 = 36.0;
 /// How the tasks are shown.
-const VIEWS: [&str; 2] = ["Columns", "Tree"];
+const VIEWS: [&str; 2] = [texts::COLUMNS_VIEW, texts::TREE_VIEW];
 
 /// What every part of the board is drawn from.
 #[derive(Clone, Copy)]
@@ -98,12 +98,8 @@ pub(super) fn taskboard_ui(
     if list.max_rect().height() < 1.0 {
         // The chosen task has their place.
     } else if tasks.file.tasks.is_empty() {
-        let how = if is_record {
-            "Questions from agents appear here and in the file."
-        } else {
-            "Add one below; name an agent with @ to start it. Agents also add tasks."
-        };
-        widgets::empty(&mut list, Icon::Tick, "No tasks yet", how, theme);
+        let how = if is_record { texts::NO_QUESTIONS_HINT } else { texts::NO_TASKS_HINT };
+        widgets::empty(&mut list, Icon::Tick, texts::NO_TASKS_YET, how, theme);
     } else if view == 0 {
         columns::columns_ui(&mut list, &board, &mut done);
     } else {
@@ -141,13 +137,13 @@ fn head(
     own: &mut Overlays,
 ) -> Option<usize> {
     ui.horizontal(|ui| {
-        let choices = VIEWS.map(|view| (view.to_owned(), format!("Show as {}", view.to_lowercase())));
+        let choices = VIEWS.map(|view| (view.to_owned(), texts::show_as(view)));
         let chosen = widgets::segments(ui, &choices, Some(view), theme);
         let open = tasks.columns[..3].iter().map(Vec::len).sum::<usize>();
-        let told = format!("{} of {} open", open, text_format::count(tasks.file.tasks.len(), "task", "tasks"));
+        let told = texts::open_tasks(open, tasks.file.tasks.len());
         ui.label(widgets::small(told, theme));
         let search = own.drafts.entry(search_name(element)).or_default();
-        widgets::field(ui, search, "Search tasks", "Search, #tag or @name");
+        widgets::field(ui, search, texts::SEARCH_TASKS, texts::SEARCH_TASKS_HINT);
         chosen
     })
     .inner
@@ -191,10 +187,9 @@ fn add_ui(ui: &mut Ui, board: &Board<'_>, own: &mut Overlays, done: &mut Done) {
     let line = vec2(ui.available_width(), ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(line, egui::Layout::right_to_left(egui::Align::Center), |ui| {
         let is_written = !draft.trim().is_empty();
-        let add = widgets::primary(ui, is_written, "Add task", board.theme).clicked();
+        let add = widgets::primary(ui, is_written, texts::ADD_TASK, board.theme).clicked();
         let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
-        let field =
-            ui.allocate_ui(size, |ui| widgets::field(ui, draft, "New task", "A @agent #tag Title of a new task"));
+        let field = ui.allocate_ui(size, |ui| widgets::field(ui, draft, texts::NEW_TASK, texts::NEW_TASK_HINT));
         if is_written && (add || widgets::entered(ui, &field.inner)) {
             done.commands.push(board.act(TaskAct::AddTask { line: draft.trim().to_owned(), below: None }));
             draft.clear();

@@ -6,6 +6,7 @@ use egui::{Align, CornerRadius, Label, Layout, ScrollArea, Sense, Stroke, Ui, Ui
 use super::board::fits;
 use super::{Board, Done, card};
 use crate::base::Severity;
+use crate::ui::panes::overlays::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{LINE, RADIUS, SPACE};
@@ -23,7 +24,7 @@ pub(super) fn tree_ui(ui: &mut Ui, board: &Board<'_>, done: &mut Done) {
     let tasks = &board.tasks.file.tasks;
     let listed: Vec<usize> = (0..tasks.len()).filter(|index| fits(&tasks[*index], board.wanted)).collect();
     if listed.is_empty() {
-        ui.label(widgets::soft("No results", board.theme));
+        ui.label(widgets::soft(texts::NO_RESULTS, board.theme));
         return;
     }
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -39,7 +40,7 @@ fn row_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
     let (task, theme) = (&board.tasks.file.tasks[index], board.theme);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW_POINTS), Sense::click());
     let is_open = board.open == Some(index);
-    let name = format!("Task: {}", task.title.text);
+    let name = texts::task_name(&task.title.text);
     response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::SelectableLabel, true, is_open, &name));
     let share = if is_open {
         0.2
@@ -61,7 +62,7 @@ fn row_ui(ui: &mut Ui, board: &Board<'_>, index: usize, done: &mut Done) {
         let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
         let (rect, mark) = cell.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
         Icon::Warning.paint(cell.painter(), rect, colour);
-        mark.on_hover_text(format!("{}; {}", problem.what, problem.remedy));
+        mark.on_hover_text(texts::problem(&problem.what, &problem.remedy));
     }
     let title = cell.available_width() * (1.0 - MARKS_SHARE);
     let size = vec2(title, cell.available_height());

@@ -1,0 +1,44 @@
+//! Every text of the command palette.
+
+pub(crate) const PALETTE: &str = "Palette";
+pub(crate) const SEARCH_HINT: &str = "Search commands, files and scenes";
+pub(crate) const NO_RESULTS: &str = "No results.";
+
+// What a line is about
+pub(crate) const ELEMENT: &str = "Element";
+pub(crate) const SCENE: &str = "Scene";
+pub(crate) const AGENT: &str = "Agent";
+pub(crate) const FILE: &str = "File";
+
+// Lines
+pub(crate) fn new_element(kind: &str) -> String {
+    format!("New {kind}")
+}
+
+pub(crate) fn open_scene(scene: &str) -> String {
+    format!("Open scene {scene}")
+}
+
+pub(crate) fn open_element(label: &str) -> String {
+    format!("Open {label}")
+}
+
+pub(crate) fn own_command(agent: &str, command: &str) -> String {
+    format!("{agent}: /{command}")
+}
+
+pub(crate) fn new_agent(profile: &str) -> String {
+    format!("New agent {profile}")
+}
+
+pub(crate) fn open_file(file: &str) -> String {
+    format!("Open file {file}")
+}
+
+pub(crate) fn line_name(words: &str) -> String {
+    format!("Do: {words}")
+}
+
+pub(crate) fn why_not(command: &str, why: &str) -> String {
+    format!("{command}: {why}")
+}

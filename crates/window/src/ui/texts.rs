@@ -1,0 +1,67 @@
+//! Every text that panes share: the card of a question, and the forms that servers ask to fill in.
+
+// The card of a question: its head
+pub(super) const GO_TO_QUESTION: &str = "Go to question";
+pub(super) const NEXT_QUESTION: &str = "Next question";
+pub(super) const PREVIOUS_QUESTION: &str = "Previous question";
+pub(super) const ALL_QUESTIONS: &str = "All questions";
+pub(super) const ALL_QUESTIONS_HINT: &str = "All questions waiting for you";
+
+pub(super) fn turn(number: usize, count: usize) -> String {
+    format!("{number} of {count}")
+}
+
+// The card of a question: what would happen
+pub(super) fn more_lines(number: usize) -> String {
+    match number {
+        1 => "1 more line".to_owned(),
+        many => format!("{many} more lines"),
+    }
+}
+
+// The card of a question: how far a permission reaches
+pub(super) const ONCE: &str = "Once";
+pub(super) const ALLOW_ONCE: &str = "Allow only this once";
+pub(super) const TASK: &str = "Task";
+pub(super) const ALLOW_FOR_TASK: &str = "Allow for this task";
+pub(super) const ONE_HOUR: &str = "1 h";
+pub(super) const ALLOW_FOR_ONE_HOUR: &str = "Allow for one hour";
+pub(super) const TODAY: &str = "Today";
+pub(super) const ALLOW_TODAY: &str = "Allow until the end of the day";
+pub(super) const PATTERN: &str = "Pattern";
+pub(super) const ALLOW_PATTERN: &str = "Allow commands matching this pattern";
+pub(super) const ALWAYS: &str = "Always";
+pub(super) const ALLOW_ALWAYS: &str = "Allow always";
+pub(super) const IS_ALWAYS_ASKED: &str = "You are always asked about this.";
+
+pub(super) fn allow_until(limit: impl std::fmt::Display) -> String {
+    format!("Allow until {limit}")
+}
+
+// The card of a question: the answers
+pub(super) const REFUSE: &str = "Refuse";
+pub(super) const ALLOW: &str = "Allow";
+pub(super) const ANSWER: &str = "Answer";
+
+pub(super) fn answer_to(answer: &str, agent: &str) -> String {
+    format!("{answer} {agent}")
+}
+
+pub(super) fn message_to(agent: &str) -> String {
+    format!("Message {agent}")
+}
+
+// Forms
+pub(super) const CHOOSE: &str = "Choose";
+
+pub(super) fn title_of_field(title: &str, is_required: bool) -> String {
+    if is_required { title.to_owned() } else { format!("{title} (optional)") }
+}
+
+pub(super) fn choose_for(title: &str) -> String {
+    format!("Choose {title}")
+}
+
+pub(super) fn fill_in(title: &str) -> String {
+    format!("Fill in {title}")
+}
