@@ -1,5 +1,5 @@
-//! What is meant by a few letters: which of many texts hold them in this order, and which of those fit best. What fits how
-//! well is judged by `nucleo-matcher`, the matcher of the Helix editor.
+//! What is meant by a few letters: which of many texts hold them in this order, and which of those fit best. What fits
+//! how well is judged by `nucleo-matcher`, the matcher of the Helix editor.
 
 use std::cmp::Reverse;
 
