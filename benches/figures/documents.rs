@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_workshop::app::room::{OpenOptions, Room};
-use agent_workshop::document::{self, AgentDocument, check_arguments};
+use agent_workshop::document::{self, AgentDocument};
 use agent_workshop::engine::{EngineLimits, HostAnswer, ModuleCommand, ProgramCache, ToolCall, ToolCode};
 use agent_workshop::modules::{ModuleFolder, ModuleOptions, ModuleSet, ModuleState};
 use agent_workshop::schedule;
 use agent_workshop::tools::Tools;
+use agent_workshop::tools::schema::Checker;
 use serde_json::json;
 
 use super::measure::{Figure, Times, digits, resident_mib, timed};
@@ -61,7 +62,8 @@ fn calls() -> Vec<Figure> {
 
 fn call(document: &AgentDocument, programs: &Arc<ProgramCache>) {
     let tool = &document.tools[0];
-    let arguments = check_arguments(&tool.parameters, &json!({ "city": "Zürich", "days": 2 })).expect("they fit");
+    let checker = Checker::new(tool.schema()).expect("the schema can be used");
+    let arguments = checker.check(&json!({ "city": "Zürich", "days": 2 }), &[]).expect("they fit");
     let call = ToolCall {
         code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: programs.clone() },
         file: "agent.mdx".to_owned(),

@@ -26,7 +26,7 @@ const HOUSE: [(&str, &[&str]); 9] = [
 const WITHOUT: [(&str, &[&str]); 1] = [("simulation", &["store", "knowledge", "memory", "mind", "gateway", "kernel"])];
 
 /// Words that only these floors may name.
-const ONLY_IN: [(&str, &[&str]); 13] = [
+const ONLY_IN: [(&str, &[&str]); 14] = [
     ("tokio", &["gateway"]),
     ("reqwest", &["gateway"]),
     ("genai", &["gateway"]),
@@ -39,6 +39,7 @@ const ONLY_IN: [(&str, &[&str]); 13] = [
     ("rquickjs", &["engine"]),
     ("swc_ts_fast_strip", &["engine"]),
     ("croner", &["heartbeat"]),
+    ("nucleo_matcher", &["ui"]),
     // `app` puts the window together.
     ("egui", &["view", "ui", "app"]),
 ];

@@ -1,8 +1,13 @@
 //! Writing into a scene's text without touching the rest of it: comments, order, style and unknown keys stand.
 //!
-//! The writes are applied to the data first; then the text is changed at exactly the values that differ. What
-//! comes out is read again and compared with the data; if a rare piece of YAML defeats the small change, the
-//! entry is written anew, and only if that fails too the whole file.
+//! The writes are applied to the data first; then the text is changed at exactly the values that differ. What comes out
+//! is read again and compared with the data; if a rare piece of YAML defeats the small change, the entry is written
+//! anew, and only if that fails too the whole file. Settings, workflows and allowlists are changed in the same way.
+//!
+//! Why not `yamlpatch` (1.32.0): of 50 edits that the tests make it gives the wanted text in 30 (here: all). 5 come to
+//! other data without an error (a new text in `{ id: a, text: old }` leaves `{ id: new }`), 4 lose comments, 2 are
+//! refused. Of 377 random edits of the property test 166 are right (here: all). It takes 313 µs for one (here: 31) and
+//! adds ten crates, among them a parser in C: 0.7 MB. From 1.28 on it needs Rust 1.97; the last before gets less right.
 
 use std::ops::Range;
 

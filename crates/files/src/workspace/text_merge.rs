@@ -2,8 +2,9 @@
 //! changed is taken over; what both changed differently is left to a person ([`TextMerge`]), or, where nobody can be
 //! asked, both of it stays ([`merge_keeping_both`]). Nothing is thrown away unasked.
 //!
-//! The differences are found by `similar`; libraries that join as well (`diffy`) answer with marks within the text, and
-//! not with the places that a person is to be asked about.
+//! The differences are found by `similar`. Why not `diffy`, which joins as well: in 0.5.2 each of its merges still
+//! comes to `Result<String, String>` (or bytes), the error being the whole text with marks like `<<<<<<<` in it. The
+//! stretches that a person is to be asked about stay private to it, and a text may hold such marks of its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -20,6 +20,6 @@ mod tests;
 
 pub use builtin::BUILTIN_TOOLS;
 pub use model::{AgentDocument, Section, ToolCode, ToolDefinition, UNNAMED};
-pub use parameter::{ArgumentError, Parameter, ParameterType, check_arguments};
+pub use parameter::{Parameter, ParameterType};
 pub use parse::parse;
 pub use prompt::identity;

@@ -41,7 +41,7 @@ pub enum ToolCode {
     },
 }
 
-/// A call of a tool. The arguments fit the tool's parameters already: see `document::check_arguments`.
+/// A call of a tool. The arguments fit the schema of the tool already: nothing here checks them.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// What runs.

@@ -7,6 +7,7 @@ mod problem;
 
 pub use front_matter::{FrontMatter, FrontMatterError, MAX_FRONT_MATTER_BYTES, split_front_matter};
 pub use lines::{LineIndex, Position};
+pub use outline::first_heading;
 pub use problem::{SourceProblem, SourceSeverity};
 
 /// A stretch of the text in bytes, the end excluded.

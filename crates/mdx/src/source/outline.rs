@@ -52,6 +52,13 @@ pub(crate) fn read(text: &str, masked: &str, part: ByteRange, mdx_comments: Vec<
     outline
 }
 
+/// The text of the first heading of the first level that has one, outside quotations and lists: what a text calls
+/// itself.
+pub fn first_heading(text: &str) -> Option<String> {
+    let headings = read(text, text, 0..text.len(), Vec::new()).headings.into_iter();
+    headings.filter(|heading| heading.level == 1).map(|heading| heading.text).find(|text| !text.trim().is_empty())
+}
+
 /// Whether a byte lies in one of these ranges, which are in order of their starts. Ranges may lie in each other, but
 /// those that do are few: a quotation and what it shows.
 pub(crate) fn is_in(ranges: &[ByteRange], at: usize) -> bool {

@@ -1,6 +1,9 @@
 //! The words in a prompt that are to be followed: rulebooks, who the agent is, its task. They stay as they are, but for
 //! lines that would pose as a part of the prompt. Rulebooks and instructions go before all that is merely known, and each
 //! is whole as long as all of them together take no more than [`room_for_orders`].
+//!
+//! Headings are found line by line, without a parser of Markdown: signs are put before them, and every other letter
+//! stays as it was written. Parts of the prompt begin at the margin, so that only what begins there could pose as one.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,5 +1,8 @@
 //! What small models do beside answering: they think aloud, put their name before what they say, speak for others,
 //! repeat the headings of the prompt and themselves. It is taken out of a reply before anybody sees it. Pure.
+//!
+//! Line by line, without a parser of Markdown: a name before what is said is none of its constructs, and what is kept
+//! stays as it was written. Of Markdown only the fences of code count, within which nothing is taken out.
 
 use std::borrow::Cow;
 

@@ -155,7 +155,8 @@ fn people_in(prompt: &Prompt, me: &str) -> Vec<Person> {
     people.map(person).filter(|person| person.name != me).take(12).collect()
 }
 
-/// The duties (entries of lists, unless they are quoted) and the phrases (quoted entries) of a profile.
+/// The duties (entries of lists, unless they are quoted) and the phrases (quoted entries) of a profile. Roughly, for a
+/// guess: by lines and without a parser of Markdown, which knows no entries with `•`.
 fn lists_of(profile: &str) -> (Vec<String>, Vec<String>) {
     let mut duties = Vec::new();
     let mut phrases = Vec::new();

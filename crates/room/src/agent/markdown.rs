@@ -14,6 +14,7 @@ use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, Limit, Meaning};
 use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
+use crate::source::first_heading;
 
 /// `agents/**/*.md`; see [`place_of_agent`] for what is left out.
 pub static FORMAT: AgentFormat = AgentFormat {
@@ -181,7 +182,8 @@ pub(super) fn read_entries(
     let explicit_id = keys.text("id").map(|id| id_of_name(&id)).filter(|id| !id.is_empty());
     let has_explicit_id = explicit_id.is_some();
     let name = keys.text("name").map(|name| text::one_line(&name)).filter(|name| !name.is_empty());
-    let name = name.or_else(|| first_heading(body)).unwrap_or_else(|| name_of_path(path));
+    let heading = || first_heading(body).map(|heading| text::one_line(&heading));
+    let name = name.or_else(heading).unwrap_or_else(|| name_of_path(path));
     let id_by_itself = || id_at_top(path, &name).unwrap_or_else(|| id_of_path(path));
     let (id, reserved) = claim_id(path, explicit_id.unwrap_or_else(id_by_itself));
     let reserved_id = reserved.map(|(id, problem)| {
@@ -270,22 +272,6 @@ fn unknown_key(path: &str, entry: &Entry) -> Option<Problem> {
     let meant = text::nearest(&spelling, KEYS.iter().copied()).filter(|_| !KEYS_ELSEWHERE.contains(&&*spelling))?;
     let problem = Problem::warning(path, format!("unknown key {:?}", entry.key), format!("did you mean {meant:?}?"));
     Some(problem.at_line(entry.line))
-}
-
-/// The text of the first `# heading` that stands outside code.
-fn first_heading(body: &str) -> Option<String> {
-    let mut in_code = false;
-    for line in body.lines() {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        } else if !in_code && let Some(heading) = line.strip_prefix("# ") {
-            let heading = text::one_line(heading.trim_end_matches(['#', ' ']));
-            if !heading.is_empty() {
-                return Some(heading);
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

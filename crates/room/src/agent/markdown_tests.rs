@@ -198,6 +198,10 @@ fn a_tool_with_conditions_is_one_name() {
 #[test]
 fn headings_in_code_are_not_names() {
     assert_eq!(ada("```\n# no\n```\n# Yes #\n").profile.name, "Yes");
+    for shown in ["~~~\n# no\n~~~", "````\n```\n# no\n````", "> # no", "- # no", "<!--\n# no\n-->", "#"] {
+        assert_eq!(ada(&format!("{shown}\n\n# *Yes*,  `Ada`\n")).profile.name, "Yes, Ada", "{shown}");
+    }
+    assert_eq!(ada("#tag\n## Below\n").profile.name, ada("").profile.name, "no heading of the first level");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! ```
 //!
 //! Lines that belong to no item are kept where they stand, and comments that are not of this program's making are text.
+//! This is why no parser of Markdown reads it: one says what a text means, and not how each line of it was written.
 
 use std::borrow::Cow;
 

@@ -23,7 +23,7 @@ use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem};
-use crate::document::{ToolDefinition, check_arguments};
+use crate::document::ToolDefinition;
 use crate::engine::{EngineLimits, ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::gateway::GatewayEnvironment;
@@ -132,13 +132,12 @@ fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Pr
 fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
     let (file, own) = (file.to_owned(), definition.clone());
     let plan = move |arguments: &Arguments, _: &super::tool::Planning<'_>| {
-        let arguments = check_arguments(&own.parameters, &arguments.to_value()).map_err(|error| error.to_string())?;
         let order = CallOrder {
             file: file.clone(),
             tool: own.name.clone(),
             code: own.code.text.clone(),
             first_line: own.code.first_line,
-            arguments,
+            arguments: arguments.to_map(),
         };
         let order = serde_json::to_value(order).map_err(|error| format!("the call cannot be written down: {error}"))?;
         let touches = vec![DeclaredTouch::new(TouchKind::TOOL_RUN, &*own.name)];

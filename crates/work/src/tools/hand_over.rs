@@ -184,7 +184,9 @@ fn checker(schema: &Value) -> Result<Checker, String> {
     Checker::new(json!({ "type": "object", "properties": { RESULT: schema }, "required": [RESULT] }))
 }
 
-/// The JSON that a text is, or that stands in it: in a fence, or from its first bracket to its last one.
+/// The JSON that a text is, or that stands in it: in a fence, or from its first bracket to its last one. What models
+/// send is rarely Markdown to the letter: fences stand within lines and are left open, so that no parser of it is
+/// asked.
 fn json_in(said: &str) -> Option<Value> {
     let said = said.trim();
     let read = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();

@@ -200,6 +200,11 @@ impl Arguments {
 
     /// All of them, for an executor.
     pub fn to_value(&self) -> Value {
-        Value::Object(self.0.clone())
+        Value::Object(self.to_map())
+    }
+
+    /// The same by name.
+    pub fn to_map(&self) -> Map<String, Value> {
+        self.0.clone()
     }
 }

@@ -1,4 +1,6 @@
 //! A task file as lines: where each begins and ends, which lie in a comment or a block of code, and which are headings.
+//! The format is made of lines, and a fence or comment that never ends hides none of the tasks below it: a parser of
+//! Markdown would take all of them for code.
 
 /// A line of the text; all places in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,6 @@
-//! A file of memories that a person reads and edits: one line is one memory, everything else is left as it is.
+//! A file of memories that a person reads and edits: one line is one memory, everything else is left as it is. The
+//! format is made of lines, written back byte for byte; of Markdown it knows the blocks that are not read, and tells
+//! one that never ends, which a parser of Markdown closes without a word.
 
 mod escaping;
 mod memory_line;

@@ -1,5 +1,9 @@
 //! What a server asks a person while it carries out a call: a sentence and the fields of a form, and what the person
 //! fills in. Pure: its words are data, and nothing goes back that does not fit what it asked for.
+//!
+//! MCP allows only flat objects of texts, numbers, flags and choices here, and fields with their bounds must be known
+//! before anything is filled in. So the schema is read into fields, which also make values of the texts that a person
+//! types; there is nothing left that a validator of JSON schemas would say.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};

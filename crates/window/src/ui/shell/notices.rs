@@ -1,5 +1,9 @@
 //! What went wrong and how things went, as cards that can be put aside. Nothing that
 //! was put aside is lost: [`notice_list`](crate::ui::shell::notice_list) shows it again.
+//!
+//! Why not `egui-notify` 0.23 (egui 0.36): a toast of it is a caption that a painter draws, with a cross at most. It
+//! holds no button, so that nothing would lead to the file, setting, agent or element that a notice is about, and it
+//! tells screen readers and tests nothing. It goes by its clock, while a problem here stays as long as it is one.
 
 use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 

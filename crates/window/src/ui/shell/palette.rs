@@ -13,7 +13,7 @@ use crate::ui::commands::{WindowCommand, create, keys};
 use crate::ui::shell::texts::palette as texts;
 use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
-use crate::ui::widgets::{self, text_format};
+use crate::ui::widgets::{self, fuzzy_search, text_format};
 use crate::ui::{Command, ViewerContext};
 use crate::view::pick::Thing;
 use crate::view::theme::{DIALOG, SPACE, TYPE};
@@ -116,36 +116,6 @@ fn made_from(cx: &ViewerContext<'_>, files: &[FileInfo]) -> MadeFrom {
     (room.scene.clone(), names.digest())
 }
 
-/// How well letters that were typed fit a text; none where they do not occur in this order. Letters in a row and
-/// letters that begin a word count more, and of two texts that fit alike the shorter one is meant.
-pub fn fuzzy(typed: &str, text: &str) -> Option<i32> {
-    let typed = letters_of(typed);
-    let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
-    // The best score of the letters typed so far, by where in the text the last of them stands.
-    let mut best: Vec<Option<i32>> = Vec::new();
-    for (index, wanted) in typed.iter().enumerate() {
-        let mut next = vec![None; letters.len()];
-        let mut before: Option<i32> = None;
-        for (place, letter) in letters.iter().enumerate() {
-            let begins_word = place == 0 || !letters[place - 1].is_alphanumeric();
-            if letter == wanted {
-                let own = if begins_word { 8 } else { 1 };
-                let in_a_row = place.checked_sub(1).and_then(|last| *best.get(last)?).map(|score| score + own + 8);
-                let apart = if index == 0 { Some(own) } else { before.map(|score| score + own) };
-                next[place] = in_a_row.max(apart);
-            }
-            before = before.max(best.get(place).copied().flatten());
-        }
-        best = next;
-    }
-    let score = if typed.is_empty() { Some(0) } else { best.into_iter().flatten().max() };
-    score.map(|score| score * 4 - i32::try_from(letters.len()).unwrap_or(i32::MAX / 8).min(200) / 4)
-}
-
-fn letters_of(typed: &str) -> Vec<char> {
-    typed.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
-}
-
 fn lines(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<Line> {
     let ViewerContext { room, table, .. } = *cx;
     let line = |words: String, about: &str, does| Line { words, about: about.to_owned(), does };
@@ -215,19 +185,9 @@ fn fitting(lines: &[Line], typed: &str) -> Vec<usize> {
     if typed.trim().is_empty() {
         return (0..lines.len().min(SHOWN)).collect();
     }
-    let wanted: Vec<char> = letters_of(typed);
-    let may_fit = |line: &Line| {
-        let mut rest = line.words.chars().flat_map(char::to_lowercase);
-        wanted.iter().all(|letter| rest.any(|other| other == *letter))
-    };
-    let mut scored: Vec<(i32, usize)> = lines
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| may_fit(line))
-        .filter_map(|(index, line)| Some((-fuzzy(typed, &line.words)?, index)))
-        .collect();
-    scored.sort_unstable();
-    scored.into_iter().map(|(_, index)| index).take(SHOWN).collect()
+    let mut found = fuzzy_search::best_first(typed, lines.iter().map(|line| line.words.as_str()));
+    found.truncate(SHOWN);
+    found
 }
 
 /// Draws the palette, if it is open.
@@ -333,20 +293,6 @@ mod tests {
 
     fn is_open(window: &Harness<'static, Stage>) -> bool {
         window.state().state.front.is_open(FrontPanel::Palette)
-    }
-
-    #[test]
-    fn letters_must_occur_in_order_and_word_beginnings_win() {
-        assert_eq!(fuzzy("xyz", "Open scene evening"), None);
-        assert_eq!(fuzzy("neo", "one"), None);
-        assert!(fuzzy("", "anything").is_some());
-        let best = |typed: &str, texts: &[&'static str]| {
-            texts.iter().copied().max_by_key(|text| fuzzy(typed, text).unwrap_or(i32::MIN)).unwrap()
-        };
-        assert_eq!(best("ns", &["Undo last", "New scene", "Once upon a sun"]), "New scene");
-        assert_eq!(best("ada", &["Ada 12", "A day at sea", "Ada"]), "Ada");
-        assert_eq!(best("osev", &["Open scene evening", "Close every scene"]), "Open scene evening");
-        assert!(fuzzy("PAUSE", "Pause or continue") > fuzzy("pause", "Put a use to it"));
     }
 
     #[test]

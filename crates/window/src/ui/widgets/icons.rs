@@ -1,4 +1,9 @@
 //! The few signs on buttons, drawn with strokes so that they are crisp at any scale and need no font.
+//!
+//! Why not `egui-phosphor` 0.14, which fits egui 0.36: rendered beside each other at 14, 16 and 20 pixels (most signs
+//! are painted at 14), its regular weight has strokes under a pixel that go grey, and its bold one looks like these. It
+//! adds a font of 490 kB for each weight, where this file is 30 signs, and has none for an arrow of dashes. Only its
+//! moon was better: this one is drawn like it.
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
@@ -82,16 +87,16 @@ impl Icon {
                 }
             }
             Self::Moon => {
-                let arc = |bend: f32, reach: f32| {
-                    (0..=12).map(move |step| {
-                        let angle = std::f32::consts::PI * (step as f32 / 12.0) - std::f32::consts::FRAC_PI_2;
-                        (-0.2 + angle.cos() * bend, angle.sin() * reach)
+                // A circle out of which another one takes a bite: from horn to horn around the one, and back around the
+                // other.
+                let arc = |x: f32, y: f32, radius: f32, from: f32, to: f32| {
+                    (0..=14).map(move |step| {
+                        let (sin, cos) = (from + (to - from) * step as f32 / 14.0).sin_cos();
+                        at(x + cos * radius, y + sin * radius)
                     })
                 };
-                let outer: Vec<Pos2> = arc(-0.65, 0.85).map(|(x, y)| at(x + 0.55, y)).collect();
-                let inner = arc(-0.15, 0.85).map(|(x, y)| at(x + 0.55, y));
-                let points = outer.into_iter().chain(inner.collect::<Vec<_>>().into_iter().rev()).collect();
-                painter.add(Shape::closed_line(points, stroke));
+                let outline = arc(-0.05, 0.05, 0.8, 0.15, 4.56).chain(arc(0.35, -0.35, 0.65, 3.79, 0.93));
+                painter.add(Shape::closed_line(outline.collect(), stroke));
             }
             Self::Question => {
                 painter.circle_stroke(middle, 0.9 * unit, stroke);

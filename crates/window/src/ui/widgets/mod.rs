@@ -1,9 +1,11 @@
-//! What panes are built from: controls, icons, Markdown, conflicts of texts, and numbers and states in words.
+//! What panes are built from: controls, icons, Markdown, conflicts of texts, numbers and states in words, and what is
+//! meant by a few letters.
 
 pub mod conflicts;
 mod controls;
 pub mod dialog;
 pub mod focus;
+pub mod fuzzy_search;
 pub mod icons;
 pub mod markdown;
 pub mod menu;

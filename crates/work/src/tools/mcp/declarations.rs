@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::names::on_the_wire;
 use crate::base::{Id, text};
@@ -129,16 +129,6 @@ fn prompts(prompts: &[McpListed]) -> McpTool {
 
 fn list(lines: impl Iterator<Item = String>) -> String {
     text::truncate(&lines.collect::<Vec<_>>().join("\n"), LIST_CHARS_AT_MOST)
-}
-
-impl Arguments {
-    /// All of them, as they are.
-    fn to_map(&self) -> serde_json::Map<String, Value> {
-        match self.to_value() {
-            Value::Object(map) => map,
-            _ => serde_json::Map::new(),
-        }
-    }
 }
 
 #[cfg(test)]

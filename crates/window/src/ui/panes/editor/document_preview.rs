@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use egui::{Grid, RichText, ScrollArea, Ui};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::document::{self, Parameter, ParameterType, ToolDefinition, check_arguments};
+use crate::document::{self, Parameter, ToolDefinition};
 use crate::engine::{CallEvent, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
+use crate::tools::schema::Checker;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::widgets;
@@ -147,11 +148,12 @@ impl Try {
     fn start(&mut self, path: &str, tool: &ToolDefinition, programs: &Arc<ProgramCache>) {
         self.told.clear();
         self.result = None;
-        let arguments = arguments(&tool.parameters, &self.given);
-        let arguments = match check_arguments(&tool.parameters, &Value::Object(arguments)) {
+        let given = given(&tool.parameters, &self.given);
+        let checked = Checker::new(tool.schema()).and_then(|checker| checker.check(&given, &[]));
+        let arguments = match checked {
             Ok(arguments) => arguments,
-            Err(error) => {
-                self.result = Some((false, error.to_string()));
+            Err(why) => {
+                self.result = Some((false, why));
                 return;
             }
         };
@@ -215,28 +217,14 @@ fn wish(request: &HostRequest) -> String {
     }
 }
 
-/// What was written for parameters as what a call gives: what is empty and need not be given is left out.
-fn arguments(parameters: &[Parameter], given: &BTreeMap<String, String>) -> Map<String, Value> {
+/// What was written for parameters as what a call gives: what is empty and need not be given is left out. Numbers and
+/// flags are made of the texts where calls are checked.
+fn given(parameters: &[Parameter], written: &BTreeMap<String, String>) -> Value {
     let value = |parameter: &Parameter| {
-        let text = given.get(&parameter.name).map(String::as_str).unwrap_or_default();
-        if text.is_empty() && !parameter.is_required {
-            return None;
-        }
-        let read = match parameter.kind {
-            ParameterType::String => None,
-            ParameterType::Number => text.trim().parse::<f64>().ok().and_then(|number| {
-                let whole = number as i64;
-                if whole as f64 == number {
-                    Some(Value::from(whole))
-                } else {
-                    serde_json::Number::from_f64(number).map(Value::Number)
-                }
-            }),
-            ParameterType::Boolean => text.trim().parse::<bool>().ok().map(Value::Bool),
-        };
-        Some((parameter.name.clone(), read.unwrap_or_else(|| Value::from(text))))
+        let text = written.get(&parameter.name).map(String::as_str).unwrap_or_default();
+        (parameter.is_required || !text.is_empty()).then(|| (parameter.name.clone(), Value::from(text)))
     };
-    parameters.iter().filter_map(value).collect()
+    Value::Object(parameters.iter().filter_map(value).collect())
 }
 
 #[cfg(test)]

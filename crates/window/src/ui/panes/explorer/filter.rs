@@ -1,6 +1,7 @@
 //! Which files are meant by what was typed: those whose paths hold all words; where there are none, those whose paths
 //! hold the letters in this order.
 
+use crate::ui::widgets::fuzzy_search;
 use crate::workspace::vfs::FileInfo;
 
 /// What is looked for, and what was found last.
@@ -40,11 +41,9 @@ impl Filter {
         self.is_by_letters = hits.is_empty();
         self.best = best_by_words(&self.lower, &words, &hits);
         if self.is_by_letters {
-            let letters: Vec<char> = words.iter().flat_map(|word| word.chars()).collect();
-            let spans: Vec<(usize, usize)> =
-                self.lower.iter().enumerate().filter_map(|(at, path)| Some((span(&letters, path)?, at))).collect();
-            self.best = spans.iter().min().map(|(_, at)| *at);
-            hits = spans.into_iter().map(|(_, at)| at).collect();
+            hits = fuzzy_search::best_first(text, files.iter().map(|file| file.path.as_str()));
+            self.best = hits.first().copied();
+            hits.sort_unstable();
         }
         (self.text, self.words, self.hits) = (text.to_owned(), words, Some(hits));
         true
@@ -100,28 +99,4 @@ fn best_by_words(paths: &[String], words: &[String], hits: &[usize]) -> Option<u
         }
     };
     hits.iter().copied().min_by_key(|at| (rank(&paths[*at]), paths[*at].len(), *at))
-}
-
-/// Over how many bytes of a path the letters are spread that occur in it in this order: few fit better.
-fn span(letters: &[char], path: &str) -> Option<usize> {
-    let mut wanted = letters.iter().peekable();
-    let mut end = 0;
-    for (at, letter) in path.char_indices() {
-        if wanted.next_if(|wanted| **wanted == letter).is_some() && wanted.peek().is_none() {
-            end = at + letter.len_utf8();
-            break;
-        }
-    }
-    if wanted.peek().is_some() {
-        return None;
-    }
-    // From the end backwards they stand as close together as they can.
-    let mut wanted = letters.iter().rev().peekable();
-    let mut begin = end;
-    for (at, letter) in path[..end].char_indices().rev() {
-        if wanted.next_if(|wanted| **wanted == letter).is_some() {
-            begin = at;
-        }
-    }
-    Some(end - begin)
 }
