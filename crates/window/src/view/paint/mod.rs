@@ -4,6 +4,7 @@
 //! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
 
 mod appearance;
+mod area_labels;
 mod batch;
 mod clusters;
 mod draw_order;
