@@ -41,14 +41,7 @@ fn server_ui(
         ui.label(RichText::new(name).strong());
         widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
     };
-    widgets::line(ui, left, |ui| {
-        let is_connecting = *standing == McpServerStatus::Connecting;
-        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
-        widgets::name(&test, format!("Test {name}"));
-        let about = "Connects now and lists its tools.";
-        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
-            commands.push(Command::TestServer(written.key.clone()));
-        }
+    widgets::line_as_read(ui, name, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button("Forbid");
             widgets::name(&forbid, format!("Forbid {name}"));
@@ -62,6 +55,13 @@ fn server_ui(
             if allow.on_hover_text(about).clicked() {
                 commands.push(Command::AllowServer(Box::new(server.clone())));
             }
+        }
+        let is_connecting = *standing == McpServerStatus::Connecting;
+        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new("Test"));
+        widgets::name(&test, format!("Test {name}"));
+        let about = "Connects now and lists its tools.";
+        if test.on_hover_text(about).on_disabled_hover_text("Allow it first.").clicked() {
+            commands.push(Command::TestServer(written.key.clone()));
         }
     });
     ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());
