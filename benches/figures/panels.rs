@@ -262,6 +262,8 @@ fn room() -> RoomModel {
         heading: Vec2::ZERO,
         walks: false,
         posture: agent_workshop::simulation::Posture::Standing,
+        holds: None,
+        seated: None,
         state: State::Idle,
         in_state_secs: 1.0,
         thinking: false,

@@ -12,6 +12,7 @@ use egui::{Context, Event, FullOutput, RawInput, ViewportId};
 
 use super::command_handling::{self, Outcome};
 use super::gpu_errors::GaveUp;
+use super::key_frames::WaitingKeys;
 use super::open_room::OpenRoom;
 use super::visibility::Hidden;
 use super::window_services::WindowServices;
@@ -279,14 +280,16 @@ pub(super) fn draw(
 pub(super) fn pace(
     screen: NonSend<Screen>,
     hidden: Res<Hidden>,
+    keys: Res<WaitingKeys>,
     mut settings: ResMut<WinitSettings>,
     mut redraws: ResMut<Messages<RequestRedraw>>,
 ) {
     // `bevy_egui` asks for the next frame at once where `egui` asks for one after a while, such as for a caret.
     redraws.clear();
-    let seldom = screen.next_frame.max(UNFOCUSED);
+    let next_frame = if keys.are_waiting() { Duration::ZERO } else { screen.next_frame };
+    let seldom = next_frame.max(UNFOCUSED);
     // A window that was minimised may still be said to have the focus.
-    let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { screen.next_frame });
+    let focused = UpdateMode::reactive(if hidden.is_hidden() { seldom } else { next_frame });
     let unfocused = UpdateMode::reactive_low_power(seldom);
     if settings.focused_mode != focused || settings.unfocused_mode != unfocused {
         settings.focused_mode = focused;

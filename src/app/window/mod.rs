@@ -17,10 +17,12 @@ mod gpu_errors;
 mod icon;
 mod inverse_commands;
 mod job_runner;
+mod key_frames;
 mod open_room;
 mod provider_trials;
 mod renames;
 mod room_acts;
+mod screen_fit;
 pub mod screenshot;
 mod settings_commands;
 #[cfg(test)]
@@ -38,6 +40,8 @@ use std::path::PathBuf;
 use bevy::DefaultPlugins;
 use bevy::app::{App, AppExit, Last, PluginGroup, PostUpdate, PreStartup, PreUpdate, Update};
 use bevy::ecs::prelude::*;
+use bevy::input::InputSystems;
+use bevy::math::Vec2;
 use bevy::render::RenderPlugin;
 use bevy::render::settings::{MemoryHints, WgpuSettings};
 use bevy::window::{ExitCondition, PresentMode, Window, WindowPlugin};
@@ -61,6 +65,8 @@ pub struct WindowOptions {
 
 /// Width and height of a window that was never open, in points.
 pub const USUAL_SIZE: (u32, u32) = (1280, 800);
+/// The least width and height, in points.
+const LEAST_SIZE: Vec2 = Vec2::splat(200.0);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
@@ -76,8 +82,8 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
         resolution: size.into(),
         present_mode: PresentMode::AutoVsync,
         resize_constraints: bevy::window::WindowResizeConstraints {
-            min_width: 200.0,
-            min_height: 200.0,
+            min_width: LEAST_SIZE.x,
+            min_height: LEAST_SIZE.y,
             ..Default::default()
         },
         ..Window::default()
@@ -100,6 +106,12 @@ fn show(mut room: OpenRoom, options: &WindowOptions, gave_up: &gpu_errors::GaveU
     app.init_resource::<visibility::Hidden>()
         .add_systems(PreUpdate, (visibility::look, visibility::spare_the_drawing).chain());
     app.add_systems(PreUpdate, icon::set_icon);
+    app.init_resource::<key_frames::WaitingKeys>()
+        .add_systems(PreUpdate, key_frames::share_keys_out.before(InputSystems));
+    // A size that was asked for is the person's own.
+    if options.size.is_none() {
+        app.add_systems(PreUpdate, screen_fit::fit_to_screen);
+    }
     app.add_systems(
         Update,
         (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),

@@ -122,6 +122,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, confl
             chars: Some(*chars),
             new: Some(*is_new),
             version: Some(*version).filter(|version| *version > 0),
+            restored: outcome.restores,
             ..FileChange::new(&**path, by.clone())
         },
         FileDone::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },

@@ -46,7 +46,7 @@ pub use mind_messages::{
     ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 pub use motion::{Passed, Reacted};
-pub use posture::Posture;
+pub use posture::{Held, Posture, Seated};
 pub use provenance::Provenance;
 pub use queue::{Action, ActionQueue, QueuedAction};
 pub use relationship_commands::{RelationshipCommand, relationships};

@@ -3,9 +3,10 @@
 use bevy::ecs::message::Messages;
 use bevy::math::Vec2;
 
+use super::steering::Course;
 use super::tests::{Room, read, talk};
 use super::*;
-use crate::base::{ActivationKey, AgentKey, Behaviour, Seq};
+use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::log::events;
 use crate::navigation::furniture::element_footprint;
 use crate::navigation::{BODY_UNITS, Use, slots};
@@ -209,9 +210,9 @@ fn who_rests_uses_the_room_now_and_then_without_a_call_and_says_so() {
                 seen.push((agent, used_for));
                 let state = room.get::<AgentState>(agent);
                 assert_eq!(state.0.why(), used_for.doing());
-                let posture = Posture::of(state.0.state(), &room.get::<Walk>(agent), &room.get::<Activity>(agent));
-                let expected = if used_for == Use::Sit { Posture::Sitting } else { Posture::Carrying };
-                assert_eq!(posture, expected);
+                let expected =
+                    if used_for == Use::Sit { (None, Some(Seated::OnBench)) } else { (Some(Held::Cup), None) };
+                assert_eq!(hands_and_seat(&room, agent), expected);
             }
         }
     }
@@ -236,5 +237,92 @@ fn who_works_goes_to_a_free_desk_and_begins_at_once() {
     room.run(ticks(5.0));
     let at = room.get::<Activity>(ada).visit.expect("it has a desk").at;
     assert!(room.position(ada).distance(at) <= 3.0);
-    assert_eq!(Posture::of(room.state(ada), &room.get::<Walk>(ada), &room.get::<Activity>(ada)), Posture::Writing);
+    assert_eq!(posture(&room, ada), Posture::Writing);
+    assert_eq!(hands_and_seat(&room, ada), (Some(Held::Pen), Some(Seated::AtDesk)));
+}
+
+#[test]
+fn who_has_a_task_carries_it_to_its_desk_and_who_fetches_one_has_empty_hands_until_then() {
+    let mut room = Room::new();
+    room.say(ConversationCommand::Switch { on: false });
+    let boss = room.agent("boss", (300.0, 0.0), Behaviour::Stationary);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    furnish(&mut room, vec![decor("desk", (0.0, 300.0), (90.0, 80.0))]);
+    room.say(Summons { agent: ada, activation: ActivationKey::numbered(7), from: Some(boss), at: None, cause: Seq(1) });
+    let mut seen: Vec<(Option<Held>, Option<Seated>)> = Vec::new();
+    for _ in 0..ticks(20.0) {
+        room.run(1);
+        let now = hands_and_seat(&room, ada);
+        if room.state(ada) == State::Working && seen.last() != Some(&now) {
+            seen.push(now);
+        }
+    }
+    let at_desk = (Some(Held::Pen), Some(Seated::AtDesk));
+    assert_eq!(seen.first(), Some(&(None, None)), "it goes there with nothing: {seen:?}");
+    assert!(seen.contains(&(Some(Held::Letter), None)), "it brings its task to the desk: {seen:?}");
+    assert_eq!(seen.last(), Some(&at_desk), "{seen:?}");
+}
+
+#[test]
+fn who_reads_holds_a_sheet_and_a_book_where_that_is_what_it_reads() {
+    let activity = Activity { doing: reading(false), ..Activity::default() };
+    let held = |kind: Option<&str>| Held::of(Posture::Reading, State::Reading, &activity, kind);
+    assert_eq!(held(Some("rulebook")), Some(Held::Book));
+    for kind in [Some("pinboard"), Some("messageboard"), Some("inbox"), None] {
+        assert_eq!(held(kind), Some(Held::Sheet), "{kind:?}");
+    }
+    let stands = Walk { key: AgentKey(0), course: Course::STAND };
+    let waits = Activity { doing: reading(true), ..Activity::default() };
+    let posture = Posture::of(State::Reading, &stands, &waits);
+    assert_eq!((posture, Held::of(posture, State::Reading, &waits, Some("rulebook"))), (Posture::Standing, None));
+    let visit = Visit { at: Vec2::ZERO, used_for: Use::Browse, until: Some(900) };
+    let browses = Activity { visit: Some(visit), ..Activity::default() };
+    let posture = Posture::of(State::Idle, &stands, &browses);
+    assert_eq!(Held::of(posture, State::Idle, &browses, None), Some(Held::Book), "along the shelf");
+}
+
+#[test]
+fn who_goes_to_tell_something_carries_a_letter_until_they_talk() {
+    let telling = Activity { doing: ActivityKind::Telling { to: AgentKey(1), cause: Seq(1) }, ..Activity::default() };
+    let held = |posture, state| Held::of(posture, state, &telling, None);
+    assert_eq!(held(Posture::Walking, State::Wandering), Some(Held::Letter));
+    assert_eq!(held(Posture::Standing, State::Wandering), Some(Held::Letter), "it has come there");
+    for state in [State::Dragged, State::Paused, State::Conversing] {
+        assert_eq!(held(Posture::Standing, state), None, "{state:?}");
+    }
+}
+
+#[test]
+fn who_is_asked_to_wait_stands_up_and_who_walks_sits_on_nothing() {
+    let visit = Visit { at: Vec2::ZERO, used_for: Use::Work, until: None };
+    let works = Activity { visit: Some(visit), ..Activity::default() };
+    let seated = |posture, state, here: f32| Seated::of(posture, state, &works, Vec2::new(here, 0.0));
+    assert_eq!(seated(Posture::Writing, State::Working, 3.0), Some(Seated::AtDesk));
+    assert_eq!(seated(Posture::Writing, State::Working, 40.0), None, "it works where it stands");
+    assert_eq!(seated(Posture::Walking, State::Working, 3.0), None);
+    assert_eq!(seated(Posture::RaisingHand, State::Waiting, 3.0), None);
+}
+
+fn reading(waits: bool) -> ActivityKind {
+    ActivityKind::Reading {
+        action: Action::ReadElement { element: ElementKey(0), high: false },
+        element: ElementKey(0),
+        spot: Vec2::ZERO,
+        arrive: 3.0,
+        waits,
+        version: 1,
+        cause: Seq(1),
+        failures: 0,
+    }
+}
+
+fn posture(room: &Room, agent: AgentKey) -> Posture {
+    Posture::of(room.state(agent), &room.get::<Walk>(agent), &room.get::<Activity>(agent))
+}
+
+/// What an agent has in its hands, where it reads no element, and what it sits on.
+fn hands_and_seat(room: &Room, agent: AgentKey) -> (Option<Held>, Option<Seated>) {
+    let (state, posture, activity) = (room.state(agent), posture(room, agent), room.get::<Activity>(agent));
+    let held = Held::of(posture, state, &activity, None);
+    (held, Seated::of(posture, state, &activity, room.position(agent)))
 }

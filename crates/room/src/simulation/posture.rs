@@ -1,25 +1,29 @@
-//! How an agent holds itself, for whoever draws it.
+//! How an agent holds itself, what it has in its hands and what it sits on, for whoever draws it. All of it follows from
+//! what the agent does; nothing decides by it.
+
+use bevy::math::Vec2;
 
 use super::components::{Activity, ActivityKind, Walk};
 use super::state::State;
 use crate::navigation::Use;
 
-/// How an agent holds itself. Follows from what it does; nothing decides by it.
+/// The kind of the element that is read like a book.
+const BOOK: &str = "rulebook";
+/// Who is no farther from its seat than this sits on it, in units.
+const ON_SEAT_UNITS: f32 = 4.0;
+
+/// How an agent holds itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Posture {
-    /// It stands.
+    /// It stands, or sits and does nothing.
     #[default]
     Standing,
     /// It is on its feet.
     Walking,
-    /// It holds a page and reads.
+    /// It reads.
     Reading,
     /// It writes or works with its hands.
     Writing,
-    /// It holds a cup.
-    Carrying,
-    /// It sits.
-    Sitting,
     /// It raises a hand: a person is to decide.
     RaisingHand,
 }
@@ -33,16 +37,76 @@ impl Posture {
             _ if walks => Self::Walking,
             State::Reading if !matches!(activity.doing, ActivityKind::Reading { waits: true, .. }) => Self::Reading,
             State::Working => Self::Writing,
-            state if state.is_rest() => match activity.visit {
-                Some(visit) if visit.until.is_some() => match visit.used_for {
-                    Use::Sit => Self::Sitting,
-                    Use::Coffee => Self::Carrying,
-                    Use::Browse => Self::Reading,
-                    Use::Window | Use::Work => Self::Standing,
-                },
-                _ => Self::Standing,
-            },
+            state if uses(state, activity) == Some(Use::Browse) => Self::Reading,
             _ => Self::Standing,
         }
     }
+}
+
+/// Something in an agent's hands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Held {
+    /// A pen, and what it writes on.
+    Pen,
+    /// A sheet of paper that it reads.
+    Sheet,
+    /// An open book.
+    Book,
+    /// A letter that it carries to somebody, or to where it works at what it says.
+    Letter,
+    /// A cup.
+    Cup,
+}
+
+impl Held {
+    /// What an agent has in its hands; `reads` is the kind of the element that it reads.
+    pub fn of(posture: Posture, state: State, activity: &Activity, reads: Option<&str>) -> Option<Self> {
+        match (posture, &activity.doing) {
+            (Posture::Walking | Posture::Standing, ActivityKind::Telling { .. }) if !is_held_up(state) => {
+                Some(Self::Letter)
+            }
+            // Once it was where its work is found, it has it with it.
+            (Posture::Walking, ActivityKind::Working { from: None, at: None, .. }) => Some(Self::Letter),
+            (Posture::Reading, _) => {
+                let is_book = reads.map_or(uses(state, activity) == Some(Use::Browse), |kind| kind == BOOK);
+                Some(if is_book { Self::Book } else { Self::Sheet })
+            }
+            (Posture::Writing, _) => Some(Self::Pen),
+            (Posture::Standing, _) if uses(state, activity) == Some(Use::Coffee) => Some(Self::Cup),
+            _ => None,
+        }
+    }
+}
+
+/// What an agent sits on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seated {
+    /// A bench.
+    OnBench,
+    /// A chair of its own, at a desk.
+    AtDesk,
+}
+
+impl Seated {
+    /// What an agent sits on that is here.
+    pub fn of(posture: Posture, state: State, activity: &Activity, here: Vec2) -> Option<Self> {
+        if uses(state, activity) == Some(Use::Sit) && posture == Posture::Standing {
+            return Some(Self::OnBench);
+        }
+        let desk = activity.visit.filter(|visit| visit.used_for == Use::Work)?;
+        // The work does not wait for its feet.
+        let is_there = posture == Posture::Writing && desk.at.distance(here) <= ON_SEAT_UNITS;
+        is_there.then_some(Self::AtDesk)
+    }
+}
+
+/// What somebody at rest does with the furniture that it has come to.
+fn uses(state: State, activity: &Activity) -> Option<Use> {
+    let visit = activity.visit.filter(|visit| visit.until.is_some() && state.is_rest())?;
+    Some(visit.used_for)
+}
+
+/// Whether its errand has to wait.
+fn is_held_up(state: State) -> bool {
+    matches!(state, State::Dragged | State::Paused | State::Conversing)
 }

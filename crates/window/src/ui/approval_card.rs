@@ -21,7 +21,7 @@ use crate::ui::server_form::{Filled, form_ui};
 use crate::ui::state::approvals::Freshness;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, mix, name, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, mix, name, parts_as_read, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
 use crate::view::work::QuestionView;
@@ -148,7 +148,7 @@ fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Who wants what and why that is asked; at the right, the way to whoever asks, and to the other questions.
+/// Who wants what and why that is asked; at the right, the way to the other questions, and to whoever asks.
 fn head_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
@@ -157,21 +157,7 @@ fn head_ui(
     commands: &mut Vec<Command>,
 ) {
     let size = vec2(ui.available_width(), height);
-    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Min), |ui| {
-        if let Some(Turn { at, count }) = turn {
-            if icon_button(ui, Icon::Fit, texts::GO_TO_QUESTION, false, cx.theme).clicked() {
-                commands.push(WindowCommand::ShowQuestion.into());
-            }
-            if count > 1 {
-                if icon_button(ui, Icon::Down, texts::NEXT_QUESTION, false, cx.theme).clicked() {
-                    commands.push(WindowCommand::StepQuestion { forward: true }.into());
-                }
-                if icon_button(ui, Icon::Up, texts::PREVIOUS_QUESTION, false, cx.theme).clicked() {
-                    commands.push(WindowCommand::StepQuestion { forward: false }.into());
-                }
-                all_questions_ui(ui, cx, question, texts::turn(at + 1, count), commands);
-            }
-        }
+    let words = |ui: &mut Ui| {
         part(ui, "head", height, |ui| {
             let sentence = RichText::new(question.approval.sentence(called)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
@@ -185,7 +171,33 @@ fn head_ui(
                 ui.add(Label::new(told).wrap());
             }
         });
+    };
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| match turn {
+        Some(turn) => parts_as_read(ui, "head", words, |ui| ways_ui(ui, cx, question, turn, commands)),
+        None => words(ui),
     });
+}
+
+/// The ways to the other questions, where there are others, and to whoever asks.
+fn ways_ui(
+    ui: &mut Ui,
+    cx: &ViewerContext<'_>,
+    question: &QuestionView,
+    Turn { at, count }: Turn,
+    commands: &mut Vec<Command>,
+) {
+    if count > 1 {
+        all_questions_ui(ui, cx, question, texts::turn(at + 1, count), commands);
+        if icon_button(ui, Icon::Up, texts::PREVIOUS_QUESTION, false, cx.theme).clicked() {
+            commands.push(WindowCommand::StepQuestion { forward: false }.into());
+        }
+        if icon_button(ui, Icon::Down, texts::NEXT_QUESTION, false, cx.theme).clicked() {
+            commands.push(WindowCommand::StepQuestion { forward: true }.into());
+        }
+    }
+    if icon_button(ui, Icon::Fit, texts::GO_TO_QUESTION, false, cx.theme).clicked() {
+        commands.push(WindowCommand::ShowQuestion.into());
+    }
 }
 
 /// The list of everything that is asked, the oldest first; what is chosen stands in front.

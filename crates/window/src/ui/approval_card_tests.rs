@@ -13,6 +13,7 @@ use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
 use crate::ui::shell::run_bar::CARD as RUN_BAR_CARD;
 use crate::ui::testing::{Stage, asking_piece, stage_pane};
+use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 const SIZE: CardSize = CardSize { head: 44.0, preview: 90.0 };
 
@@ -113,6 +114,21 @@ fn every_reach_has_its_place_on_the_narrowest_card_and_on_a_wide_one() {
         assert!(places[5].max.x <= right, "{width}: {places:?} in {right}");
         let word = place(&window, "Message Ada");
         assert!(word.width() >= 80.0 && !places.iter().any(|one| one.intersects(word)), "{width}: {word:?}");
+    }
+}
+
+#[test]
+fn tab_leads_through_the_card_as_it_is_read_and_everything_on_it_has_a_name() {
+    let ways = ["All questions", "Previous question", "Next question", "Go to question"];
+    let scopes = ["Allow only this once", "Allow for this task", "Allow always"];
+    let narrow = [&ways[..], &scopes, &["Refuse Ada", "Message Ada", "Allow Ada"]].concat();
+    let wide = [&ways[..], &["Refuse Ada"], &scopes, &["Message Ada", "Allow Ada"]].concat();
+    for (width, among) in [(420.0, narrow), (1_100.0, wide)] {
+        let mut window = cards(width);
+        window.state_mut().room.work.pieces.push(asking_piece(8, "bram-1", "write b.md"));
+        rest(&mut window);
+        controls_have_names(&window);
+        are_as_read(&tab_stops(&mut window), &among);
     }
 }
 

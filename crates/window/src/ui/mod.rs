@@ -14,6 +14,8 @@ pub mod slash_commands;
 pub mod state;
 #[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+pub mod testing_keyboard;
 mod texts;
 pub mod widgets;
 

@@ -227,6 +227,8 @@ pub fn agent(key: u32, id: &str, name: &str) -> AgentView {
         heading: bevy::math::Vec2::ZERO,
         walks: false,
         posture: crate::simulation::Posture::Standing,
+        holds: None,
+        seated: None,
         state: State::Idle,
         in_state_secs: 4.0,
         thinking: false,

@@ -13,7 +13,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{AgentKey, ElementKey, Id};
 use crate::mind::PendingRequests;
 use crate::schedule::TICKS_PER_SEC;
-use crate::simulation::{Activity, ActivityKind, AgentState, Position, Posture, Queue, State, Walk};
+use crate::simulation::{Activity, ActivityKind, AgentState, Held, Position, Posture, Queue, Seated, State, Walk};
 
 /// What is kept of everybody between frames.
 #[derive(Default)]
@@ -76,9 +76,11 @@ impl AgentCache {
                 _ => None,
             };
             view.heading = self.heading(key, view.position, view.reads, life, room);
-            view.posture = Posture::of(state.0.state(), walk, life);
-            view.walks = walk.course.moves() && !state.0.is_held();
             view.state = state.0.state();
+            view.posture = Posture::of(view.state, walk, life);
+            view.holds = Held::of(view.posture, view.state, life, kind_read(view.posture, view.reads, room));
+            view.seated = Seated::of(view.posture, view.state, life, position.0);
+            view.walks = walk.course.moves() && !state.0.is_held();
             view.in_state_secs = now.saturating_sub(state.0.since_tick()) as f32 / TICKS_PER_SEC as f32;
             view.thinking = thinking.contains(&key);
             view.queued = queue.0.len();
@@ -121,6 +123,12 @@ impl AgentCache {
     }
 }
 
+/// The kind of the element that somebody reads; looked up of those alone who do.
+fn kind_read(posture: Posture, reads: Option<ElementKey>, room: &RoomModel) -> Option<&str> {
+    let element = reads.filter(|_| posture == Posture::Reading)?;
+    room.element_of(element).map(|element| &*element.kind)
+}
+
 /// Somebody of whom nothing is known yet but who it is.
 fn newcomer(agent: &Agent, look: Id) -> AgentView {
     AgentView {
@@ -133,6 +141,8 @@ fn newcomer(agent: &Agent, look: Id) -> AgentView {
         heading: Vec2::ZERO,
         walks: false,
         posture: Posture::default(),
+        holds: None,
+        seated: None,
         state: State::default(),
         in_state_secs: 0.0,
         thinking: false,

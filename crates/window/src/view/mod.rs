@@ -6,6 +6,7 @@
 
 pub mod activity_text;
 mod agent_cache;
+pub mod areas;
 pub mod art;
 pub mod bubble;
 pub mod camera;

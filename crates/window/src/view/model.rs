@@ -20,7 +20,7 @@ use crate::log::AddedEvents;
 use crate::memory::Memory;
 use crate::mind::Prompt;
 use crate::schedule::Speed;
-use crate::simulation::{ConversationKind, Posture, State};
+use crate::simulation::{ConversationKind, Held, Posture, Seated, State};
 pub use crate::workspace::Decor as DecorView;
 use crate::workspace::Relationship;
 use crate::workspace::task_files::{Column, TaskFile};
@@ -204,6 +204,10 @@ pub struct AgentView {
     pub walks: bool,
     /// How it holds itself.
     pub posture: Posture,
+    /// What it has in its hands.
+    pub holds: Option<Held>,
+    /// What it sits on, if it sits.
+    pub seated: Option<Seated>,
     /// What it does.
     pub state: State,
     /// How long it has been in that state, in seconds of simulated time.

@@ -335,6 +335,7 @@ mod tests {
             result: Ok(FileAnswer::Text { path, content, version: 1 }),
             cause: Seq(0),
             worktree: None,
+            restores: false,
         }
     }
 

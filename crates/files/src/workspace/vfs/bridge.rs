@@ -150,6 +150,7 @@ impl FileBridge {
                 result: Err(FileFailure { what: what.to_owned(), is_refusal: false }),
                 cause: order.cause,
                 worktree: None,
+                restores: false,
             });
         }
         (self.sent, self.owed) = (under_way.0.len(), 0);

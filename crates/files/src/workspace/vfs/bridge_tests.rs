@@ -6,7 +6,7 @@ use std::fs;
 use bevy::app::App;
 use bevy::ecs::message::Messages;
 
-use super::super::executor::tests::{order, read, write};
+use super::super::executor::tests::{order, read, restore, write};
 use super::super::service::FileServiceOptions;
 use super::super::{FileAnswer, FileDone};
 use super::*;
@@ -143,6 +143,19 @@ fn what_changed_is_recorded_and_known_in_the_same_tick() {
     office.tick();
     office.tick();
     assert_eq!(office.known("agents/bob.md"), None);
+    office.events();
+    for (key, operation) in [("k-5", restore("agents/bob.md", 2)), ("k-6", write("agents/cy.md", "new"))] {
+        office.give(order(key, "user", operation));
+        office.tick();
+        office.tick();
+    }
+    assert_eq!(office.known("agents/bob.md"), Some("new"));
+    let changes = office.events().into_iter().filter_map(|event| match event {
+        Event::FileChange(change) => Some((change.path.to_string(), change.new, change.restored)),
+        _ => None,
+    });
+    let expected = [("agents/bob.md".to_owned(), Some(true), true), ("agents/cy.md".to_owned(), Some(true), false)];
+    assert_eq!(changes.collect::<Vec<_>>(), expected, "the log tells what was put back from what is new");
 }
 
 #[test]

@@ -197,6 +197,7 @@ impl Executor {
             result,
             cause: order.cause,
             worktree: None,
+            restores: matches!(order.operation, FileOperation::Restore { .. }),
         }
     }
 

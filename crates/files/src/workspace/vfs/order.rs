@@ -364,6 +364,9 @@ pub struct FileOutcome {
     /// What the copy in which it was carried out has of its own now, where that is news.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<WorktreeChanges>>,
+    /// Whether it put a version back that was kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restores: bool,
 }
 
 /// What an agent's own copy has that the workspace has not.

@@ -36,6 +36,9 @@ pub struct FileChange {
     /// Whether it is gone.
     #[serde(skip_serializing_if = "is_false")]
     pub gone: bool,
+    /// Whether a version that was kept of it was put back, as Undo does after a deletion.
+    #[serde(skip_serializing_if = "is_false")]
+    pub restored: bool,
 }
 
 impl FileChange {
@@ -64,6 +67,7 @@ impl EventData for FileChange {
         let chars = self.chars.map(|chars| counted(chars, "character", "characters"));
         let verb = match (&*self.by, self.new) {
             ("outside", _) => "changed",
+            _ if self.restored => "restored",
             (_, Some(true)) => "created",
             _ => "wrote",
         };

@@ -40,13 +40,7 @@ fn server_ui(
         ui.label(RichText::new(name).strong());
         widgets::badge(ui, server_status_text::standing(standing), colour(standing, theme), theme);
     };
-    widgets::line(ui, left, |ui| {
-        let is_connecting = *standing == McpServerStatus::Connecting;
-        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new(texts::TEST));
-        widgets::name(&test, texts::test_server(name));
-        if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
-            commands.push(Command::TestServer(written.key.clone()));
-        }
+    widgets::line_as_read(ui, name, left, |ui| {
         if consent == Some(Consent::Given) {
             let forbid = ui.button(texts::FORBID);
             widgets::name(&forbid, texts::forbid_server(name));
@@ -59,6 +53,12 @@ fn server_ui(
             if allow.on_hover_text(texts::ALLOW_HINT).clicked() {
                 commands.push(Command::AllowServer(Box::new(server.clone())));
             }
+        }
+        let is_connecting = *standing == McpServerStatus::Connecting;
+        let test = ui.add_enabled(consent == Some(Consent::Given) && !is_connecting, egui::Button::new(texts::TEST));
+        widgets::name(&test, texts::test_server(name));
+        if test.on_hover_text(texts::TEST_HINT).on_disabled_hover_text(texts::ALLOW_FIRST).clicked() {
+            commands.push(Command::TestServer(written.key.clone()));
         }
     });
     ui.add(Label::new(RichText::new(server.details()).monospace().size(TYPE[0])).wrap());

@@ -8,6 +8,7 @@ use super::*;
 use crate::simulation::settings::ConversationSettings;
 use crate::ui::UiState;
 use crate::ui::testing::{Stage, pane_of, sample_room};
+use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 fn settings(room: RoomModel, lead_to: Option<&str>) -> Harness<'static, Stage> {
     let mut stage = Stage::new(room, UiState::default());
@@ -42,6 +43,28 @@ fn enter(window: &mut Harness<'static, Stage>, text: &str) {
     window.run_steps(1);
     window.key_press(Key::Enter);
     window.run_steps(3);
+}
+
+#[test]
+fn tab_leads_through_the_settings_as_they_are_read_and_everything_in_them_has_a_name() {
+    let mut window = settings(room(), None);
+    controls_have_names(&window);
+    let among = [
+        "Close settings",
+        "Provider offline",
+        "Use",
+        "Test",
+        "Set Calls in parallel",
+        "Set Conversations in parallel",
+        "Set Cost",
+        "Set Calls per task",
+        "Theme of the system",
+        "Smaller text",
+        "Larger text",
+        "Language of dates",
+        "Reduce motion",
+    ];
+    are_as_read(&tab_stops(&mut window), &among);
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use std::sync::OnceLock;
 
-use egui::{Event, Key, Modifiers, Rect};
+use egui::{Event, Key};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use super::*;
 use crate::ui::commands::table::KeyContext;
 use crate::ui::state::{Dialog, Purpose};
-use crate::ui::testing::{Stage, pane_of, sample_recent, sample_room};
+use crate::ui::testing::{Stage, asking_piece, pane_of, sample_recent, sample_room};
+use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 use crate::view::pick::Thing;
 
 /// A window, and what was asked of more than it.
@@ -112,51 +113,44 @@ fn an_open_menu_is_closed_before_anything_else() {
     assert!(window.state().state.selection.things().is_empty());
 }
 
-/// Where the keyboard comes to by one press of Tab after another, until it begins again.
-fn tab_stops(window: &mut Harness<'static, Stage>) -> Vec<Rect> {
-    let mut stops: Vec<Rect> = Vec::new();
-    for _ in 0..60 {
-        window.key_press_modifiers(Modifiers::NONE, Key::Tab);
-        window.run_steps(1);
-        let focused = window.ctx.memory(|memory| memory.focused());
-        let Some(rect) = focused.and_then(|id| window.ctx.read_response(id)).map(|response| response.rect) else {
-            continue;
-        };
-        if stops.contains(&rect) {
-            break;
-        }
-        stops.push(rect);
-    }
-    stops
-}
-
-/// That the stops stand as they are read: from the left to the right, row by row.
-fn are_in_reading_order(stops: &[Rect]) {
-    assert!(stops.len() > 3, "{stops:?}");
-    let is_read_after = |pair: &[Rect]| {
-        let is_one_row = pair[0].y_range().intersection(pair[1].y_range()).span() > 0.0;
-        if is_one_row { pair[1].left() >= pair[0].left() } else { pair[1].top() >= pair[0].bottom() }
-    };
-    for pair in stops.windows(2) {
-        assert!(is_read_after(pair), "it leads from {:?} to {:?}", pair[0], pair[1]);
-    }
-}
-
 #[test]
 fn tab_leads_through_the_run_bar_as_it_is_read() {
-    let stage = Stage::new(sample_room(), UiState::default());
-    let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
-    window.run_steps(3);
-    are_in_reading_order(&tab_stops(&mut window));
+    for width in [1200.0, 700.0] {
+        let mut stage = Stage::new(sample_room(), UiState::default());
+        stage.room.work.pieces = vec![asking_piece(7, "ada-1", "write notes.md")];
+        stage.room.work.is_paused = true;
+        let mut window = pane_of(stage, |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar));
+        window.set_size(egui::vec2(width, 800.0));
+        // The card of a question takes no press for a moment.
+        window.run_steps(40);
+        controls_have_names(&window);
+        let among = ["Resume work", "Refuse Ada", "Message Ada", "Allow Ada", "Who does it", "Task to run", "Stop all"];
+        are_as_read(&tab_stops(&mut window), &among);
+    }
 }
 
 #[test]
-fn tab_leads_through_what_stands_at_the_right_of_the_top_bar_as_it_is_read() {
-    let stage = Stage::new(sample_room(), UiState::default());
-    let mut window = pane_of(stage, |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider));
-    window.run_steps(3);
-    let first = window.get_by_label("Conversations on").rect().left();
-    let stops = tab_stops(&mut window);
-    let at_the_right: Vec<Rect> = stops.into_iter().filter(|stop| stop.left() >= first).collect();
-    are_in_reading_order(&at_the_right);
+fn tab_leads_through_the_top_bar_as_it_is_read() {
+    for width in [1280.0, 800.0, 480.0] {
+        let stage = Stage::new(sample_room(), UiState::default());
+        let mut window = pane_of(stage, |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider));
+        window.set_size(egui::vec2(width, 800.0));
+        window.run_steps(4);
+        controls_have_names(&window);
+        let stops = tab_stops(&mut window);
+        are_as_read(&stops, &["Scene menu", "Pause the room", "Speed 1×", "Speed Max", "Conversations on", "Settings"]);
+        let among = ["Workspace menu", "Provider menu"];
+        assert!(among.iter().all(|name| stops.iter().any(|stop| stop.name == *name)), "{width}: {stops:?}");
+    }
+}
+
+#[test]
+fn everything_in_the_window_that_can_be_pressed_has_a_name() {
+    let mut window = whole();
+    controls_have_names(&window);
+    for panel in [FrontPanel::Settings, FrontPanel::Keys, FrontPanel::Notices, FrontPanel::Palette] {
+        window.state_mut().state.front.open(panel);
+        window.run_steps(4);
+        controls_have_names(&window);
+    }
 }

@@ -1,6 +1,6 @@
 //! The bar above the room: which scene, whether and how fast time passes, what goes on, who answers.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{RichText, Ui};
 
 use crate::base::text;
 use crate::gateway::price_source;
@@ -34,7 +34,7 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     widgets::dress(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let width = ui.available_width();
-    let from_the_right = Layout::right_to_left(Align::Center);
+    let mut asked = Vec::new();
     ui.horizontal(|ui| {
         if width >= TWO_ROWS_POINTS {
             workspace_menu(ui, cx, &mut commands);
@@ -43,21 +43,26 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
         ui.add_space(SPACE[1]);
         time_ui(ui, cx, &mut commands);
         ui.add_space(SPACE[1]);
+        let told = |ui: &mut Ui| {
+            if width >= ONE_ROW_POINTS {
+                status(ui, cx, &mut asked);
+            }
+        };
         if width >= TWO_ROWS_POINTS {
-            ui.with_layout(from_the_right, |ui| {
-                toggles(ui, cx, &mut commands);
-                ui.add_space(SPACE[1]);
+            widgets::parts_as_read(ui, "top bar", told, |ui| {
                 if width >= ONE_ROW_POINTS {
                     provider_menu(ui, cx, choice, &mut commands);
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| status(ui, cx, &mut commands));
+                    ui.add_space(SPACE[1]);
                 }
+                ui.scope(|ui| toggles(ui, cx, &mut commands));
             });
         }
     });
+    commands.extend(asked);
     if width < TWO_ROWS_POINTS {
         ui.horizontal(|ui| {
             workspace_menu(ui, cx, &mut commands);
-            ui.with_layout(from_the_right, |ui| toggles(ui, cx, &mut commands));
+            widgets::parts_as_read(ui, "toggles", |_| {}, |ui| toggles(ui, cx, &mut commands));
         });
     }
     if width < ONE_ROW_POINTS {
@@ -69,23 +74,8 @@ pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoi
     commands
 }
 
-/// The master switch for talk, the theme, the keys, the conversations, notices, settings: at the right, but made from the
-/// left, so that Tab leads through them as they are read.
+/// The master switch for talk, the theme, the keys, the conversations, notices, settings.
 fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
-    let id = ui.id().with("width of the toggles");
-    let known = ui.data(|data| data.get_temp::<f32>(id));
-    let size = egui::vec2(known.unwrap_or(ui.available_width()), ui.spacing().interact_size.y);
-    let shown = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-        toggles_in_a_row(ui, cx, commands);
-        ui.min_rect().width()
-    });
-    if known != Some(shown.inner) {
-        ui.data_mut(|data| data.insert_temp(id, shown.inner));
-        ui.ctx().request_discard("the toggles have another width");
-    }
-}
-
-fn toggles_in_a_row(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.x = SPACE[0];
     let front = &cx.ui.front;
     let wrong = cx.ui.notices.board().open();

@@ -302,6 +302,56 @@ pub fn line<R>(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut 
     .inner
 }
 
+/// The same, made from the left to the right, so that Tab leads through all of it as it is read. `salt` tells the line
+/// apart from others beside it.
+pub fn line_as_read<R>(ui: &mut Ui, salt: &str, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.horizontal(|ui| parts_as_read(ui, salt, left, right)).inner
+}
+
+/// The same in what is left of a line that has begun: how wide the right part is, is known from the frame before.
+pub fn parts_as_read<R>(ui: &mut Ui, salt: &str, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui) -> R) -> R {
+    let id = ui.id().with(("width of the right part", salt));
+    let known = ui.data(|data| data.get_temp::<f32>(id));
+    let (whole, spacing) = (ui.available_rect_before_wrap(), ui.spacing().item_spacing.x);
+    let split = whole.right() - known.unwrap_or(0.0);
+    let layout = Layout::left_to_right(ui.layout().vertical_align());
+    let part = |rect| UiBuilder::new().max_rect(rect).layout(layout);
+    ui.scope_builder(part(whole.with_max_x((split - spacing).max(whole.left()))), left);
+    let (made, width) = ui
+        .scope_builder(part(whole.with_min_x(split)), |ui| {
+            let made = right(ui);
+            (made, ui.min_rect().width())
+        })
+        .inner;
+    if known.is_none_or(|known| (known - width).abs() > 0.5) {
+        ui.data_mut(|data| data.insert_temp(id, width));
+        ui.ctx().request_discard("the right part of a line has another width");
+    }
+    made
+}
+
+/// Something that fills a panel, and something at its foot, made in this order, so that Tab leads through both as they
+/// are read. How high the foot is, is known from the frame before.
+pub fn above_foot<R>(ui: &mut Ui, salt: &str, above: impl FnOnce(&mut Ui), foot: impl FnOnce(&mut Ui) -> R) -> R {
+    let id = ui.id().with(("height of the foot", salt));
+    let known = ui.data(|data| data.get_temp::<f32>(id));
+    let whole = ui.available_rect_before_wrap();
+    let split = (whole.bottom() - known.unwrap_or(0.0)).max(whole.top());
+    let part = |rect, salt: &str| UiBuilder::new().id_salt(salt).max_rect(rect);
+    ui.scope_builder(part(whole.with_max_y(split), "above"), above);
+    let (made, height) = ui
+        .scope_builder(part(whole.with_min_y(split), "foot"), |ui| {
+            let made = foot(ui);
+            (made, ui.min_rect().height())
+        })
+        .inner;
+    if known.is_none_or(|known| (known - height).abs() > 0.5) {
+        ui.data_mut(|data| data.insert_temp(id, height));
+        ui.ctx().request_discard("the foot of a panel has another height");
+    }
+    made
+}
+
 /// A card over the whole width; what is drawn in it is indented by its margin.
 pub fn in_card<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     card(theme)

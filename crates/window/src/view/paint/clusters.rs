@@ -28,10 +28,6 @@ pub(super) struct Cluster {
     /// How much what that one does matters, and its state.
     pub(super) importance: Importance,
     pub(super) state: State,
-    /// How many need a person.
-    pub(super) needing: usize,
-    /// How many work.
-    pub(super) working: usize,
 }
 
 /// Puts agents that would cover each other at this zoom on one heap. Squares lie fast in the room, so that heaps
@@ -46,14 +42,12 @@ pub(super) fn heaps<'a>(agents: impl Iterator<Item = (u32, &'a AgentView)>, zoom
         let importance = Importance::of(agent);
         let place = *at.entry(square).or_insert_with(|| {
             let (middle, state) = (World::ZERO, told_as(agent));
-            heaps.push(Cluster { square, middle, count: 0, first: index, importance, state, needing: 0, working: 0 });
+            heaps.push(Cluster { square, middle, count: 0, first: index, importance, state });
             heaps.len() - 1
         });
         let heap = &mut heaps[place];
         heap.middle += agent.position;
         heap.count += 1;
-        heap.needing += usize::from(importance == Importance::NeedsYou);
-        heap.working += usize::from(importance == Importance::Working);
         if importance < heap.importance {
             (heap.importance, heap.state, heap.first) = (importance, told_as(agent), index);
         }

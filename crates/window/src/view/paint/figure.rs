@@ -1,10 +1,11 @@
-//! Agents as small characters, each composed of tinted quads: how they stand, walk, read, work and ask for a hand.
+//! Agents as small characters, each composed of tinted quads: how they stand, sit, walk, read, write, carry something and
+//! ask for a hand.
 
 use egui::{Color32, Pos2, Rect, Vec2, vec2};
 
 use super::appearance::Outfit;
 use super::batch::{Batch, Placement, lit, mixed};
-use crate::simulation::{Posture, State};
+use crate::simulation::{Held, Seated, State};
 use crate::view::art::Sprite;
 use crate::view::model::AgentView;
 use crate::view::theme::{FADED, state_colour};
@@ -19,8 +20,14 @@ const AXIS: f32 = 24.0;
 const RAISED: f32 = 1.2;
 /// So far above the floor hangs who is carried, in units.
 const CARRIED: f32 = 9.0;
+/// Where the left hand is on a figure's canvas, as long as its arm hangs.
+const HAND: Vec2 = vec2(16.4, 48.0);
 /// So far a body is lower that sits.
-const SEAT: f32 = 7.0;
+const SEAT: f32 = 4.5;
+/// So far its feet are apart and before it then.
+const SEATED_FEET: Vec2 = vec2(1.2, 4.5);
+/// What is held is drawn from this zoom on: from farther away it would be a speck.
+const HELD_FROM: f32 = 0.55;
 /// So much of their colours those lose who rest among many.
 const GREYED: f32 = 0.7;
 /// The middle of a face on a figure's canvas, and half of its height there.
@@ -31,7 +38,7 @@ pub(super) const HEIGHT: f32 = 56.0;
 /// What one figure is painted with.
 #[derive(Clone, Copy)]
 pub(super) struct Scene {
-    pub(super) now_secs: f64,
+    pub(super) now: Moment,
     pub(super) zoom: f32,
     /// The light that everything is seen in.
     pub(super) light: Color32,
@@ -43,6 +50,15 @@ pub(super) struct Scene {
     pub(super) coarse: bool,
     /// The grey that it fades to, if it is one of many at rest.
     pub(super) grey: Option<Color32>,
+}
+
+/// When a figure is seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// In seconds of real time: by it figures breathe.
+    pub(super) real_secs: f64,
+    /// In seconds of the room's own time: by it they write, so that a picture of the same tick shows the same stroke.
+    pub(super) room_secs: f64,
 }
 
 /// How a figure holds itself at this moment.
@@ -62,12 +78,15 @@ pub(super) struct Pose {
     pub(super) nod: f32,
     /// How far the body is lowered over its feet: it sits.
     pub(super) sunk: f32,
+    /// How far the feet are apart and before the body.
+    pub(super) stretch: Vec2,
 }
 
 impl Pose {
-    /// The pose of an agent at a moment of real time. `phase` keeps figures from moving in step.
-    pub(super) fn of(agent: &AgentView, now_secs: f64, phase: f32, talks: bool) -> Self {
-        let time = |pace: f64| ((now_secs * pace + f64::from(phase)) % std::f64::consts::TAU) as f32;
+    /// The pose of an agent at a moment. `phase` keeps figures from moving in step.
+    pub(super) fn of(agent: &AgentView, now: Moment, phase: f32, talks: bool) -> Self {
+        let turn = |secs: f64, pace: f64| ((secs * pace + f64::from(phase)) % std::f64::consts::TAU) as f32;
+        let time = |pace: f64| turn(now.real_secs, pace);
         let breath = time(1.9).sin();
         let mut pose = Self { bob: 0.5 + 0.5 * breath, arms: [0.06 + 0.03 * breath; 2], ..Self::default() };
         if agent.walks {
@@ -79,22 +98,26 @@ impl Pose {
             pose.arms = [0.1 + 0.32 * step, 0.1 - 0.32 * step];
             pose.lean = 0.05;
         }
-        match agent.posture {
-            Posture::Sitting => pose.sunk = SEAT,
-            Posture::Carrying => pose.arms[1] = -0.55,
-            _ => {}
+        if agent.seated.is_some() {
+            (pose.sunk, pose.stretch) = (SEAT, SEATED_FEET);
         }
-        match agent.state {
-            _ if agent.posture == Posture::Reading => {
-                pose.arms = [-0.5, -0.5];
+        match agent.holds {
+            Some(Held::Sheet | Held::Book) => {
+                pose.arms = [-0.2, -0.2];
                 pose.nod = 1.1;
             }
-            State::Working => {
-                let stroke = time(6.5).sin();
-                pose.arms = [-0.35 - 0.3 * stroke, -0.35 + 0.3 * stroke];
-                pose.lean = 0.09;
+            Some(Held::Pen) => {
+                // Letter by letter, and slowly along the line.
+                let stroke = 0.05 * turn(now.room_secs, 9.0).sin() + 0.06 * turn(now.room_secs, 1.3).sin();
+                pose.arms = [-0.24, -0.62 + stroke];
+                pose.lean = 0.04;
                 pose.nod = 0.8;
             }
+            Some(Held::Letter) => pose.arms[1] = -0.75,
+            Some(Held::Cup) => pose.arms[1] = -0.55,
+            None => {}
+        }
+        match agent.state {
             State::Waiting => pose.arms[1] = 2.5 + 0.13 * time(5.0).sin(),
             State::Dragged => {
                 let swing = time(9.0).sin();
@@ -116,8 +139,10 @@ struct Doll {
     outfit: Outfit,
     pose: Pose,
     face: Sprite,
-    /// What it holds in its hands.
-    holds: Option<Sprite>,
+    /// What it has in its hands, as far as that is seen.
+    holds: Option<Held>,
+    /// What it sits on.
+    seated: Option<Seated>,
     /// Whether it looks to a side.
     turned: bool,
 }
@@ -125,7 +150,7 @@ struct Doll {
 /// Paints an agent standing at `at` on screen. `talks`: it says something right now.
 pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool, scene: &Scene) {
     let outfit = Outfit::of(&agent.look);
-    let pose = Pose::of(agent, scene.now_secs, outfit.phase, talks);
+    let pose = Pose::of(agent, scene.now, outfit.phase, talks);
     let upright = Placement::new(at, scene.zoom, FEET).moved(vec2(0.0, -pose.lift));
     let ground = if agent.heading.x < -0.05 { upright.mirrored(AXIS) } else { upright };
     let light = if agent.state == State::Paused { mixed(scene.light, FADED, 0.5) } else { scene.light };
@@ -134,13 +159,10 @@ pub(super) fn paint(batch: &mut Batch, agent: &AgentView, at: Pos2, talks: bool,
         coarse(batch, &outfit, &ground.moved(vec2(0.0, -pose.bob)), light);
         return;
     }
-    let face = face_of(agent, scene.now_secs, outfit.phase, talks);
-    let holds = match agent.posture {
-        Posture::Reading => Some(Sprite::Page),
-        Posture::Carrying => Some(Sprite::Cup),
-        _ => None,
-    };
-    doll(batch, &Doll { outfit, pose, face, holds, turned: agent.heading.x.abs() > 0.05 }, ground, light);
+    let face = face_of(agent, scene.now.real_secs, outfit.phase, talks);
+    let holds = agent.holds.filter(|_| scene.zoom >= HELD_FROM);
+    let turned = agent.heading.x.abs() > 0.05;
+    doll(batch, &Doll { outfit, pose, face, holds, seated: agent.seated, turned }, ground, light);
     sign(batch, agent, &upright.moved(vec2(0.0, -0.4 * pose.bob)), scene);
 }
 
@@ -170,7 +192,8 @@ pub(super) fn carried(batch: &mut Batch, look: &str, at: Pos2, zoom: f32, light:
 }
 
 fn still(batch: &mut Batch, look: &str, pose: Pose, ground: Placement, light: Color32) {
-    let figure = Doll { outfit: Outfit::of(look), pose, face: Sprite::Face, holds: None, turned: false };
+    let outfit = Outfit::of(look);
+    let figure = Doll { outfit, pose, face: Sprite::Face, holds: None, seated: None, turned: false };
     doll(batch, &figure, ground, light);
 }
 
@@ -194,20 +217,33 @@ fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     if let Some(back) = outfit.back {
         part(back, &head, outfit.hair);
     }
-    part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[0])), outfit.trousers);
-    part(Sprite::Leg, &ground.moved(vec2(0.0, -pose.feet[1])).mirrored(AXIS), outfit.trousers);
+    if figure.seated == Some(Seated::AtDesk) {
+        part(Sprite::Chair, &ground, Color32::WHITE);
+    }
+    for (side, lift) in [(ground, pose.feet[0]), (ground.mirrored(AXIS), pose.feet[1])] {
+        let place = side.moved(vec2(-pose.stretch.x, pose.stretch.y - lift));
+        part(Sprite::Leg, &place, outfit.trousers);
+    }
     part(outfit.body, &body, outfit.cloth);
     part(outfit.trim, &body, outfit.trim_colour);
-    if let Some(held) = figure.holds {
-        part(held, &body, Color32::WHITE);
+    if figure.seated.is_some() {
+        part(Sprite::Lap, &body, outfit.trousers);
+    }
+    let (before, in_hand) = figure.holds.map_or((None, None), held_parts);
+    if let Some(sprite) = before {
+        part(sprite, &body, Color32::WHITE);
     }
     // A raised arm is seen at its full length, a hanging one is bent a little.
     let reach = |angle: f32| vec2(1.0, if angle > RAISED { 1.45 } else { 1.0 });
     let arm = |side: Placement, angle: f32| side.turned(SHOULDER, angle).scaled(SHOULDER, reach(angle));
     let arms = [(arm(body, pose.arms[0]), pose.arms[0]), (arm(body.mirrored(AXIS), pose.arms[1]), pose.arms[1])];
     // An arm that is raised is in front of the head, one that hangs behind it.
-    for (place, _) in arms.iter().filter(|(_, angle)| *angle <= RAISED) {
+    for (index, (place, angle)) in arms.iter().enumerate().filter(|(_, (_, angle))| *angle <= RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
+        if let Some(sprite) = in_hand.filter(|_| index == 1) {
+            // However the arm is turned, what the hand holds stays as it is.
+            part(sprite, &place.turned(HAND, -angle), Color32::WHITE);
+        }
         part(Sprite::Hand, place, outfit.skin);
     }
     part(Sprite::Head, &head, outfit.skin);
@@ -229,6 +265,17 @@ fn doll(batch: &mut Batch, figure: &Doll, ground: Placement, light: Color32) {
     for (place, _) in arms.iter().filter(|(_, angle)| *angle > RAISED) {
         part(Sprite::Arm, place, outfit.cloth);
         part(Sprite::Hand, place, outfit.skin);
+    }
+}
+
+/// What is drawn of something held: before the chest, and in the right hand.
+fn held_parts(held: Held) -> (Option<Sprite>, Option<Sprite>) {
+    match held {
+        Held::Pen => (Some(Sprite::Page), Some(Sprite::Pen)),
+        Held::Sheet => (Some(Sprite::Page), None),
+        Held::Book => (Some(Sprite::Book), None),
+        Held::Cup => (Some(Sprite::Cup), None),
+        Held::Letter => (None, Some(Sprite::Letter)),
     }
 }
 
@@ -265,7 +312,7 @@ fn sign(batch: &mut Batch, agent: &AgentView, place: &Placement, scene: &Scene) 
         return;
     }
     for dot in 0..3 {
-        let hop = ((scene.now_secs * 5.0 - f64::from(dot) * 0.8) % std::f64::consts::TAU).sin().max(0.0) as f32;
+        let hop = ((scene.now.real_secs * 5.0 - f64::from(dot) * 0.8) % std::f64::consts::TAU).sin().max(0.0) as f32;
         let at = cloud.point(middle + vec2(6.0 * (dot as f32 - 1.0), -2.2 * hop));
         batch.disc(at, 1.9 * scene.zoom, mixed(scene.sign, scene.ink, 0.45 + 0.4 * hop));
     }
@@ -276,11 +323,19 @@ mod tests {
     use super::*;
     use crate::view::paint::tests::agent;
 
+    fn at(real_secs: f64) -> Moment {
+        Moment { real_secs, room_secs: 0.0 }
+    }
+
+    fn pose_of(agent: &AgentView) -> Pose {
+        Pose::of(agent, at(3.0), 0.0, false)
+    }
+
     #[test]
     fn who_walks_lifts_one_foot_and_then_the_other() {
         let mut walker = agent(0, "Ada", State::Wandering);
         walker.walks = true;
-        let poses: Vec<Pose> = (0..40).map(|step| Pose::of(&walker, f64::from(step) * 0.05, 0.0, false)).collect();
+        let poses: Vec<Pose> = (0..40).map(|step| Pose::of(&walker, at(f64::from(step) * 0.05), 0.0, false)).collect();
         assert!(poses.iter().all(|pose| pose.feet[0] == 0.0 || pose.feet[1] == 0.0));
         assert!(poses.iter().any(|pose| pose.feet[0] > 2.0) && poses.iter().any(|pose| pose.feet[1] > 2.0));
     }
@@ -288,24 +343,39 @@ mod tests {
     #[test]
     fn who_waits_for_a_person_raises_a_hand() {
         let waiting = agent(0, "Ada", State::Waiting);
-        assert!(Pose::of(&waiting, 3.0, 0.0, false).arms[1] > 2.0);
+        assert!(pose_of(&waiting).arms[1] > 2.0);
         let idle = agent(0, "Ada", State::Idle);
-        assert!(Pose::of(&idle, 3.0, 0.0, false).arms[1] < 0.5);
+        assert!(pose_of(&idle).arms[1] < 0.5);
     }
 
     #[test]
-    fn who_sits_is_lower_and_who_has_a_coffee_lifts_an_arm() {
+    fn who_sits_is_lower_with_its_feet_before_it_and_who_has_a_coffee_lifts_an_arm() {
         let mut resting = agent(0, "Ada", State::Idle);
-        let standing = Pose::of(&resting, 3.0, 0.0, false);
-        resting.posture = Posture::Sitting;
-        assert!(Pose::of(&resting, 3.0, 0.0, false).sunk > standing.sunk);
-        resting.posture = Posture::Carrying;
-        assert!(Pose::of(&resting, 3.0, 0.0, false).arms[1] < standing.arms[1] - 0.3);
+        let standing = pose_of(&resting);
+        for seated in [Seated::OnBench, Seated::AtDesk] {
+            resting.seated = Some(seated);
+            let pose = pose_of(&resting);
+            assert!(pose.sunk > standing.sunk && pose.stretch.y > standing.stretch.y, "{seated:?}");
+        }
+        (resting.seated, resting.holds) = (None, Some(Held::Cup));
+        assert!(pose_of(&resting).arms[1] < standing.arms[1] - 0.3);
+    }
+
+    #[test]
+    fn a_pen_moves_with_the_time_of_the_room_alone_and_the_other_hand_rests() {
+        let writer = agent(0, "Ada", State::Working);
+        let arms = |real_secs, room_secs| Pose::of(&writer, Moment { real_secs, room_secs }, 0.0, false).arms;
+        assert_eq!(arms(1.0, 5.0), arms(7.3, 5.0), "a picture of the same tick shows the same stroke");
+        let strokes: Vec<[f32; 2]> = (0..30).map(|tick| arms(1.0, f64::from(tick) / 30.0)).collect();
+        let right = strokes.iter().map(|arms| arms[1]);
+        let (least, most) = right.fold((f32::MAX, f32::MIN), |(least, most), arm| (least.min(arm), most.max(arm)));
+        assert!((0.03..0.3).contains(&(most - least)), "it writes in small strokes: {least} to {most}");
+        assert!(strokes.iter().all(|arms| arms[0] == strokes[0][0]));
     }
 
     #[test]
     fn who_is_paused_does_not_move() {
         let paused = agent(0, "Ada", State::Paused);
-        assert_eq!(Pose::of(&paused, 1.0, 0.0, false), Pose::of(&paused, 7.3, 0.0, false));
+        assert_eq!(Pose::of(&paused, at(1.0), 0.0, false), Pose::of(&paused, at(7.3), 0.0, false));
     }
 }

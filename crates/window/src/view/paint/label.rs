@@ -13,6 +13,7 @@ use super::text_scaling;
 use super::{Detail, body, element, figure_scale, talk};
 use crate::base::text::truncate;
 use crate::view::activity_text::{ActivityTexts, Importance, told_as};
+use crate::view::areas::AreaCache;
 use crate::view::camera::Camera;
 use crate::view::model::AgentView;
 use crate::view::text::fonts;
@@ -37,6 +38,8 @@ const PADDING: Vec2 = vec2(6.0, 1.5);
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
     pub(super) places: Places,
+    /// Who is where, while that is told from afar.
+    pub(super) areas: AreaCache,
     /// How large texts are at one point.
     measured: HashMap<String, Vec2>,
     /// With which fonts that was measured.
@@ -107,6 +110,13 @@ impl<'a> Label<'a> {
 
     pub(super) fn with_line(self, line: String, size: f32) -> Self {
         Self { line: Some((truncate(&line, LINE_LETTERS), size)), ..self }
+    }
+
+    /// All that it says.
+    #[cfg(test)]
+    pub(super) fn words(&self) -> String {
+        let line = self.line.iter().map(|(line, _)| line.as_str());
+        std::iter::once(&*self.name.0).chain(line).collect::<Vec<_>>().join(" ")
     }
 
     /// How large it is, padding included.

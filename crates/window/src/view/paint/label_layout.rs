@@ -31,7 +31,11 @@ pub enum Owner {
     Agent(AgentKey),
     /// An element's.
     Element(ElementKey),
-    /// That of those who stand in a square of the room, seen from afar.
+    /// That of an agent in a heap of one, seen from afar.
+    Heap(i32, i32),
+    /// That of those who are about an element, seen from afar.
+    About(ElementKey),
+    /// That of those who are in a square of the room, seen from afar.
     Square(i32, i32),
     /// That of a rope, by its place among them.
     Rope(usize),

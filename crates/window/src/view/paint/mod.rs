@@ -4,6 +4,7 @@
 //! ropes. What cannot be seen is left out, and what is too small to be read becomes simpler.
 
 mod appearance;
+mod area_labels;
 mod batch;
 mod clusters;
 mod draw_order;
@@ -55,6 +56,7 @@ use super::pick::Thing;
 use super::recent_events::Recent;
 use super::theme::{Theme, state_colour};
 use super::who_knows::WhoKnows;
+use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::State;
 use batch::Batch;
 use draw_order::DrawItem;
@@ -193,8 +195,10 @@ fn stand(
 ) {
     let Look { camera, theme, now_secs, .. } = *scene;
     let light = floor::light_of(theme);
+    // Where little is to move, pens rest.
+    let room_secs = if scene.still { 0.0 } else { room.tick as f64 / TICKS_PER_SEC as f64 };
     let figures = figure::Scene {
-        now_secs,
+        now: figure::Moment { real_secs: now_secs, room_secs },
         zoom: camera.zoom,
         light,
         sign: floor::sign_ground(theme),

@@ -8,12 +8,13 @@ use egui::{ColorImage, Context};
 
 use super::*;
 use crate::base::{AgentKey, ConversationKey, ElementKey, Id};
-use crate::simulation::{ConversationKind, Posture};
+use crate::simulation::{ConversationKind, Held, Posture, Seated};
 use crate::view::bubble::Bubble;
 use crate::view::model::{ContentView, DecorView, ElementView, MailView, PinView, TalkView, TieView};
 use crate::view::raster::{Rasteriser, write_png};
 use crate::view::recent_events::PulseKind;
 use crate::view::text::fonts;
+use crate::view::theme::contrast;
 
 /// An agent that stands in the middle.
 pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
@@ -34,6 +35,12 @@ pub(crate) fn agent(key: u32, name: &str, state: State) -> AgentView {
             State::Waiting => Posture::RaisingHand,
             _ => Posture::Standing,
         },
+        holds: match state {
+            State::Reading => Some(Held::Sheet),
+            State::Working => Some(Held::Pen),
+            _ => None,
+        },
+        seated: None,
         state,
         in_state_secs: 3.0,
         thinking: false,
@@ -329,6 +336,66 @@ fn thirty_figures_are_told_apart() {
     let picture =
         Studio::new().picture("figures", &room, &Recent::default(), &look(&none, 2.4, World::new(0.0, 10.0), false));
     assert!(colours_in(&picture) > 1000);
+}
+
+#[test]
+fn what_somebody_holds_and_sits_on_is_seen_in_both_lights_and_left_out_from_afar() {
+    let (none, mut studio) = (BTreeSet::new(), Studio::new());
+    let mut shown = |(holds, seated): (Option<Held>, Option<Seated>), zoom: f32, dark: bool| {
+        let mut ada = agent(0, "Ada", State::Idle);
+        (ada.holds, ada.seated) = (holds, seated);
+        let room = RoomModel { agents: vec![ada], ..RoomModel::default() };
+        let name = format!("holds-{holds:?}-{seated:?}-{zoom}-{}", if dark { "evening" } else { "day" });
+        studio.picture(&name, &room, &Recent::default(), &look(&none, zoom, World::new(0.0, 20.0), dark))
+    };
+    let hands = [Held::Pen, Held::Sheet, Held::Book, Held::Letter, Held::Cup].map(|held| (Some(held), None));
+    let seats = [Seated::OnBench, Seated::AtDesk].map(|seated| (None, Some(seated)));
+    let all: Vec<_> = hands.into_iter().chain(seats).collect();
+    for dark in [false, true] {
+        let (near, far) = (shown((None, None), 1.0, dark), shown((None, None), 0.4, dark));
+        let mut pictures = vec![near.clone()];
+        for what in &all {
+            let picture = shown(*what, 1.0, dark);
+            let pixels = picture.pixels.iter().zip(&near.pixels);
+            let clear = pixels.filter(|(one, other)| contrast(**one, **other) >= 1.4).count();
+            assert!(clear >= 12, "{what:?}, dark={dark}: {clear} points are seen at its own size");
+            assert!(!pictures.contains(&picture), "{what:?} looks like another");
+            pictures.push(picture);
+            assert!(shown(*what, 0.4, dark) == far, "{what:?} is a speck from afar");
+        }
+    }
+}
+
+#[test]
+fn those_who_write_read_carry_and_sit_are_told_apart() {
+    let bearings = [
+        (State::Working, Some(Held::Pen), Some(Seated::AtDesk)),
+        (State::Working, Some(Held::Pen), None),
+        (State::Reading, Some(Held::Sheet), None),
+        (State::Reading, Some(Held::Book), None),
+        (State::Wandering, Some(Held::Letter), None),
+        (State::Idle, Some(Held::Cup), None),
+        (State::Idle, None, Some(Seated::OnBench)),
+    ];
+    let agents = bearings.into_iter().zip(0..).map(|((state, holds, seated), key)| {
+        let mut agent = agent(key, "Figure", state);
+        (agent.holds, agent.seated) = (holds, seated);
+        agent.position = World::new(key as f32 * 64.0 - 192.0, 0.0);
+        agent
+    });
+    let bench = DecorView {
+        kind: "bench".into(),
+        position: World::new(192.0, 20.0),
+        size: World::new(140.0, 60.0),
+        turned: false,
+    };
+    let room = RoomModel { agents: agents.collect(), decor: vec![bench].into(), tick: 20, ..RoomModel::default() };
+    let (none, mut studio) = (BTreeSet::new(), Studio::new());
+    for dark in [false, true] {
+        let name = format!("bearings-{}", if dark { "evening" } else { "day" });
+        let picture = studio.picture(&name, &room, &Recent::default(), &look(&none, 2.4, World::new(0.0, 10.0), dark));
+        assert!(colours_in(&picture) > 500);
+    }
 }
 
 #[test]

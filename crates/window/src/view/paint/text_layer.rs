@@ -1,9 +1,12 @@
 //! What is told in the room: bubbles, names, and lines of what everybody does. What matters most has its place first;
 //! bubbles and the names of others take what is left, and nothing covers a face.
 
+use std::sync::Arc;
+
 use bevy::math::Vec2 as World;
 use egui::{Painter, Rect, Vec2, vec2};
 
+use super::area_labels;
 use super::batch::Batch;
 use super::label::{self, Labels, Measure, Wanted};
 use super::label_input::Told;
@@ -46,6 +49,9 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     for agent in told.agents().filter(|agent| told.chosen.agents.contains(&*agent.id)) {
         taken.claim(Rect::from_center_size(talk::handle_place(agent, camera), HANDLE));
     }
+    let areas = if told.detail < Detail::Names { labels.areas.of(told.room, camera.zoom) } else { Arc::default() };
+    let about = area_labels::wanted(told, &areas, &mut |text| labels.measure(painter, text));
+    let placed_about = area_labels::place(&about, ground, &mut taken, &labels.places);
     let placed = label_layout::place(&first.wishes, ground, &mut taken, &labels.places);
     if told.detail > Detail::Dots {
         bubbles(painter, told, ground, &mut taken, sheet);
@@ -53,9 +59,10 @@ pub(super) fn paint(painter: &Painter, told: &Told<'_>, sheet: &Sheet, labels: &
     }
     let placed_later = label_layout::place(&later.wishes, ground, &mut taken, &labels.places);
     labels.places = Places::default();
+    labels.places.remember(&about.wishes, &placed_about);
     labels.places.remember(&first.wishes, &placed);
     labels.places.remember(&later.wishes, &placed_later);
-    let all = [(&later, &placed_later), (&first, &placed)];
+    let all = [(&later, &placed_later), (&first, &placed), (&about, &placed_about)];
     for (wanted, placed) in all {
         placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));
     }

@@ -1,5 +1,5 @@
 //! The room from afar: a badge with a face for everybody, and one with a number where they pile up. Who rests is grey;
-//! who needs a person, works or talks has a colour, is larger and glows.
+//! who needs a person, works or talks has a colour, is larger and glows. How many are where, area labels say.
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Vec2, vec2};
 
@@ -18,7 +18,7 @@ use crate::view::theme::{Theme, state_colour};
 
 /// More than so many who stand alone have no faces.
 const FACES_AT_MOST: usize = 700;
-/// So many heaps at most say in words who of them needs a person or works.
+/// So many who stand alone at most say in words that they need a person or work.
 const TOLD_AT_MOST: usize = 40;
 
 /// Numbers on dots: black on every state's colour, which are bright in both themes.
@@ -69,8 +69,7 @@ pub(super) fn counts(painter: &Painter, heaps: &[Cluster], camera: Camera) {
     }
 }
 
-/// The words of those heaps in which somebody needs a person or works: who it is and what it does where it stands
-/// alone, else how many of how many.
+/// Who stands alone and needs a person or works, and what it does.
 pub(super) fn wanted<'a>(
     told: &Told<'a>,
     heaps: &[Cluster],
@@ -79,27 +78,24 @@ pub(super) fn wanted<'a>(
     wanted: &mut Wanted<'a>,
 ) {
     let camera = told.scene.camera;
-    let mut first: Vec<&Cluster> = heaps.iter().filter(|heap| heap.needing + heap.working > 0).collect();
-    let rank = |heap: &Cluster| (heap.importance, std::cmp::Reverse(heap.needing + heap.working), heap.square);
-    first.sort_by_key(|heap| rank(heap));
+    let matters = |heap: &Cluster| matches!(heap.importance, Importance::NeedsYou | Importance::Working);
+    let is_told = |heap: &&Cluster| heap.count == 1 && matters(heap);
+    let mut first: Vec<&Cluster> = heaps.iter().filter(is_told).collect();
+    first.sort_by_key(|heap| (heap.importance, heap.square));
     for heap in first.into_iter().take(TOLD_AT_MOST) {
         let agent = &told.room.agents[heap.first as usize];
         // Who is pointed at or selected has a label of its own.
-        if heap.count == 1 && told.chosen.agents.contains(&*agent.id) {
+        if told.chosen.agents.contains(&*agent.id) {
             continue;
         }
         let style = Style::Busy(colour(heap, told.scene.theme));
         let (size, small) = (label::type_size(11.0, camera.zoom), label::type_size(10.0, camera.zoom));
-        let label = if heap.count == 1 {
-            Label::new(&agent.name, size, style).with_line(doings.line(agent), small)
-        } else {
-            Label::said(told_of(heap), size, style).with_line(format!("of {} here", heap.count), small)
-        };
+        let label = Label::new(&agent.name, size, style).with_line(doings.line(agent), small);
         let at = camera.to_screen(heap.middle);
         let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(heap, true)));
         let is_needed = heap.importance == Importance::NeedsYou && camera.viewport.contains(at);
         let wish = Wish {
-            owner: Owner::Square(heap.square.0, heap.square.1),
+            owner: Owner::Heap(heap.square.0, heap.square.1),
             body,
             home: body.center_bottom() + vec2(0.0, 7.0),
             size: label.size(measure),
@@ -109,17 +105,6 @@ pub(super) fn wanted<'a>(
         };
         wanted.push(wish, label);
     }
-}
-
-/// How many of a heap need a person and work.
-fn told_of(heap: &Cluster) -> String {
-    let needing = match heap.needing {
-        0 => None,
-        1 => Some("1 needs you".to_owned()),
-        many => Some(format!("{many} need you")),
-    };
-    let working = (heap.working > 0).then(|| format!("{} working", heap.working));
-    needing.into_iter().chain(working).collect::<Vec<_>>().join(", ")
 }
 
 /// How strongly what stands out glows at a moment.
@@ -157,14 +142,6 @@ mod tests {
         let heaps = heaps(numbered(&agents), 0.2);
         assert_eq!(heaps.iter().map(|heap| heap.count).collect::<Vec<_>>(), [4, 1]);
         assert_eq!((heaps[0].state, heaps[0].first), (State::Waiting, 2), "who needs a person is seen from afar");
-    }
-
-    #[test]
-    fn a_pile_says_how_many_of_it_need_a_person_and_work() {
-        let said = |states: &[State]| told_of(&heaps(numbered(&agents(states)), 0.2)[0]);
-        assert_eq!(said(&[State::Waiting, State::Idle, State::Working]), "1 needs you, 1 working");
-        assert_eq!(said(&[State::Waiting, State::Error, State::Idle]), "2 need you");
-        assert_eq!(said(&[State::Working, State::Working, State::Conversing]), "2 working");
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Worktrees {
             result,
             cause: order.cause,
             worktree,
+            restores: matches!(order.operation, FileOperation::Restore { .. }),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Align, Frame, Label, Layout, Panel, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::trail::AgentTrail;
 use super::{Inspector, about, agent_plan, calls, chat, knowledge, last_row, past_sessions};
@@ -75,21 +75,19 @@ pub(super) fn agent_card(
     let trail = trail.agent(&agent.id);
     match pane.tab {
         AgentTab::Chat => {
-            Panel::bottom("what an agent is to do")
-                .frame(Frame::NONE)
-                .resizable(false)
-                .show_separator_line(false)
-                .show(ui, |ui| {
-                    widgets::dress(ui.style_mut(), theme);
-                    foot(ui, cx, (agent, detail, trail), &mut pane.drafts, commands);
-                });
-            past_sessions::earlier_row(ui, agent, trail, &mut pane.earlier, cx);
-            match pane.earlier.chosen(&agent.id) {
-                Some(activation) => {
-                    past_sessions::session_ui(ui, cx, agent, &activation, &mut pane.earlier, commands);
+            let Inspector { earlier, chat, drafts, .. } = pane;
+            let mut asked = Vec::new();
+            let above = |ui: &mut Ui| {
+                past_sessions::earlier_row(ui, agent, trail, earlier, cx);
+                match earlier.chosen(&agent.id) {
+                    Some(activation) => past_sessions::session_ui(ui, cx, agent, &activation, earlier, &mut asked),
+                    None => chat::live_chat(ui, cx, agent, detail, chat, &mut asked),
                 }
-                None => chat::live_chat(ui, cx, agent, detail, &mut pane.chat, commands),
-            }
+            };
+            widgets::above_foot(ui, "what an agent is to do", above, |ui| {
+                foot(ui, cx, (agent, detail, trail), drafts, commands);
+            });
+            commands.extend(asked);
         }
         AgentTab::About => {
             ScrollArea::vertical().id_salt(("about", &agent.id)).auto_shrink(false).show(ui, |ui| {
@@ -117,8 +115,11 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
         paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, cx.art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
+            let name = |ui: &mut Ui| {
+                ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
+            };
+            widgets::line_as_read(ui, "name", name, |ui| actions(ui, agent, theme, commands));
             ui.spacing_mut().interact_size.y = 20.0;
-            widgets::line(ui, |_| {}, |ui| actions(ui, agent, theme, commands));
             ui.horizontal(|ui| {
                 widgets::badge(ui, text_format::state(agent.state), state_colour(agent.state), theme);
                 ui.label(widgets::small(text_format::state_duration(agent), theme));
@@ -133,13 +134,8 @@ fn head(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &mut V
     }
 }
 
-/// Right to left: opening its file, pausing it, and its name in what is left of the line.
+/// Pausing it, and opening its file.
 fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Command>) {
-    let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
-    let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
-    if widgets::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
-        commands.push(Command::OpenFile(path, None));
-    }
     let is_paused = agent.state == State::Paused;
     let id = agent.id.clone();
     let (icon, label, act) = if is_paused {
@@ -150,9 +146,11 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
     if widgets::icon_button(ui, icon, label, is_paused, theme).clicked() {
         commands.push(Command::Act(RoomAct::Agent(act), None));
     }
-    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        ui.add(Label::new(RichText::new(&*agent.name).heading().size(TYPE[3])).truncate());
-    });
+    let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
+    let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
+    if widgets::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
+        commands.push(Command::OpenFile(path, None));
+    }
 }
 
 /// Whether the card of a question stands in the inspector.

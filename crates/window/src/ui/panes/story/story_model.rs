@@ -9,7 +9,7 @@ use crate::log::events::{
     ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChanged, ElementDeed, Input,
     Knowledge, Memory, Read, ReadOutcome, TalkInput,
 };
-use crate::log::{EventDraft, EventKind};
+use crate::log::{EventDraft, EventKind, Naming};
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::event_text::{Names, sentence, sentence_of_many};
 use crate::view::pick::Thing;
@@ -26,6 +26,8 @@ const HOMES_KEPT: usize = 20_000;
 pub const BUDGET: usize = 4_000;
 /// Of a log that is already long, so much is looked at.
 const BACKLOG: u64 = 8_000;
+/// So many of those who left are remembered by name.
+const LEFT_KEPT: usize = 1_000;
 /// What comes of a tale that has been quiet for so many ticks begins a tale of its own.
 const QUIET_TICKS: u64 = 3_600;
 /// The same once more, without a cause, belongs to what happened within so many ticks.
@@ -44,6 +46,8 @@ pub struct Step {
     pub times: u32,
     /// Where it happened.
     pub place: Option<Thing>,
+    /// Whether what came in had been there before and was taken out: Undo puts things back so.
+    pub is_restored: bool,
     key: Key,
 }
 
@@ -71,6 +75,7 @@ pub struct Story {
     next_number: u64,
     /// Rows before this one were looked at.
     to: u64,
+    left: Left,
     /// What everyone is called, those that left too.
     pub names: Names,
 }
@@ -112,7 +117,8 @@ impl Story {
             self.names.learn_former(agent, added.name);
         }
         let home = row.cause.and_then(|cause| self.homes.get(&cause)).copied();
-        let Some(step) = step_of(row) else {
+        let is_restored = self.left.note(row);
+        let Some(step) = step_of(row, is_restored) else {
             // What is folded leads on to what is not.
             if let Some(home) = home {
                 self.homes.insert(row.seq, home);
@@ -142,6 +148,47 @@ impl Story {
     fn index(&self, number: u64) -> Option<usize> {
         // What happened last is looked for most.
         self.tales.iter().rposition(|tale| tale.number == number)
+    }
+}
+
+/// Who and what left in this run, by id: agents with their profiles, elements with their kinds.
+#[derive(Clone, Debug, Default)]
+struct Left {
+    agents: BTreeMap<Id, Id>,
+    elements: BTreeMap<Id, Id>,
+}
+
+impl Left {
+    /// Takes in a record. Whether it says that somebody or something is back.
+    fn note(&mut self, row: &EventRow) -> bool {
+        match &row.kind {
+            // What comes in with another run is no news.
+            EventKind::RunStart => *self = Self::default(),
+            EventKind::AgentRemoved => {
+                let gone = row.agent.clone().zip(row.read::<AgentRemoved>());
+                self.agents.extend(gone.map(|(agent, gone)| (agent, gone.profile)));
+            }
+            EventKind::AgentAdded => {
+                let back = row.agent.as_ref().zip(row.read::<AgentAdded>());
+                return back.is_some_and(|(agent, back)| self.agents.remove(agent).as_ref() == Some(&back.profile));
+            }
+            EventKind::ElementChanged => match row.read::<ElementChanged>() {
+                Some(change) if change.change == ElementDeed::Removed => {
+                    self.elements.insert(change.element, change.kind);
+                }
+                Some(change) if change.change == ElementDeed::Added => {
+                    return self.elements.remove(&change.element) == Some(change.kind);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        for known in [&mut self.agents, &mut self.elements] {
+            if known.len() > LEFT_KEPT {
+                known.pop_first();
+            }
+        }
+        false
     }
 }
 
@@ -175,6 +222,9 @@ impl StoryEntry {
 impl Step {
     /// What happened, in words: what several did is told of all of them, and only what holds for all of them.
     pub fn describe(&self, names: &Names) -> String {
+        if self.is_restored {
+            return self.describe_restored(names);
+        }
         let others = self.actors.len().saturating_sub(1);
         if others == 0 {
             return sentence(&self.row, names);
@@ -182,12 +232,25 @@ impl Step {
         let Some(common) = common(&self.row) else {
             return format!("{}, and {others} more", sentence(&self.row, names));
         };
+        sentence_of_many(&self.row, &self.everyone(names), common.data(), names)
+    }
+
+    /// The one who did it by name, two by both names, more by their number.
+    fn everyone(&self, names: &Names) -> String {
         let called = |id: &Id| names.called(id).to_owned();
-        let who = match self.actors.as_slice() {
+        match self.actors.as_slice() {
+            [one] => called(one),
             [one, other] => format!("{} and {}", called(one), called(other)),
             all => format!("{} agents", all.len()),
-        };
-        sentence_of_many(&self.row, &who, common.data(), names)
+        }
+    }
+
+    fn describe_restored(&self, names: &Names) -> String {
+        match &self.place {
+            Some(Thing::Element(id)) => format!("{} was restored", names.element(id).as_ref().unwrap_or(id)),
+            _ if self.actors.len() == 1 => format!("{} was restored", self.everyone(names)),
+            _ => format!("{} were restored", self.everyone(names)),
+        }
     }
 }
 
@@ -204,12 +267,17 @@ fn common(row: &EventRow) -> Option<EventDraft> {
 
 /// What a record adds to the story; nothing where it does not matter. States, heartbeats and what is only on the way to
 /// something are not looked into.
-fn step_of(row: &Arc<EventRow>) -> Option<Step> {
+fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
     let here = || row.agent.clone().map(Thing::Agent);
     let (about, place) = match &row.kind {
         EventKind::ElementChanged => {
             let change: ElementChanged = row.read()?;
-            if matches!(change.change, ElementDeed::Added | ElementDeed::Rearranged) {
+            let is_news = match change.change {
+                ElementDeed::Added => is_restored,
+                ElementDeed::Rearranged => false,
+                _ => true,
+            };
+            if !is_news {
                 return None;
             }
             let is_gone = change.change == ElementDeed::Removed;
@@ -250,6 +318,7 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
             row.read().filter(is_told)?;
             (row.seq.to_string(), here())
         }
+        EventKind::AgentAdded if is_restored => ("restored".to_owned(), here()),
         EventKind::AgentAdded | EventKind::AgentRemoved | EventKind::Provider => (String::new(), here()),
         EventKind::Activation
         | EventKind::Spawn
@@ -279,7 +348,7 @@ fn step_of(row: &Arc<EventRow>) -> Option<Step> {
         | EventKind::Other(_) => return None,
     };
     let (actors, key) = (row.agent.iter().cloned().collect(), (row.kind.index(), about));
-    Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, key })
+    Some(Step { first: row.seq, row: row.clone(), actors, times: 1, place, is_restored, key })
 }
 
 /// What an agent learned is told; that it was reminded, and how many things it looked at, is not.

@@ -7,8 +7,8 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::log::events::{
-    ActionQueued, AgentAdded, ConversationStart, ElementChanged, ElementDeed, Memory, Message, Read,
-    State as StateEvent, Warning,
+    ActionQueued, AgentAdded, AgentRemoved, ConversationStart, ElementChanged, ElementDeed, FileChange, Memory,
+    Message, Read, RunStart, State as StateEvent, Warning,
 };
 use crate::log::{Event, EventDraft, EventRecord};
 use crate::ui::UiState;
@@ -163,6 +163,57 @@ fn tales_stand_in_the_order_of_what_happened_last_and_a_long_one_keeps_its_begin
 fn a_tale_that_was_quiet_for_long_is_over() {
     let lines = vec![(1, None, None, rules_changed()), (500, Some("ada-1"), Some(1), notes("at last"))];
     assert_eq!(tales(lines), [["You wrote House rules"], ["Ada noted: at last"]]);
+}
+
+#[test]
+fn who_and_what_is_back_after_an_undo_was_restored_and_who_comes_with_another_run_was_not() {
+    let gone = || Event::from(AgentRemoved { profile: "Ada".into() });
+    let board = |change| {
+        let (element, by, kind) = ("rules".into(), "user".into(), "rulebook".into());
+        Event::from(ElementChanged { element, kind, by, change, ..ElementChanged::default() })
+    };
+    let ada = Some("ada-1");
+    let lines: Vec<Line> = vec![
+        (1, ada, None, came("Ada")),
+        (2, None, None, board(ElementDeed::Added)),
+        (101, ada, None, gone()),
+        (201, ada, None, came("Ada")),
+        (301, None, None, board(ElementDeed::Removed)),
+        (401, None, None, board(ElementDeed::Added)),
+        (501, ada, None, gone()),
+        (502, None, None, RunStart::default().into()),
+        (601, ada, None, came("Ada")),
+        (701, ada, None, gone()),
+        (801, ada, None, came("Another")),
+    ];
+    let expected = [
+        "Ada joined the room (profile Ada)",
+        "Ada left the room (profile Ada)",
+        "Ada was restored",
+        "House rules left the room",
+        "House rules was restored",
+        "Ada left the room (profile Ada)",
+        "Ada joined the room (profile Ada)",
+        "Ada left the room (profile Ada)",
+        "Ada joined the room (profile Another)",
+    ];
+    assert_eq!(tales(lines), expected.map(|words| [words]));
+}
+
+#[test]
+fn a_file_that_was_deleted_and_put_back_was_restored() {
+    let change = FileChange { chars: Some(12), ..FileChange::new("artifacts/plan.md", "user") };
+    let lines: Vec<Line> = vec![
+        (1, None, None, FileChange { gone: true, ..change.clone() }.into()),
+        (101, None, None, FileChange { new: Some(true), version: Some(3), restored: true, ..change.clone() }.into()),
+        (201, None, None, FileChange { new: Some(true), version: Some(4), ..change }.into()),
+    ];
+    let expected = [
+        "You deleted artifacts/plan.md",
+        "You restored artifacts/plan.md (version 3, 12 characters)",
+        "You created artifacts/plan.md (version 4, 12 characters)",
+    ];
+    assert_eq!(tales(lines), expected.map(|words| [words]));
 }
 
 #[test]

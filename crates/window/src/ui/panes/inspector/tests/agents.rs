@@ -118,6 +118,14 @@ fn with_work(window: &mut Harness<'static, Stage>) {
 }
 
 #[test]
+fn tab_leads_through_the_chat_before_the_task_below_it() {
+    let mut window = inspect(&[ada()]);
+    detail(&mut window, |detail| detail.chat = Some(ChatView::default()));
+    with_work(&mut window);
+    are_as_read(&tab_stops(&mut window), &["Open its file", "Memory of the agent", "Earlier work", "Task"]);
+}
+
+#[test]
 fn the_session_of_earlier_work_is_asked_for_and_shown() {
     let mut window = inspect(&[ada()]);
     detail(&mut window, |detail| detail.chat = Some(ChatView::default()));

@@ -11,6 +11,7 @@ use crate::simulation::TaskCommand;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
 use crate::ui::testing::{Stage, stage_pane};
+use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 fn inspect(things: &[Thing]) -> Harness<'static, Stage> {
     let mut state = UiState::default();
@@ -43,6 +44,25 @@ fn an_agent_says_what_it_does_and_why_and_what_is_next() {
     for shown in ["1. read House rules (high)", "2. go and tell Bram"] {
         assert!(window.query_by_label(shown).is_some(), "{shown}");
     }
+}
+
+#[test]
+fn tab_leads_through_the_inspector_as_it_is_read_and_everything_in_it_has_a_name() {
+    let head = ["Pause agent", "Open its file", "Chat of the agent", "About of the agent", "Prompts of the agent"];
+    for (side, more) in [
+        ("Chat of the agent", &["Task"][..]),
+        ("About of the agent", &["Behaviour stroll", "Behaviour patrol", "Duplicate", "Delete"][..]),
+        ("Memory of the agent", &["Open the Knowledge pane"][..]),
+        ("Prompts of the agent", &[][..]),
+    ] {
+        let mut window = inspect(&[ada()]);
+        click(&mut window, side);
+        controls_have_names(&window);
+        are_as_read(&tab_stops(&mut window), &[&head[..], more].concat());
+    }
+    let mut window = inspect(&[post()]);
+    controls_have_names(&window);
+    are_as_read(&tab_stops(&mut window), &["Label", "Owner", "Open", "Duplicate", "Delete"]);
 }
 
 #[test]

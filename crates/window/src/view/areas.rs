@@ -1,0 +1,254 @@
+//! How many are where, for who looks from afar: of each board those who are about it, of the rest of the floor those of
+//! one part of it. A pure function of the room, worked out once a tick at most.
+
+use std::sync::Arc;
+
+use bevy::math::Vec2;
+use bevy::platform::collections::HashMap;
+
+use super::activity_text::Importance;
+use super::model::{ElementView, RoomModel};
+use crate::base::ElementKey;
+
+/// Who is no farther from a board than this is about it, in world units: those who read it and those who wait for that.
+const REACH_UNITS: f32 = 220.0;
+/// From farther away than this, boards are too small to be told apart.
+const BOARDS_FROM: f32 = 0.18;
+/// A part of the floor is at least so wide on screen, in points, so that what is said of it has room.
+const PART_POINTS: f32 = 240.0;
+
+/// Where an area is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AreaPlace {
+    /// About an element.
+    Element(ElementKey),
+    /// A square of the floor, by its row and its column.
+    Square(i32, i32),
+}
+
+/// Those who are in one area.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Area {
+    /// Where it is.
+    pub place: AreaPlace,
+    /// The middle of them all.
+    pub middle: Vec2,
+    /// How many.
+    pub count: usize,
+    /// How many of them work.
+    pub working: usize,
+    /// How many of them need a person.
+    pub needing: usize,
+}
+
+impl Area {
+    /// How many they are, and how many of them are busy or need a person: “12 · 3 working · 1 needs you”.
+    pub fn words(&self) -> String {
+        let mut words = self.count.to_string();
+        if self.working > 0 {
+            words.push_str(&format!(" · {} working", self.working));
+        }
+        match self.needing {
+            0 => {}
+            1 => words.push_str(" · 1 needs you"),
+            many => words.push_str(&format!(" · {many} need you")),
+        }
+        words
+    }
+}
+
+/// Who is where in a room that is seen at this zoom, in order of places. Everybody is in one area.
+pub fn areas(room: &RoomModel, zoom: f32) -> Vec<Area> {
+    let side = side_at(zoom);
+    let boards = if zoom >= BOARDS_FROM { Boards::of(&room.elements) } else { Boards::default() };
+    let mut areas: Vec<Area> = Vec::new();
+    let mut known: HashMap<AreaPlace, usize> = HashMap::default();
+    for agent in room.agents.iter().filter(|agent| agent.position.is_finite()) {
+        let place = boards.about(agent.position).map_or_else(|| square(agent.position, side), AreaPlace::Element);
+        let index = *known.entry(place).or_insert_with(|| {
+            areas.push(Area { place, middle: Vec2::ZERO, count: 0, working: 0, needing: 0 });
+            areas.len() - 1
+        });
+        let area = &mut areas[index];
+        let importance = Importance::of(agent);
+        area.middle += agent.position;
+        area.count += 1;
+        area.working += usize::from(importance == Importance::Working);
+        area.needing += usize::from(importance == Importance::NeedsYou);
+    }
+    for area in &mut areas {
+        area.middle /= area.count as f32;
+    }
+    areas.sort_unstable_by_key(|area| area.place);
+    areas
+}
+
+/// The side of the squares at a zoom: a power of two, so that they stay what they are while the view comes a little nearer.
+fn side_at(zoom: f32) -> f32 {
+    2.0_f32.powi((PART_POINTS / zoom).log2().ceil() as i32)
+}
+
+fn square(at: Vec2, side: f32) -> AreaPlace {
+    let (column, row) = cell(at, side);
+    AreaPlace::Square(row, column)
+}
+
+fn cell(at: Vec2, side: f32) -> (i32, i32) {
+    let cell = (at / side).floor();
+    (cell.x as i32, cell.y as i32)
+}
+
+/// The boards that somebody may be about, by cells of the floor.
+#[derive(Default)]
+struct Boards(HashMap<(i32, i32), Vec<(ElementKey, Vec2)>>);
+
+impl Boards {
+    fn of(elements: &[ElementView]) -> Self {
+        let mut boards = Self::default();
+        for element in elements.iter().filter(|element| element.position.is_finite()) {
+            let reach = Vec2::splat(REACH_UNITS);
+            let (low, high) =
+                (cell(element.position - reach, REACH_UNITS), cell(element.position + reach, REACH_UNITS));
+            for column in low.0..=high.0 {
+                for row in low.1..=high.1 {
+                    boards.0.entry((column, row)).or_default().push((element.key, element.position));
+                }
+            }
+        }
+        boards
+    }
+
+    /// The nearest board that somebody who is here is about.
+    fn about(&self, here: Vec2) -> Option<ElementKey> {
+        let near = self.0.get(&cell(here, REACH_UNITS))?.iter();
+        let far = near.map(|(key, at)| (at.distance_squared(here), *key));
+        let (far, key) = far.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
+        (far <= REACH_UNITS * REACH_UNITS).then_some(key)
+    }
+}
+
+/// The areas of the last frame: worked out anew once a tick, and where the view came so much nearer that others are told.
+#[derive(Clone, Debug, Default)]
+pub struct AreaCache {
+    seen: Option<Seen>,
+    areas: Arc<Vec<Area>>,
+    #[cfg(test)]
+    worked_out: usize,
+}
+
+/// What areas follow from, as far as it changes between two ticks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Seen {
+    tick: u64,
+    side: f32,
+    has_boards: bool,
+    count: (usize, usize),
+    /// Tells the room apart from another one.
+    decor: usize,
+}
+
+impl AreaCache {
+    /// The areas of a room that is seen at this zoom.
+    pub fn of(&mut self, room: &RoomModel, zoom: f32) -> Arc<Vec<Area>> {
+        let seen = Seen {
+            tick: room.tick,
+            side: side_at(zoom),
+            has_boards: zoom >= BOARDS_FROM,
+            count: (room.agents.len(), room.elements.len()),
+            decor: Arc::as_ptr(&room.decor).addr(),
+        };
+        // In a room that stands still, a person moves things about without a tick.
+        if self.seen != Some(seen) || room.paused {
+            self.seen = Some(seen);
+            self.areas = Arc::new(areas(room, zoom));
+            #[cfg(test)]
+            {
+                self.worked_out += 1;
+            }
+        }
+        self.areas.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation::State;
+    use crate::view::model::ContentView;
+    use crate::view::paint::tests::{agent, element};
+
+    /// A board in the middle and one far to the right, and agents in these states at these places.
+    fn room(agents: &[(f32, f32, State)]) -> RoomModel {
+        let board = |key, x: f32| element(key, "pinboard", "Ideas", Vec2::new(x, 0.0), ContentView::Pins(Vec::new()));
+        let agents = agents.iter().zip(0..).map(|((x, y, state), key)| {
+            let mut agent = agent(key, "Ada", *state);
+            agent.position = Vec2::new(*x, *y);
+            agent
+        });
+        RoomModel { agents: agents.collect(), elements: vec![board(0, 0.0), board(1, 300.0)], ..RoomModel::default() }
+    }
+
+    fn told(room: &RoomModel, zoom: f32) -> Vec<(AreaPlace, String)> {
+        areas(room, zoom).iter().map(|area| (area.place, area.words())).collect()
+    }
+
+    #[test]
+    fn everybody_is_counted_at_the_nearest_board_or_in_a_part_of_the_floor() {
+        let (idle, works, waits) = (State::Idle, State::Working, State::Waiting);
+        let room = room(&[
+            (0.0, -100.0, idle),
+            (100.0, -100.0, works),
+            (200.0, -100.0, waits),
+            (310.0, 60.0, State::Error),
+            (9_000.0, 9_000.0, idle),
+        ]);
+        let [left, right] = [0, 1].map(|key| AreaPlace::Element(ElementKey(key)));
+        let expected = [(left, "2 · 1 working"), (right, "2 · 2 need you"), (AreaPlace::Square(8, 8), "1")];
+        assert_eq!(told(&room, 0.3), expected.map(|(place, words)| (place, words.to_owned())));
+        assert_eq!(areas(&room, 0.3).iter().map(|area| area.count).sum::<usize>(), room.agents.len());
+    }
+
+    #[test]
+    fn from_very_far_boards_are_no_places_of_their_own() {
+        let room = room(&[(10.0, 10.0, State::Waiting), (300.0, 10.0, State::Working), (200.0, 90.0, State::Idle)]);
+        assert_eq!(told(&room, 0.1), [(AreaPlace::Square(0, 0), "3 · 1 working · 1 needs you".to_owned())]);
+    }
+
+    #[test]
+    fn parts_of_the_floor_are_wide_enough_for_words_and_stay_while_the_view_comes_a_little_nearer() {
+        for zoom in [0.1, 0.15, 0.24, 0.3, 0.44] {
+            let points = side_at(zoom) * zoom;
+            assert!((PART_POINTS..2.0 * PART_POINTS + 1.0).contains(&points), "{zoom}: {points}");
+        }
+        assert_eq!(side_at(0.26), side_at(0.28));
+    }
+
+    #[test]
+    fn the_areas_are_worked_out_once_a_tick_however_many_frames_there_are() {
+        let mut room = room(&[(0.0, 0.0, State::Idle)]);
+        let mut cache = AreaCache::default();
+        for tick in 0..3 {
+            room.tick = tick;
+            for _ in 0..10 {
+                assert_eq!(cache.of(&room, 0.3)[0].count, 1);
+            }
+        }
+        assert_eq!(cache.worked_out, 3);
+        room.paused = true;
+        room.agents[0].position = Vec2::new(5_000.0, 0.0);
+        assert!(matches!(cache.of(&room, 0.3)[0].place, AreaPlace::Square(..)), "it was carried away meanwhile");
+    }
+
+    #[test]
+    fn ten_thousand_are_counted_in_one_go_and_what_stands_nowhere_is_left_out() {
+        let states = [State::Idle, State::Working, State::Waiting, State::Reading];
+        let place = |key: usize| ((key % 100) as f32 * 52.0, (key / 100) as f32 * 52.0, states[key % 4]);
+        let mut room = room(&(0..10_000).map(place).collect::<Vec<_>>());
+        room.agents[7].position = Vec2::NAN;
+        room.elements[0].position = Vec2::new(f32::INFINITY, 0.0);
+        let areas = areas(&room, 0.15);
+        assert_eq!(areas.iter().map(|area| area.count).sum::<usize>(), 9_999);
+        assert_eq!(areas.iter().map(|area| area.working).sum::<usize>(), 2_500);
+        assert!(areas.len() <= 16, "{}", areas.len());
+    }
+}

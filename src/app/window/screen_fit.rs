@@ -1,0 +1,124 @@
+//! A window opens no larger than the screen that it is on. How large that is, is known only once the window is there.
+
+use bevy::ecs::prelude::*;
+use bevy::math::Vec2;
+use bevy::window::{
+    Monitor, MonitorSelection, OnMonitor, PrimaryMonitor, PrimaryWindow, Window, WindowMode, WindowPosition,
+};
+
+/// What the frame of a window and the bars of a desktop take of a screen, in points: no system says how much it is.
+const BARS: Vec2 = Vec2::new(16.0, 80.0);
+/// After so many frames a window is taken to be on the main screen, where no system says which it is on.
+const PATIENCE_FRAMES: u32 = 10;
+
+/// Makes a window that has just opened smaller where its screen is, and puts it into the middle then. A person may make
+/// it larger afterwards.
+pub(super) fn fit_to_screen(
+    mut windows: Query<(&mut Window, Option<&OnMonitor>), With<PrimaryWindow>>,
+    monitors: Query<(&Monitor, Has<PrimaryMonitor>)>,
+    mut frames: Local<u32>,
+    mut is_done: Local<bool>,
+) {
+    if *is_done {
+        return;
+    }
+    let Ok((mut window, on)) = windows.single_mut() else { return };
+    *frames += 1;
+    let told = on.and_then(|on| monitors.get(on.0).ok());
+    let is_guessed = *frames > PATIENCE_FRAMES;
+    let guessed = || monitors.iter().find(|(_, is_primary)| *is_primary).or_else(|| monitors.single().ok());
+    let Some((monitor, _)) = told.or_else(|| is_guessed.then(guessed).flatten()) else {
+        // Where there is no word of any screen, the window stays as it is.
+        *is_done = is_guessed;
+        return;
+    };
+    *is_done = true;
+    let screen = monitor.physical_size().as_vec2() / window.scale_factor();
+    let fitting = fitting(Vec2::new(window.width(), window.height()), screen);
+    if let Some(size) = fitting.filter(|_| window.mode == WindowMode::Windowed) {
+        window.resolution.set(size.x, size.y);
+        window.position = WindowPosition::Centered(MonitorSelection::Current);
+    }
+}
+
+/// The size that a window of this size gets on a screen, where that is another one.
+fn fitting(size: Vec2, screen: Vec2) -> Option<Vec2> {
+    let fits = size.min((screen - BARS).max(super::LEAST_SIZE)).floor();
+    (screen.min_element() > 0.0 && fits.cmplt(size.floor()).any()).then_some(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::app::{App, Update};
+    use bevy::math::IVec2;
+
+    use super::*;
+
+    fn monitor(width: u32, height: u32) -> Monitor {
+        Monitor {
+            name: None,
+            physical_width: width,
+            physical_height: height,
+            physical_position: IVec2::ZERO,
+            refresh_rate_millihertz: None,
+            scale_factor: 1.0,
+            video_modes: Vec::new(),
+        }
+    }
+
+    /// How large a window of the usual size is after some frames beside these screens; on the first of them, if that
+    /// is told.
+    fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
+        let mut app = App::new();
+        app.add_systems(Update, fit_to_screen);
+        let mut window = Window { resolution: super::super::USUAL_SIZE.into(), ..Window::default() };
+        window.resolution.set_scale_factor_and_apply_to_physical_size(scale);
+        let window = app.world_mut().spawn((window, PrimaryWindow)).id();
+        let screens: Vec<Entity> =
+            screens.iter().map(|(width, height)| app.world_mut().spawn(monitor(*width, *height)).id()).collect();
+        if is_told {
+            app.world_mut().entity_mut(window).insert(OnMonitor(screens[0]));
+        }
+        for _ in 0..PATIENCE_FRAMES + 2 {
+            app.update();
+        }
+        let window = app.world().get::<Window>(window).expect("it stays");
+        (window.width(), window.height())
+    }
+
+    #[test]
+    fn a_window_opens_no_larger_than_a_small_screen() {
+        assert_eq!(size_beside(&[(1_024, 768)], true, 1.0), (1_008.0, 688.0));
+        assert_eq!(size_beside(&[(1_024, 768)], false, 1.0), (1_008.0, 688.0), "there is no other screen");
+        assert_eq!(size_beside(&[(1_024, 768), (3_840, 2_160)], true, 1.0), (1_008.0, 688.0));
+    }
+
+    #[test]
+    fn a_window_stays_as_it_is_where_it_fits_or_no_screen_is_known() {
+        let (width, height) = super::super::USUAL_SIZE;
+        let usual = (width as f32, height as f32);
+        assert_eq!(size_beside(&[(1_920, 1_080)], true, 1.0), usual);
+        assert_eq!(size_beside(&[], false, 1.0), usual);
+        assert_eq!(size_beside(&[(1_024, 768), (800, 600)], false, 1.0), usual, "nobody says which screen it is on");
+    }
+
+    #[test]
+    fn what_fits_is_counted_in_points_and_is_never_nothing() {
+        let fits = size_beside(&[(2_048, 1_536)], true, 2.0);
+        assert_eq!(fits, (1_008.0, 688.0), "of a screen with two pixels to the point");
+        assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::new(120.0, 90.0)), Some(super::super::LEAST_SIZE));
+        assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::ZERO), None, "a screen of no size is none");
+    }
+
+    #[test]
+    fn a_person_may_make_it_larger_afterwards() {
+        let mut app = App::new();
+        app.add_systems(Update, fit_to_screen);
+        let screen = app.world_mut().spawn(monitor(1_024, 768)).id();
+        let window = app.world_mut().spawn((Window::default(), PrimaryWindow, OnMonitor(screen))).id();
+        app.update();
+        app.world_mut().get_mut::<Window>(window).expect("it is there").resolution.set(2_000.0, 900.0);
+        app.update();
+        assert_eq!(app.world().get::<Window>(window).expect("it stays").width(), 2_000.0);
+    }
+}
