@@ -96,7 +96,7 @@ fn hear(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {
         Ok(()) => (texts::RESTORED.to_owned(), true),
-        Err(why) => (texts::restore_failed(&why), false),
+        Err(why) => (texts::restore_failed(why), false),
     });
     pane.order = None;
 }

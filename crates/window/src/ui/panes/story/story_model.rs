@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::texts;
 use crate::base::{Id, Seq};
 use crate::log::events::{
     ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChanged, ElementDeed, Input,
@@ -180,12 +181,11 @@ impl Step {
             return sentence(&self.row, names);
         }
         let Some(common) = common(&self.row) else {
-            return format!("{}, and {others} more", sentence(&self.row, names));
+            return texts::and_others(&sentence(&self.row, names), others);
         };
-        let called = |id: &Id| names.called(id).to_owned();
         let who = match self.actors.as_slice() {
-            [one, other] => format!("{} and {}", called(one), called(other)),
-            all => format!("{} agents", all.len()),
+            [one, other] => texts::both(names.called(one), names.called(other)),
+            all => texts::agents(all.len()),
         };
         sentence_of_many(&self.row, &who, common.data(), names)
     }
