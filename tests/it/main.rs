@@ -33,6 +33,7 @@ mod hostile;
 mod hostile_server;
 mod hours_of_talk;
 mod importing;
+mod interface_texts;
 #[cfg(feature = "window")]
 mod keys_reference;
 mod knowledge;
@@ -105,6 +106,7 @@ fn main() {
     let modules: &[fn() -> Vec<Trial>] = &[
         knowledge::trials,
         layering::trials,
+        interface_texts::trials,
         learning::trials,
         settings_reference::trials,
         living::trials,
