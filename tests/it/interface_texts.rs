@@ -99,7 +99,9 @@ impl Scanner {
                 self.calls.pop();
                 self.at += 1;
             }
-            _ => drop(self.take()),
+            _ => {
+                self.take();
+            }
         }
     }
 

@@ -124,7 +124,7 @@ mod tests {
     fn why_nothing_happens_is_answered() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         let why = |room: &RoomModel| why_quiet(room).unwrap().short;
-        assert_eq!(why(&room), NOTHING_NEW);
+        assert_eq!(why(&room), texts::NOTHING_NEW);
         room.questions = (3, 0);
         assert_eq!(why(&room), "waiting for a free slot");
         room.questions = (3, 2);

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(size).into();
+        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(texts::size).into();
         assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "5.0 MB"]);
     }
 }
