@@ -34,6 +34,7 @@ mod hostile_server;
 mod hours_of_talk;
 mod images;
 mod importing;
+mod interface_texts;
 #[cfg(feature = "window")]
 mod keys_reference;
 mod knowledge;
@@ -107,6 +108,7 @@ fn main() {
     let modules: &[fn() -> Vec<Trial>] = &[
         knowledge::trials,
         layering::trials,
+        interface_texts::trials,
         learning::trials,
         settings_reference::trials,
         living::trials,

@@ -1,5 +1,7 @@
 //! The conversations at the side: which go on and which are over, the open one to read and to join.
 
+mod texts;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, ScrollArea, Stroke, Ui, pos2, vec2};
@@ -11,7 +13,6 @@ use crate::ui::commands::{RoomAct, markdown};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::model::{RoomModel, TalkView};
 use crate::view::paint;
 use crate::view::recent_events::Recent;
@@ -60,19 +61,15 @@ fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
         topic: &talk.topic,
         said: &talk.said,
         running: None,
-        ended: Some(talk.ended.as_deref().unwrap_or("ended")),
+        ended: Some(talk.ended.as_deref().unwrap_or_default()),
     });
     running.chain(over).collect()
 }
 
-/// “Ada and Bram”, “Ada, Bram and Cleo”.
+/// Everyone who talks, by name.
 fn names(room: &RoomModel, participants: &[Id]) -> String {
     let called: Vec<&str> = participants.iter().map(|id| room.called(id)).collect();
-    match called.as_slice() {
-        [] => "Nobody".to_owned(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    texts::names(&called)
 }
 
 /// What the conversations keep between frames.
@@ -92,14 +89,13 @@ pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPa
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let entries = entries(room, recent);
-    if widgets::switch(ui, room.talk_on, "Agents may talk", theme).clicked() {
+    if widgets::switch(ui, room.talk_on, texts::AGENTS_MAY_TALK, theme).clicked() {
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !room.talk_on });
         commands.push(Command::Act(act, None));
     }
     start(ui, cx, own, &mut commands);
     if entries.is_empty() {
-        let how = "Agents talk when they meet, or when you start a conversation above.";
-        widgets::empty(ui, Icon::Chat, "No conversations yet", how, theme);
+        widgets::empty(ui, Icon::Chat, texts::NO_CONVERSATIONS, texts::HOW_CONVERSATIONS_BEGIN, theme);
         return commands;
     }
     let chosen = own.open.as_ref().and_then(|open| entries.iter().position(|entry| entry.session == *open));
@@ -131,7 +127,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, entries: &[Entry], open: usize, own
             }
             let button = egui::Button::selectable(index == open, line).truncate();
             let row = ui.add(button.min_size(egui::vec2(ui.available_width(), 28.0)));
-            widgets::name(&row, format!("Conversation of {who}, {}", entry.session));
+            widgets::name(&row, texts::conversation_of(&who, &entry.session));
             if entry.running.is_some() {
                 ui.painter().circle_filled(row.rect.left_center() + egui::vec2(10.0, 0.0), 3.5, theme.good);
             }
@@ -159,7 +155,7 @@ fn conversation(
         ui.label(widgets::heading(names(room, &entry.participants), theme));
         if let Some(talk) = entry.running {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if widgets::danger(ui, "Stop conversation", theme).clicked() {
+                if widgets::danger(ui, texts::STOP_CONVERSATION, theme).clicked() {
                     let act = RoomAct::Talk(ConversationCommand::Stop { conversation: talk.key });
                     commands.push(Command::Act(act, None));
                 }
@@ -167,7 +163,7 @@ fn conversation(
         }
     });
     if !entry.topic.is_empty() {
-        ui.label(widgets::soft(format!("About {}", entry.topic), theme));
+        ui.label(widgets::soft(texts::about(entry.topic), theme));
     }
     let foot = if entry.running.is_some() { 124.0 } else { 34.0 };
     let height = (ui.available_height() - foot).max(120.0);
@@ -179,8 +175,7 @@ fn conversation(
         .show(ui, |ui| {
             let skipped = entry.said.len().saturating_sub(SAID_SHOWN);
             if skipped > 0 {
-                let earlier = text_format::count(skipped, "earlier turn", "earlier turns");
-                ui.label(widgets::small(format!("{earlier} in the log"), theme));
+                ui.label(widgets::small(texts::earlier_turns(skipped), theme));
             }
             let first = entry.participants.first();
             for (index, (by, text)) in entry.said.iter().enumerate().skip(skipped) {
@@ -191,13 +186,13 @@ fn conversation(
                 let speaker = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key));
                 if let Some(speaker) = speaker {
                     let (taken, most) = talk.turns;
-                    ui.label(widgets::small(format!("{} speaks next; {taken} of {most} turns", speaker.name), theme));
+                    ui.label(widgets::small(texts::speaks_next(&speaker.name, taken, most), theme));
                 }
             }
         });
     match (entry.running, entry.ended) {
         (Some(talk), _) => speak(ui, talk, theme, &mut own.drafts, commands),
-        (None, Some(why)) => drop(ui.label(widgets::small(format!("Ended: {why}"), theme))),
+        (None, Some(why)) => drop(ui.label(widgets::small(texts::ended(why), theme))),
         (None, None) => {}
     }
 }
@@ -245,13 +240,13 @@ fn speak(
     commands: &mut Vec<Command>,
 ) {
     let draft = drafts.entry(format!("turn in {}", talk.key)).or_default();
-    let field = widgets::area(ui, draft, "Your turn", "Write a message", 2);
+    let field = widgets::area(ui, draft, texts::YOUR_TURN, texts::WRITE_A_MESSAGE, 2);
     // Enter sends, Shift and Enter begins a new line.
     let entered = field.has_focus()
         && ui.input(|input| input.key_pressed(egui::Key::Enter) && !input.modifiers.shift && !input.modifiers.command);
     let text = draft.trim().to_owned();
     ui.horizontal(|ui| {
-        let clicked = widgets::primary(ui, !text.is_empty(), "Send", theme).clicked();
+        let clicked = widgets::primary(ui, !text.is_empty(), texts::SEND, theme).clicked();
         if (clicked || entered) && !text.is_empty() {
             let act = ConversationCommand::Speak { conversation: talk.key, text: text.clone() };
             commands.push(Command::Act(RoomAct::Talk(act), None));
@@ -259,27 +254,27 @@ fn speak(
         if clicked || entered {
             draft.clear();
         }
-        ui.label(widgets::small("Enter sends", theme));
+        ui.label(widgets::small(texts::ENTER_SENDS, theme));
     });
 }
 
 /// Lets a person choose who is to talk about what.
 fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
-    let title = RichText::new("New conversation").color(theme.accent);
+    let title = RichText::new(texts::NEW_CONVERSATION).color(theme.accent);
     egui::CollapsingHeader::new(title).id_salt("start").show_unindented(ui, |ui| {
         if room.agents.len() < 2 {
-            ui.label(widgets::soft("A conversation needs two agents. Drag some into the room first.", theme));
+            ui.label(widgets::soft(texts::NEEDS_TWO_AGENTS, theme));
             return;
         }
         own.talk_with.retain(|id| room.agent(id).is_some());
-        ui.label(widgets::small("Choose two or more agents.", theme));
+        ui.label(widgets::small(texts::CHOOSE_AGENTS, theme));
         ScrollArea::vertical().id_salt("who").max_height(110.0).auto_shrink([false, true]).show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 for agent in &room.agents {
                     let on = own.talk_with.contains(&agent.id);
                     let chip = ui.add(egui::Button::selectable(on, &*agent.name));
-                    widgets::name(&chip, format!("With {}", agent.name));
+                    widgets::name(&chip, texts::with(&agent.name));
                     if chip.clicked() && !own.talk_with.remove(&agent.id) {
                         own.talk_with.insert(agent.id.clone());
                     }
@@ -287,10 +282,10 @@ fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, comma
             });
         });
         let topic = own.drafts.entry(TOPIC.to_owned()).or_default();
-        widgets::field(ui, topic, "Topic", "Topic");
+        widgets::field(ui, topic, texts::TOPIC, texts::TOPIC);
         let topic = topic.trim().to_owned();
         let ready = own.talk_with.len() >= 2 && !topic.is_empty() && room.talk_on;
-        if widgets::primary(ui, ready, "Start conversation", theme).clicked() {
+        if widgets::primary(ui, ready, texts::START_CONVERSATION, theme).clicked() {
             let participants = own.talk_with.iter().cloned().collect();
             let act = ConversationCommand::Start { participants, topic };
             commands.push(Command::Act(RoomAct::Talk(act), None));
@@ -299,7 +294,7 @@ fn start(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ConversationsPane, comma
             own.open = None;
         }
         if !room.talk_on {
-            ui.label(widgets::small("Conversations are turned off.", theme));
+            ui.label(widgets::small(texts::CONVERSATIONS_ARE_OFF, theme));
         }
     });
 }

@@ -1,5 +1,7 @@
 //! The shelf at the left: who could come into the room and what could stand in it, to be dragged there.
 
+mod texts;
+
 use egui::text::LayoutJob;
 use egui::{Color32, CornerRadius, FontId, Sense, Stroke, Ui, vec2};
 
@@ -28,15 +30,14 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
     let ViewerContext { room, art, theme, .. } = *cx;
     widgets::dress(ui.style_mut(), theme);
     let mut commands = Vec::new();
-    ui.label(widgets::small("Drag something into the room, or double-click it.", theme));
-    widgets::field(ui, &mut own.search, "Search the shelf", "Search");
+    ui.label(widgets::small(texts::HOW_TO_ADD, theme));
+    widgets::field(ui, &mut own.search, texts::SEARCH_THE_SHELF, texts::SEARCH);
     let wanted = own.search.trim().to_lowercase();
     let fits = |words: &[&str]| words.iter().any(|word| word.to_lowercase().contains(&wanted));
     egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        widgets::section_with(ui, "Agents", theme, |ui| {
-            let about = "Claude Code, Codex, Gemini, or any other program that speaks the Agent Client Protocol";
-            let add = ui.small_button("Add your own…").on_hover_text(about);
-            widgets::name(&add, "Add your coding agent");
+        widgets::section_with(ui, texts::AGENTS, theme, |ui| {
+            let add = ui.small_button(texts::ADD_YOUR_OWN).on_hover_text(texts::ABOUT_CODING_AGENTS);
+            widgets::name(&add, texts::ADD_CODING_AGENT);
             if add.clicked() {
                 commands.push(WindowCommand::Ask(Dialog::AddCodingAgent).into());
             }
@@ -44,41 +45,34 @@ pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut ShelfPane) -> Vec
         let profiles: Vec<&ProfileView> =
             room.profiles.iter().filter(|profile| fits(&[&profile.name, &profile.description, &profile.id])).collect();
         if room.profiles.is_empty() {
-            let how = "Add a Markdown file to the workspace's agents folder, or drop one onto the room.";
-            widgets::empty(ui, Icon::Agent, "No agents yet", how, theme);
+            widgets::empty(ui, Icon::Agent, texts::NO_AGENTS, texts::HOW_TO_MAKE_AGENTS, theme);
         }
         for profile in &profiles {
             let item = ShelfItem::Profile(profile.id.clone());
-            let here = match profile.agents {
-                0 => String::new(),
-                number => format!("{number} here"),
-            };
-            let texts = (profile.name.as_str(), profile.description.as_str(), here.as_str());
-            if row(ui, &item, &format!("Add {}", profile.name), texts, theme, &mut commands, |ui, rect| {
+            let here = texts::here(profile.agents);
+            let words = (profile.name.as_str(), profile.description.as_str(), here.as_str());
+            if row(ui, &item, &texts::add(&profile.name), words, theme, &mut commands, |ui, rect| {
                 paint::portrait(ui.painter(), rect, &profile.look, art);
             }) {
                 commands.extend(create::add_agent(room, &profile.id, cx.ui.view.camera.middle, false));
             }
         }
-        widgets::section(ui, "Elements", theme);
+        widgets::section(ui, texts::ELEMENTS, theme);
         let mut found = !profiles.is_empty();
         for kind in kinds().into_iter().filter(|kind| fits(&[kind.name, kind.purpose])) {
             found = true;
-            let here = match room.elements.iter().filter(|element| &*element.kind == kind.word).count() {
-                0 => String::new(),
-                number => format!("{number} here"),
-            };
+            let here = texts::here(room.elements.iter().filter(|element| &*element.kind == kind.word).count());
             let item = ShelfItem::Element(kind.word.into());
             let name = capitalised(kind.name);
-            let texts = (name.as_str(), kind.purpose, here.as_str());
-            if row(ui, &item, &format!("Add {}", kind.name), texts, theme, &mut commands, |ui, rect| {
+            let words = (name.as_str(), kind.purpose, here.as_str());
+            if row(ui, &item, &texts::add(kind.name), words, theme, &mut commands, |ui, rect| {
                 paint::element_picture(ui.painter(), rect, kind.word, art);
             }) {
                 commands.push(create::element_at(room, kind.word, cx.ui.view.camera.middle));
             }
         }
         if !found {
-            widgets::empty(ui, Icon::Search, "No results", "Try a shorter search.", theme);
+            widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::TRY_A_SHORTER_SEARCH, theme);
         }
     });
     commands

@@ -1,6 +1,7 @@
 //! The panes of the studio: which there are, where they stand, and which are shown. Panes can be dragged beside and
 //! onto each other; how they stand is remembered.
 
+use super::texts;
 use std::collections::BTreeSet;
 
 use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
@@ -64,15 +65,15 @@ impl Tab {
     /// What it is called on its tab.
     pub fn title(&self) -> String {
         match self {
-            Self::Shelf => "Shelf".to_owned(),
-            Self::Files => "Files".to_owned(),
-            Self::Room => "Room".to_owned(),
-            Self::Graph => "Graph".to_owned(),
+            Self::Shelf => texts::SHELF.to_owned(),
+            Self::Files => texts::FILES.to_owned(),
+            Self::Room => texts::ROOM.to_owned(),
+            Self::Graph => texts::GRAPH.to_owned(),
             Self::Pane(word) => word.clone(),
             Self::File(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
-            Self::Inspector => "Inspector".to_owned(),
-            Self::Talks => "Conversations".to_owned(),
-            Self::Log => "Event log".to_owned(),
+            Self::Inspector => texts::INSPECTOR.to_owned(),
+            Self::Talks => texts::CONVERSATIONS.to_owned(),
+            Self::Log => texts::EVENT_LOG.to_owned(),
         }
     }
 }

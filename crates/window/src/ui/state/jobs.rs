@@ -1,5 +1,6 @@
 //! Slow work as the window shows it: in one place, with how far it is and a button that cancels it.
 
+use super::texts;
 use crate::base::JobControl;
 
 /// A job that takes long enough to be shown.
@@ -16,12 +17,12 @@ impl RunningJob {
     pub fn says(&self) -> String {
         let name = &self.name;
         match &self.control {
-            Some(control) if control.is_cancelled() => format!("{name}, cancelling"),
+            Some(control) if control.is_cancelled() => texts::cancelling(name),
             Some(control) => match control.progress() {
-                Some(share) => format!("{name}, {:.0} %", (share * 100.0).round()),
-                None => format!("{name} …"),
+                Some(share) => texts::under_way_by(name, (share * 100.0).round()),
+                None => texts::under_way(name),
             },
-            None => format!("{name} …"),
+            None => texts::under_way(name),
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod notice_board;
 pub mod notices;
 pub mod room_view;
 pub mod selection;
+mod texts;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -262,7 +263,7 @@ impl UiState {
     /// When something was, by milliseconds since 1970, in the person's words.
     pub fn when(&self, time_ms: u64) -> String {
         if time_ms == 0 {
-            "at an unknown time".to_owned()
+            texts::AT_AN_UNKNOWN_TIME.to_owned()
         } else {
             self.appearance.dates.when(time_ms, self.time.now_ms())
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Place;
+use super::{Place, texts};
 use crate::base::hash::content_hash;
 use crate::base::{Problem, Severity};
 use crate::view::model::RoomModel;
@@ -107,7 +107,7 @@ pub fn place_of(problem: &Problem) -> Option<Place> {
 /// Where a problem is, with its line.
 pub fn told_place(problem: &Problem) -> String {
     match problem.line {
-        Some(line) => format!("{}, line {line}", problem.place),
+        Some(line) => texts::place_in_file(&problem.place, line),
         None => problem.place.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::{in_card, name, small};
+use super::{in_card, name, small, texts};
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::text_merge::{Choice, Conflict, TextMerge};
 
@@ -28,9 +28,8 @@ pub fn conflicts_ui(ui: &mut Ui, merge: &TextMerge, theme: &Theme) -> Option<Con
             .conflicts()
             .fold((0, 0), |(all, settled), (_, _, chosen)| (all + 1, settled + usize::from(chosen.is_some())));
         ui.horizontal_wrapped(|ui| {
-            let what = format!("Both changed the same lines: {settled} of {all} resolved.");
-            ui.label(RichText::new(what).color(theme.warn));
-            if ui.button("Stop merging").clicked() {
+            ui.label(RichText::new(texts::resolved(settled, all)).color(theme.warn));
+            if ui.button(texts::STOP_MERGING).clicked() {
                 settling = Some(ConflictResolution::Stop);
             }
         });
@@ -55,16 +54,16 @@ fn conflict_ui(
 ) -> Option<Choice> {
     let mut choice = None;
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(format!("Place {number}")).size(TYPE[1]).color(theme.accent));
-        for (of, shown) in [(Choice::Mine, "Mine"), (Choice::Theirs, "Theirs"), (Choice::Both, "Both")] {
+        ui.label(RichText::new(texts::place(number)).size(TYPE[1]).color(theme.accent));
+        for (of, shown) in [(Choice::Mine, texts::MINE), (Choice::Theirs, texts::THEIRS), (Choice::Both, texts::BOTH)] {
             let button = ui.selectable_label(chosen == Some(of), shown);
-            name(&button, format!("{shown} at place {number}"));
+            name(&button, texts::choice_at_place(shown, number));
             if button.clicked() {
                 choice = Some(of);
             }
         }
     });
-    for (what, lines) in [("Before", base), ("Mine", mine), ("Theirs", theirs)] {
+    for (what, lines) in [(texts::BEFORE, base), (texts::MINE, mine), (texts::THEIRS, theirs)] {
         ui.label(small(what, theme));
         ui.label(RichText::new(excerpt(lines)).monospace().color(theme.text));
     }
@@ -75,9 +74,9 @@ fn conflict_ui(
 fn excerpt(lines: &str) -> String {
     let more = lines.lines().count().saturating_sub(LINES_SHOWN);
     let mut shown: Vec<&str> = lines.lines().take(LINES_SHOWN).collect();
-    let told = format!("… and {more} more lines");
+    let told = texts::more_lines(more);
     if more > 0 {
         shown.push(&told);
     }
-    if shown.is_empty() { "(nothing)".to_owned() } else { shown.join("\n") }
+    if shown.is_empty() { texts::NO_LINES.to_owned() } else { shown.join("\n") }
 }

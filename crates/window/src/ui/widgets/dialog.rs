@@ -4,6 +4,7 @@ use egui::{Context, Id, Modal, RichText, ScrollArea, Ui};
 
 use super::controls::{dress, icon_button, window};
 use super::icons::Icon;
+use super::texts;
 use crate::view::theme::{DIALOG, SPACE, TYPE, Theme};
 
 /// What came of a dialog in this frame.
@@ -28,7 +29,7 @@ pub struct DialogFrame<'a> {
 impl<'a> DialogFrame<'a> {
     /// A question, which is answered before anything else.
     pub fn question(title: &'a str) -> Self {
-        Self { title, closes: "question", width: DIALOG[0] }
+        Self { title, closes: texts::QUESTION, width: DIALOG[0] }
     }
 
     /// Draws it in the middle of the window. Nothing behind it can be clicked or reached by Tab meanwhile.
@@ -49,7 +50,7 @@ impl<'a> DialogFrame<'a> {
 pub fn title_line(ui: &mut Ui, title: &str, closes: &str, theme: &Theme) -> bool {
     let is_closed = ui.horizontal(|ui| {
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let is_closed = icon_button(ui, Icon::Cross, &format!("Close {closes}"), false, theme).clicked();
+            let is_closed = icon_button(ui, Icon::Cross, &texts::close(closes), false, theme).clicked();
             ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 ui.add(egui::Label::new(RichText::new(title).size(TYPE[3]).color(theme.text)).truncate());
             });

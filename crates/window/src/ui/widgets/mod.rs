@@ -12,5 +12,6 @@ pub mod menu;
 pub mod provider_health;
 pub mod room_status;
 pub mod text_format;
+mod texts;
 
 pub use controls::*;

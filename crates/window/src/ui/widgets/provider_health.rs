@@ -3,6 +3,7 @@
 
 use egui::{RichText, Ui};
 
+use super::texts;
 use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
 use crate::schedule::TICKS_PER_SEC;
@@ -13,26 +14,24 @@ use crate::view::theme::Theme;
 /// What is wrong with a provider, in a few words: “openai refuses its key”.
 pub fn short(fault: &ProviderFault) -> String {
     let what = match fault.kind {
-        FailureKind::Unauthorised => "has no valid key",
-        FailureKind::RateLimited => "is rate-limiting",
-        FailureKind::Unavailable => "cannot be reached",
-        FailureKind::TimedOut => "does not answer in time",
-        FailureKind::Malformed => "sends unusable answers",
-        FailureKind::Rejected => "refuses requests",
-        FailureKind::OverBudget => "is stopped by a limit",
-        FailureKind::Cancelled | FailureKind::PutOff => "was interrupted",
+        FailureKind::Unauthorised => texts::NO_VALID_KEY,
+        FailureKind::RateLimited => texts::RATE_LIMITING,
+        FailureKind::Unavailable => texts::NOT_REACHED,
+        FailureKind::TimedOut => texts::NO_ANSWER_IN_TIME,
+        FailureKind::Malformed => texts::UNUSABLE_ANSWERS,
+        FailureKind::Rejected => texts::REFUSES_REQUESTS,
+        FailureKind::OverBudget => texts::STOPPED_BY_LIMIT,
+        FailureKind::Cancelled | FailureKind::PutOff => texts::INTERRUPTED,
     };
-    format!("{} {what}", fault.provider)
+    texts::fault(&fault.provider, what)
 }
 
 /// What happened, since when, how often, and what to do: two or three sentences.
 pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
     let secs = room.tick.saturating_sub(fault.since_tick) as f64 / TICKS_PER_SEC as f64;
-    let times = text_format::count(usize::try_from(fault.failures).unwrap_or(usize::MAX), "failure", "failures");
     let what = text_format::capitalised(fault.what.trim_end_matches('.'));
     let remedy = text_format::capitalised(fault.remedy.trim_end_matches('.'));
-    let remedy = if remedy.is_empty() { String::new() } else { format!(" {remedy}.") };
-    format!("{what}. For {}, {times} in a row.{remedy}", text_format::duration(secs))
+    texts::fault_in_full(&what, &text_format::duration(secs), fault.failures, &remedy)
 }
 
 /// The fault that concerns the room most: of a provider that answers one of its agents, else of the room's own.

@@ -1,12 +1,9 @@
 //! What goes on in the room, in a sentence, and why nothing does where nothing does.
 
-use super::{provider_health, text_format};
+use super::{provider_health, text_format, texts};
 use crate::schedule::Speed;
 use crate::simulation::State;
 use crate::view::model::{AgentView, RoomModel};
-
-/// What is said where nobody has anything to do.
-const NOTHING_NEW: &str = "nothing new to read";
 
 /// Why nobody does anything.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,11 +20,10 @@ pub struct Quiet {
 pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
     let quiet = |short: &str, long: String| Some(Quiet { short: short.to_owned(), long, is_fault: false });
     if room.paused {
-        return quiet("the room is paused", "The room is paused. Space, or the button on the left, resumes it.".into());
+        return quiet(texts::PAUSED, texts::ROOM_IS_PAUSED.into());
     }
     if let Some(cap) = &room.cap_reached {
-        let long = format!("Models are no longer called: {cap}. Raise the limit in Settings.");
-        return quiet("a limit is reached", long);
+        return quiet(texts::LIMIT_REACHED, texts::no_more_calls(cap));
     }
     let (waiting, under_way) = room.questions;
     if let Some(fault) = provider_health::foremost(room) {
@@ -38,12 +34,12 @@ pub fn why_quiet(room: &RoomModel) -> Option<Quiet> {
         return None;
     }
     if under_way > 0 {
-        return quiet("waiting for an answer", "Waiting for a model to answer.".into());
+        return quiet(texts::WAITING_FOR_ANSWER, texts::WAITING_FOR_MODEL.into());
     }
     if waiting > 0 {
-        return quiet("waiting for a free slot", "The maximum number of calls is running.".into());
+        return quiet(texts::WAITING_FOR_SLOT, texts::ALL_CALLS_RUNNING.into());
     }
-    quiet(NOTHING_NEW, "No one has anything new to read or a task to do.".into())
+    quiet(texts::NOTHING_NEW, texts::NOTHING_TO_DO.into())
 }
 
 fn works(room: &RoomModel) -> usize {
@@ -56,40 +52,41 @@ fn works(room: &RoomModel) -> usize {
 /// What goes on, in one sentence: `3 active, 2 things to do, 147 k tokens, $0.12`.
 pub fn status(room: &RoomModel) -> String {
     if room.agents.is_empty() {
-        return "No agents yet".to_owned();
+        return texts::NO_AGENTS.to_owned();
     }
     let in_state = |state| room.agents.iter().filter(|agent| agent.state == state).count();
     let working = works(room);
     let queued: usize = room.agents.iter().map(|agent| agent.queued).sum();
     let mut parts = Vec::new();
     if room.paused {
-        parts.push("Paused".to_owned());
+        parts.push(texts::IS_PAUSED.to_owned());
     } else if room.speed == Some(Speed::Max) {
-        parts.push("As fast as possible".to_owned());
+        parts.push(texts::AS_FAST_AS_POSSIBLE.to_owned());
     }
     match in_state(State::Waiting) + room.workflows.asked().count() {
         0 => {}
-        1 => parts.push("1 needs you".to_owned()),
-        many => parts.push(format!("{many} need you")),
+        in_need => parts.push(texts::need_you(in_need)),
     }
     match in_state(State::Error) {
         0 => {}
-        stuck => parts.push(format!("{stuck} stuck")),
+        stuck => parts.push(texts::stuck(stuck)),
     }
     let why = why_quiet(room).filter(|_| !room.paused);
     parts.push(match (working, &why) {
-        (0, Some(why)) if queued == 0 && !why.is_fault => format!("quiet – {}", why.short),
-        (0, None) if queued == 0 => "quiet".to_owned(),
-        _ => format!("{working} active"),
+        (0, Some(why)) if queued == 0 && !why.is_fault => texts::quiet_because(&why.short),
+        (0, None) if queued == 0 => texts::QUIET.to_owned(),
+        _ => texts::active(working),
     });
     if queued > 0 {
-        parts.push(text_format::count(queued, "thing to do", "things to do"));
+        parts.push(texts::things_to_do(queued));
     }
     // Something keeps answers from coming, though somebody works.
-    if let Some(why) = why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != NOTHING_NEW)) {
+    if let Some(why) =
+        why.filter(|why| why.is_fault || ((working > 0 || queued > 0) && why.short != texts::NOTHING_NEW))
+    {
         parts.push(why.short);
     }
-    parts.push(format!("{} tokens", text_format::compact(room.spent.tokens)));
+    parts.push(texts::tokens(&text_format::compact(room.spent.tokens)));
     parts.push(text_format::cost(&room.spent));
     text_format::capitalised(&parts.join(", "))
 }
@@ -127,7 +124,7 @@ mod tests {
     fn why_nothing_happens_is_answered() {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         let why = |room: &RoomModel| why_quiet(room).unwrap().short;
-        assert_eq!(why(&room), NOTHING_NEW);
+        assert_eq!(why(&room), texts::NOTHING_NEW);
         room.questions = (3, 0);
         assert_eq!(why(&room), "waiting for a free slot");
         room.questions = (3, 2);

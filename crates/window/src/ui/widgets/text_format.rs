@@ -1,5 +1,6 @@
 //! Numbers, times and states as a person says them. Pure text; no drawing.
 
+use super::texts;
 use crate::base::Behaviour;
 use crate::gateway::ledger::{Cost, Tally};
 use crate::schedule::Speed;
@@ -18,17 +19,17 @@ pub fn compact(count: u64) -> String {
 
 /// An amount of money in US dollars.
 pub fn money(usd: f64) -> String {
-    if usd > 0.0 && usd < 0.005 { "under $0.01".to_owned() } else { format!("${usd:.2}") }
+    if usd > 0.0 && usd < 0.005 { texts::UNDER_A_CENT.to_owned() } else { format!("${usd:.2}") }
 }
 
 /// A length of time: `4 s`, `3 min`, `2 h 5 min`.
 pub fn duration(secs: f64) -> String {
     let secs = secs.max(0.0) as u64;
     match secs {
-        0..60 => format!("{secs} s"),
-        60..3_600 => format!("{} min", secs / 60),
-        _ if (secs / 60).is_multiple_of(60) => format!("{} h", secs / 3_600),
-        _ => format!("{} h {} min", secs / 3_600, secs / 60 % 60),
+        0..60 => texts::seconds(secs),
+        60..3_600 => texts::minutes(secs / 60),
+        _ if (secs / 60).is_multiple_of(60) => texts::hours(secs / 3_600),
+        _ => texts::hours_and_minutes(secs / 3_600, secs / 60 % 60),
     }
 }
 
@@ -55,9 +56,9 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 /// A behaviour, for a choice.
 pub fn behaviour(behaviour: Behaviour) -> &'static str {
     match behaviour {
-        Behaviour::Stationary => "Stay",
-        Behaviour::Wander => "Stroll",
-        Behaviour::Patrol => "Patrol",
+        Behaviour::Stationary => texts::STAY,
+        Behaviour::Wander => texts::STROLL,
+        Behaviour::Patrol => texts::PATROL,
     }
 }
 
@@ -65,28 +66,27 @@ pub fn behaviour(behaviour: Behaviour) -> &'static str {
 pub fn speed(speed: Speed) -> String {
     match speed {
         Speed::Times(times) => format!("{times}×"),
-        Speed::Max => "Max".to_owned(),
+        Speed::Max => texts::MAX_SPEED.to_owned(),
     }
 }
 
 /// How long an agent has been in its state: `for 12 s`, in simulated time.
 pub fn state_duration(agent: &AgentView) -> String {
-    format!("for {}", duration(f64::from(agent.in_state_secs)))
+    texts::lasting(&duration(f64::from(agent.in_state_secs)))
 }
 
 /// What something cost, as far as that is known: `$0.04`, `cost unknown`.
 pub fn cost(tally: &Tally) -> String {
     match tally.cost() {
         Cost::Known(usd) => money(usd),
-        Cost::AtLeast { usd, .. } if usd <= 0.0 => "cost unknown".to_owned(),
-        Cost::AtLeast { usd, .. } => format!("{} and more", money(usd)),
+        Cost::AtLeast { usd, .. } if usd <= 0.0 => texts::COST_UNKNOWN.to_owned(),
+        Cost::AtLeast { usd, .. } => texts::at_least(&money(usd)),
     }
 }
 
 /// Use in a few words: `12 calls, 3.1 k tokens, $0.04`.
 pub fn tally(tally: &Tally) -> String {
-    let calls = count(usize::try_from(tally.calls).unwrap_or(usize::MAX), "call", "calls");
-    format!("{calls}, {} tokens, {}", compact(tally.tokens), cost(tally))
+    texts::tally(tally.calls, &compact(tally.tokens), &cost(tally))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use egui::Ui;
 
 use super::entries::title;
-use super::{Acts, BlackboardPane};
+use super::{Acts, BlackboardPane, texts};
 use crate::base::Id;
 use crate::orchestration::CollaborationCommand;
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::{menu, text_format};
+use crate::ui::widgets::menu;
 use crate::view::collaboration::ChannelView;
 use crate::view::pick::Thing;
 use crate::view::theme::{MENU, SPACE};
@@ -28,14 +28,9 @@ impl BlackboardPane {
         let theme = cx.theme;
         widgets::in_card(ui, theme, |ui| {
             let (said, delivered, bounced) = channel.counts;
-            let mut counts =
-                format!("{}, delivered {delivered} times", text_format::count(said as usize, "message", "messages"));
-            if bounced > 0 {
-                counts += &format!(", {bounced} refused because it was full");
-            }
             let name = format!("#{}", channel.name);
             title(ui, &name);
-            ui.label(widgets::small(counts, theme));
+            ui.label(widgets::small(texts::messages(said, delivered, bounced), theme));
             boards(ui, cx, &channel.name, commands);
             listeners(ui, cx, channel, acts);
             for (number, by, text) in &channel.messages {
@@ -43,8 +38,7 @@ impl BlackboardPane {
                 ui.label(text);
             }
             let draft = self.drafts.entry(channel.name.clone()).or_default();
-            let field =
-                widgets::field(ui, draft, &format!("Say in {}", channel.name), "Send a message to all listeners");
+            let field = widgets::field(ui, draft, &texts::say_in(&channel.name), texts::SEND_TO_LISTENERS);
             if widgets::entered(ui, &field) && !draft.trim().is_empty() {
                 let message = std::mem::take(draft);
                 acts.push((CollaborationCommand::Publish { channel: channel.name.clone(), message }, None));
@@ -63,21 +57,21 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
     };
     ui.horizontal_wrapped(|ui| {
         for board in boards(true) {
-            let shows = ui.button(format!("On {}", board.label)).on_hover_text("Select this board");
+            let shows = ui.button(texts::on_board(&board.label)).on_hover_text(texts::SELECT_BOARD);
             if shows.clicked() {
                 commands.push(WindowCommand::Select(vec![Thing::Element(board.id.clone())]).into());
             }
         }
-        let new = ui.button("Show on a new board");
-        widgets::name(&new, format!("Show {channel} on a new board"));
+        let new = ui.button(texts::SHOW_ON_NEW_BOARD);
+        widgets::name(&new, texts::show_channel_on_new_board(channel));
         if new.clicked() {
             commands.push(create::board_of_channel(room, channel, cx.ui.view.camera.middle));
         }
         if boards(false).next().is_none() {
             return;
         }
-        let called = format!("Show {channel} on a board");
-        menu::menu_button(ui, "Show on a board", &called, MENU[1], theme, |ui| {
+        let called = texts::show_channel_on_board(channel);
+        menu::menu_button(ui, texts::SHOW_ON_BOARD, &called, MENU[1], theme, |ui| {
             for board in boards(false) {
                 if menu::listed(ui, &*board.label).clicked() {
                     commands.push(create::show_channel(room, &board.id, Some(channel)));
@@ -90,15 +84,14 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
 /// Who listens to a channel, each with a way to let it listen no more.
 fn listeners(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &ChannelView, acts: &mut Acts) {
     if channel.listeners.is_empty() {
-        ui.label(widgets::small("No listeners.", cx.theme));
+        ui.label(widgets::small(texts::NO_LISTENERS, cx.theme));
         return;
     }
     ui.horizontal_wrapped(|ui| {
         for (agent, waits) in &channel.listeners {
             let called = cx.room.called(agent);
-            let waits = if *waits > 0 { format!(" ({waits} wait)") } else { String::new() };
-            let ends = ui.button(format!("{called}{waits} ×")).on_hover_text("Stop listening");
-            widgets::name(&ends, format!("Stop {called} listening to {}", channel.name));
+            let ends = ui.button(texts::listener(called, *waits)).on_hover_text(texts::STOP_LISTENING);
+            widgets::name(&ends, texts::stop_listening(called, &channel.name));
             if ends.clicked() {
                 let (channel, agent): (String, Id) = (channel.name.clone(), agent.clone());
                 let back =

@@ -2,7 +2,7 @@
 
 use egui::{RichText, Ui};
 
-use super::{Acts, BlackboardPane, Editing, Place};
+use super::{Acts, BlackboardPane, Editing, Place, texts};
 use crate::base::Id;
 use crate::base::ids::USER;
 use crate::orchestration::{ArchivedEntry, CollaborationCommand};
@@ -10,7 +10,6 @@ use crate::schedule::TICKS_PER_SEC;
 use crate::tools::collaboration::value_of;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::text_format;
 use crate::view::collaboration::{BoardView, EntryView, KeptView};
 use crate::view::theme::Theme;
 
@@ -40,13 +39,13 @@ impl<'a> Row<'a> {
     /// An entry of a run's blackboard.
     pub(super) fn of_entry(board: &BoardView, entry: &'a EntryView, cx: &ViewerContext<'_>) -> Self {
         let before = |(version, by, tick, value): &'a (u64, Id, u64, String)| {
-            (format!("Version {version}, {}, {}", cx.room.called(by), when(tick / TICKS_PER_SEC)), value.as_str())
+            (texts::version_by(*version, cx.room.called(by), &when(tick / TICKS_PER_SEC)), value.as_str())
         };
         Self {
             place: Place::Run(board.run),
             key: &entry.key,
             value: &entry.value,
-            who: format!("{}, {}", cx.room.called(&entry.by), when(entry.tick / TICKS_PER_SEC)),
+            who: texts::written_by(cx.room.called(&entry.by), &when(entry.tick / TICKS_PER_SEC)),
             shared: Some(entry.shared),
             before: entry.before.iter().map(before).collect(),
             is_fixed: board.is_over,
@@ -57,8 +56,8 @@ impl<'a> Row<'a> {
     /// An entry that an earlier run left.
     pub(super) fn of_kept(kept: &'a KeptView, cx: &ViewerContext<'_>) -> Self {
         let ArchivedEntry { key, by, run, secs, .. } = &kept.entry;
-        let who = if by.is_empty() { "You" } else { cx.room.called(by) };
-        let who = if run.is_empty() { who.to_owned() } else { format!("{who} in {run}, {}", when(*secs)) };
+        let who = if by.is_empty() { texts::YOU } else { cx.room.called(by) };
+        let who = if run.is_empty() { who.to_owned() } else { texts::written_in_run(who, run, &when(*secs)) };
         Self {
             place: Place::Kept,
             key,
@@ -142,20 +141,20 @@ impl BlackboardPane {
         }
         if !row.is_fixed {
             ui.horizontal_wrapped(|ui| {
-                let change = ui.button("Edit");
-                widgets::name(&change, format!("Edit {}", row.key));
+                let change = ui.button(texts::EDIT);
+                widgets::name(&change, texts::edit_entry(row.key));
                 if !is_edited && change.clicked() {
                     let (place, key, text) = (row.place, row.key.to_owned(), row.value.to_owned());
                     self.editing = Some(Editing { place, key, is_new: false, text });
                 }
-                let remove = ui.button("Remove");
-                widgets::name(&remove, format!("Remove {}", row.key));
+                let remove = ui.button(texts::REMOVE);
+                widgets::name(&remove, texts::remove_entry(row.key));
                 if remove.clicked() {
                     acts.push(undoable(row.write(None, None, false)));
                 }
                 let Some(shared) = row.shared else { return };
-                let switch = widgets::switch(ui, shared, "Keep for later runs", theme);
-                widgets::name(&switch, format!("Keep {} for later runs", row.key));
+                let switch = widgets::switch(ui, shared, texts::KEEP_FOR_LATER_RUNS, theme);
+                widgets::name(&switch, texts::keep_entry_for_later_runs(row.key));
                 if switch.clicked() {
                     acts.push(undoable(row.write(Some(row.value), Some(!shared), false)));
                 }
@@ -173,8 +172,8 @@ impl BlackboardPane {
         ui.label(if row.value.starts_with(['{', '[']) { text.monospace() } else { text });
         if beginning_of(row.value).is_some() {
             let is_open = beginning.is_none();
-            let more = ui.button(if is_open { "Show less" } else { "Show all" });
-            widgets::name(&more, format!("Show {} of {}", if is_open { "less" } else { "all" }, row.key));
+            let more = ui.button(if is_open { texts::SHOW_LESS } else { texts::SHOW_ALL });
+            widgets::name(&more, if is_open { texts::show_less_of(row.key) } else { texts::show_all_of(row.key) });
             if more.clicked() && !self.opened.remove(&id) {
                 self.opened.insert(id);
             }
@@ -184,15 +183,14 @@ impl BlackboardPane {
     /// The field in which a value is edited, with what ends that.
     pub(super) fn edit(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, acts: &mut Acts) {
         let Some(editing) = &mut self.editing else { return };
-        let label = format!("Value of {}", row.key);
-        widgets::area(ui, &mut editing.text, &label, "JSON or plain text", ROWS);
+        widgets::area(ui, &mut editing.text, &texts::value_of(row.key), texts::WHAT_A_VALUE_IS, ROWS);
         let (value, is_new) = (editing.text.clone(), editing.is_new);
         ui.horizontal(|ui| {
-            if widgets::primary(ui, !value.trim().is_empty(), "Save", theme).clicked() {
+            if widgets::primary(ui, !value.trim().is_empty(), texts::SAVE, theme).clicked() {
                 acts.push(undoable(row.write(Some(&value), None, is_new)));
                 self.editing = None;
             }
-            if ui.button("Cancel").clicked() {
+            if ui.button(texts::CANCEL).clicked() {
                 self.editing = None;
             }
         });
@@ -215,7 +213,7 @@ fn earlier_values(ui: &mut Ui, theme: &Theme, row: &Row<'_>) {
     if row.before.is_empty() {
         return;
     }
-    let title = text_format::count(row.before.len(), "earlier value", "earlier values");
+    let title = texts::earlier_values(row.before.len());
     let id = (row.place, row.key, "before");
     egui::CollapsingHeader::new(widgets::small(title, theme)).id_salt(format!("{id:?}")).show(ui, |ui| {
         for (who, value) in &row.before {
@@ -238,5 +236,5 @@ fn beginning_of(value: &str) -> Option<&str> {
 
 /// When something was, in a room's time.
 fn when(secs: u64) -> String {
-    format!("at {}:{:02}", secs / 60, secs % 60)
+    texts::at(secs / 60, secs % 60)
 }

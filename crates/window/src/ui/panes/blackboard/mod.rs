@@ -5,6 +5,7 @@ mod channels;
 mod entries;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,6 @@ use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::collaboration::BoardView;
 use crate::view::theme::{SPACE, Theme};
 
@@ -76,15 +76,15 @@ impl Pane for BlackboardPane {
     }
 
     fn title(&self) -> &'static str {
-        "Blackboard"
+        texts::BLACKBOARD
     }
 
     fn commands(&self) -> Vec<CommandInfo> {
         vec![
-            CommandInfo::new("blackboard.show", "Show blackboard and channels", |_| {
+            CommandInfo::new("blackboard.show", texts::SHOW_BLACKBOARD, |_| {
                 vec![Command::Show(Tab::Pane(WORD.to_owned()))]
             })
-            .menus(&[(Menu::Panes, "Blackboard")]),
+            .menus(&[(Menu::Panes, texts::BLACKBOARD)]),
         ]
     }
 
@@ -93,8 +93,7 @@ impl Pane for BlackboardPane {
         let together = &cx.room.together;
         let (mut acts, mut commands) = (Acts::new(), Vec::new());
         if together.boards.is_empty() && together.channels.is_empty() && together.kept.is_empty() {
-            let how = "Agents at work write values here with blackboard_write, and speak in channels with publish.";
-            widgets::empty(ui, Icon::Chat, "The blackboard is empty", how, cx.theme);
+            widgets::empty(ui, Icon::Chat, texts::BLACKBOARD_IS_EMPTY, texts::HOW_VALUES_COME, cx.theme);
             return Vec::new();
         }
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -103,14 +102,13 @@ impl Pane for BlackboardPane {
                 self.board(ui, cx, board, &mut acts);
             }
             if !together.kept.is_empty() {
-                widgets::section(ui, "From earlier runs", cx.theme);
-                let about = "Agents in later runs read this. It is kept in memory/knowledge/blackboard.yaml.";
-                ui.label(widgets::small(about, cx.theme));
+                widgets::section(ui, texts::FROM_EARLIER_RUNS, cx.theme);
+                ui.label(widgets::small(texts::ABOUT_EARLIER_RUNS, cx.theme));
                 let rows: Vec<Row> = together.kept.iter().map(|kept| Row::of_kept(kept, cx)).collect();
                 self.rows(ui, cx.theme, Place::Kept, &rows, &mut acts);
             }
             if !together.channels.is_empty() {
-                widgets::section(ui, "Channels", cx.theme);
+                widgets::section(ui, texts::CHANNELS, cx.theme);
             }
             for channel in &together.channels {
                 self.channel(ui, cx, channel, &mut acts, &mut commands);
@@ -133,7 +131,7 @@ impl BlackboardPane {
         let together = &cx.room.together;
         let count = together.boards.iter().map(|board| board.entries.len()).sum::<usize>() + together.kept.len();
         if count > FOUND_BY_EYE {
-            widgets::field(ui, &mut self.filter, "Find entries", "Find by name or value");
+            widgets::field(ui, &mut self.filter, texts::FIND_ENTRIES, texts::FIND_BY_NAME_OR_VALUE);
         } else {
             self.filter.clear();
         }
@@ -141,11 +139,11 @@ impl BlackboardPane {
 
     fn board(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, board: &BoardView, acts: &mut Acts) {
         let theme = cx.theme;
-        let whose = board.agent.as_ref().map_or("A past run", |agent| cx.room.called(agent));
-        let title = if board.task.is_empty() { whose.to_owned() } else { format!("{whose}: {}", board.task) };
+        let whose = board.agent.as_ref().map_or(texts::A_PAST_RUN, |agent| cx.room.called(agent));
+        let title = if board.task.is_empty() { whose.to_owned() } else { texts::run_for(whose, &board.task) };
         widgets::section(ui, &title, theme);
         if board.is_over {
-            ui.label(widgets::small("This run has ended; its blackboard can no longer be changed.", theme));
+            ui.label(widgets::small(texts::RUN_HAS_ENDED, theme));
         }
         let place = Place::Run(board.run);
         let rows: Vec<Row> = board.entries.iter().map(|entry| Row::of_entry(board, entry, cx)).collect();
@@ -166,13 +164,11 @@ impl BlackboardPane {
             ui.add_space(SPACE[0]);
         }
         if found.is_empty() && !rows.is_empty() {
-            ui.label(widgets::small("No results.", theme));
+            ui.label(widgets::small(texts::NO_RESULTS, theme));
         }
         let left = found.len().saturating_sub(most);
         if left > 0 {
-            let words =
-                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), text_format::count(left, "entry", "entries"));
-            if ui.button(words).clicked() {
+            if ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
                 self.shown.insert(place, most + SHOWN_AT_ONCE);
             }
         }
@@ -182,7 +178,7 @@ impl BlackboardPane {
     fn new_entry(&mut self, ui: &mut Ui, theme: &Theme, board: &BoardView, acts: &mut Acts) {
         let place = Place::Run(board.run);
         let key = self.new_key.entry(place).or_default();
-        let field = widgets::field(ui, key, &format!("New entry of {}", board.run), "Name of a new entry");
+        let field = widgets::field(ui, key, &texts::new_entry_of(&board.run.to_string()), texts::NAME_OF_A_NEW_ENTRY);
         let name = key.trim().to_owned();
         if widgets::entered(ui, &field) && !name.is_empty() {
             key.clear();

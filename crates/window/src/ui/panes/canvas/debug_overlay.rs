@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, CornerRadius, FontId, Galley, Painter, Pos2, Rect, Stroke, StrokeKind, vec2};
 
+use super::texts;
 use crate::base::text;
 use crate::ui::state::RoomView;
 use crate::ui::widgets;
@@ -47,30 +48,27 @@ pub struct Placed {
 
 /// The words beside an agent, a line each; the first is its state. What it was refused lately comes with it.
 pub fn lines(room: &RoomModel, agent: &AgentView, detail: &AgentDetail, refused: Option<&str>) -> Vec<String> {
-    let mut lines = vec![format!("{} {}", text_format::state(agent.state), text_format::state_duration(agent))];
+    let mut lines = vec![texts::in_state_for(text_format::state(agent.state), &text_format::state_duration(agent))];
     if !detail.why.is_empty() && !detail.why.eq_ignore_ascii_case(text_format::state(agent.state)) {
         lines.push(text::truncate(&detail.why, 60));
     }
     lines.extend(room.fault_of(agent.key).map(provider_health::short));
-    lines.extend(refused.map(|what| format!("not done: {}", text::truncate(&text::one_line(what), 60))));
+    lines.extend(refused.map(|what| texts::not_done(&text::truncate(&text::one_line(what), 60))));
     for (index, action) in detail.queue.iter().take(QUEUE_SHOWN).enumerate() {
         lines.push(format!("{}. {}", index + 1, text::truncate(action, 40)));
     }
     if detail.queue.len() > QUEUE_SHOWN {
-        lines.push(format!("and {} more", detail.queue.len() - QUEUE_SHOWN));
+        lines.push(texts::and_more(detail.queue.len() - QUEUE_SHOWN));
     }
     if !detail.memory.context_summary.is_empty() {
         lines.push(format!("“{}”", text::truncate(&text::one_line(&detail.memory.context_summary), 60)));
     }
-    let notes = text_format::count(detail.memory.workspace_notes.len(), "note", "notes");
-    lines.push(format!(
-        "{notes}, {} known",
-        text_format::count(detail.memory.environment_state.len(), "element", "elements")
-    ));
+    let memory = &detail.memory;
+    lines.push(texts::notes_and_elements(memory.workspace_notes.len(), memory.environment_state.len()));
     if let Some(prompt) = &detail.last_prompt {
-        lines.push(format!("last prompt {} tokens", text_format::compact(prompt.chars().div_ceil(4) as u64)));
+        lines.push(texts::last_prompt(&text_format::compact(prompt.chars().div_ceil(4) as u64)));
     }
-    lines.push(format!("{} tokens, {}", text_format::compact(detail.spent.tokens), text_format::cost(&detail.spent)));
+    lines.push(texts::spent(&text_format::compact(detail.spent.tokens), &text_format::cost(&detail.spent)));
     lines
 }
 

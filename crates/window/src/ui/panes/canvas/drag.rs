@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bevy::math::Vec2;
 use egui::{Response, Ui};
 
+use super::texts;
 use crate::agent::AgentCommand;
 use crate::agent::spawn_position::tenths;
 use crate::base::Id;
@@ -44,7 +45,7 @@ pub(super) enum DragState {
 
 /// Says that somebody left who was held.
 fn left(who: &str) -> Command {
-    WindowCommand::Tell(format!("{who} left the room while you were dragging it."), false).into()
+    WindowCommand::Tell(texts::left_while_dragged(who), false).into()
 }
 
 /// Takes hold of what is under the pointer; `place` is where that is in the room.

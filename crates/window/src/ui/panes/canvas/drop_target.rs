@@ -5,10 +5,10 @@ use egui::{
     StrokeKind, Ui, pos2, vec2,
 };
 
+use super::texts;
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::state::ShelfItem;
 use crate::ui::state::dock::Tab;
-use crate::ui::widgets::text_format;
 use crate::ui::{Command, UiState, ViewerContext};
 use crate::view::camera::Camera;
 use crate::view::paint::{self, Ghost};
@@ -94,11 +94,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
         return;
     }
     let from_shelf = state.dock.is_shown(&Tab::Shelf);
-    let how = if from_shelf {
-        "Drag an agent from the shelf, or right-click the floor."
-    } else {
-        "Right-click the floor to add an agent."
-    };
+    let how = if from_shelf { texts::DRAG_FROM_SHELF } else { texts::RIGHT_CLICK_FLOOR };
     let card = Rect::from_center_size(rect.center(), vec2(290.0_f32.min(rect.width() - 2.0 * SPACE[2]), 74.0));
     let painter = ui.painter_at(rect);
     painter.rect_filled(card, CornerRadius::same(RADIUS[1]), theme.panel);
@@ -112,7 +108,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
         let place = Rect::from_center_size(pos2(card.center().x, y), vec2(card.width() - 2.0 * SPACE[1], 34.0));
         ui.put(place, Label::new(text).selectable(false).wrap());
     };
-    line(ui, card.top() + 22.0, RichText::new("Drag an agent here").size(TYPE[2]).strong().color(theme.text));
+    line(ui, card.top() + 22.0, RichText::new(texts::DRAG_AN_AGENT_HERE).size(TYPE[2]).strong().color(theme.text));
     line(ui, card.bottom() - 24.0, RichText::new(how).size(TYPE[0]).color(theme.text_soft));
 }
 
@@ -120,13 +116,13 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
 pub(super) fn paint_word(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
     let text = match state.transfer.hanging.as_slice() {
         [] => return,
-        [one] => format!("Drop {one} here"),
-        several => format!("Drop {} here", text_format::count(several.len(), "file", "files")),
+        [one] => texts::drop_file(one),
+        several => texts::drop_files(several.len()),
     };
     painter.rect_filled(rect, CornerRadius::ZERO, theme.accent.gamma_multiply(0.08));
     painter.rect_stroke(rect.shrink(4.0), f32::from(RADIUS[1]), Stroke::new(LINE[2], theme.accent), StrokeKind::Inside);
     let galley = painter.layout(text, FontId::proportional(TYPE[2]), theme.text, rect.width() - 80.0);
-    let more = "Agent files become agents; scene files are opened".to_owned();
+    let more = texts::WHAT_DROPPED_FILES_BECOME.to_owned();
     let about = painter.layout_no_wrap(more, FontId::proportional(TYPE[0]), theme.text_soft);
     let size = vec2(galley.size().x.max(about.size().x), galley.size().y + about.size().y + 4.0);
     let card = Align2::CENTER_CENTER.align_size_within_rect(size, rect).expand2(vec2(18.0, 12.0));

@@ -8,6 +8,7 @@ use egui::{
     StrokeKind, Ui,
 };
 
+use super::texts;
 use crate::agent::spawn_position::tenths;
 use crate::navigation::furniture::decor_kinds;
 use crate::simulation::FurnishCommand;
@@ -91,7 +92,7 @@ impl FurnitureDrag {
         commands: &mut Vec<Command>,
     ) {
         let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The furniture"));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_FURNITURE));
         look_around(ui, &response, &mut view.camera, self.pans);
         self.handle(ui, &response, cx, view, commands);
         self.paint(&ui.painter_at(rect), cx, view);
@@ -243,15 +244,15 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                 ui.horizontal(|ui| {
                     let chosen = view.arranging.as_ref().and_then(|arranging| arranging.chosen_in(cx.room));
                     let said = chosen.map_or_else(
-                        || "Click a piece to add it, then drag it. Hold Alt to place it exactly.".to_owned(),
-                        |decor| format!("{}, {} by {}", capitalised(&decor.kind), decor.size.x, decor.size.y),
+                        || texts::HOW_TO_ARRANGE.to_owned(),
+                        |decor| texts::piece(&decor.kind, decor.size.x, decor.size.y),
                     );
                     ui.label(egui::RichText::new(said).size(TYPE[0]).color(theme.text_soft));
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                        if widgets::primary(ui, true, "Done", theme).clicked() {
+                        if widgets::primary(ui, true, texts::DONE, theme).clicked() {
                             commands.push(WindowCommand::ToggleArranging.into());
                         }
-                        for (name, id) in [("Remove", "room.delete"), ("Turn", "furniture.turn")] {
+                        for (name, id) in [(texts::REMOVE, "room.delete"), (texts::TURN, "furniture.turn")] {
                             let button = ui.add_enabled(chosen.is_some(), egui::Button::new(name));
                             if button.on_hover_text(menus::tip(ui.ctx(), cx.table, id)).clicked() {
                                 commands.extend(menus::run(cx, id));
@@ -267,7 +268,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
 fn kind_button(ui: &mut Ui, kind: &str, cx: &ViewerContext<'_>, theme: &Theme) -> bool {
     let size = PICTURE_POINTS + egui::vec2(SPACE[1], TYPE[0] + SPACE[2]);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Add a {kind}")));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, texts::add_a(kind)));
     let ground = if response.hovered() || response.has_focus() {
         widgets::mix(theme.card, theme.accent, 0.12)
     } else {

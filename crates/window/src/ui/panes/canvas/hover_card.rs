@@ -4,6 +4,7 @@
 use bevy::math::Vec2;
 use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, RichText, Sense, Ui, pos2, vec2};
 
+use super::texts;
 use crate::base::Id;
 use crate::element::kinds::kind;
 use crate::schedule::TICKS_PER_SEC;
@@ -108,14 +109,15 @@ fn facts_of(cx: &ViewerContext<'_>, thing: &Thing, names: &Names) -> Option<(Fac
             let element = room.element(id)?;
             let corners = (element.position - ELEMENT_HALF, element.position + ELEMENT_HALF);
             let changed =
-                cx.recent.changes.get(id).map(|row| format!("{}, {}", sentence(row, names), ago(room, row.tick)));
+                cx.recent.changes.get(id).map(|row| texts::changed_ago(&sentence(row, names), &since(room, row.tick)));
             Some((of_element(room, element, changed), corners))
         }
     }
 }
 
-fn ago(room: &RoomModel, tick: u64) -> String {
-    format!("{} ago", text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+/// How long ago a tick was.
+fn since(room: &RoomModel, tick: u64) -> String {
+    text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
 }
 
 /// What somebody does, why, what comes next, and what lies unread in its inboxes.
@@ -123,17 +125,17 @@ fn of_agent(room: &RoomModel, agent: &AgentView) -> Facts {
     let mut lines = vec![("", ActivityTexts::of(room).line(agent))];
     if let Some(detail) = &agent.detail {
         if !detail.why.is_empty() {
-            lines.push(("Why", text_format::capitalised(&detail.why)));
+            lines.push((texts::WHY, text_format::capitalised(&detail.why)));
         }
         let next = detail.queue.first().map(|next| match detail.queue.len() {
             1 => text_format::capitalised(next),
-            many => format!("{}, and {} more", text_format::capitalised(next), many - 1),
+            many => texts::next_and_more(&text_format::capitalised(next), many - 1),
         });
-        lines.push(("Next", next.unwrap_or_else(|| "Nothing queued".to_owned())));
+        lines.push((texts::NEXT, next.unwrap_or_else(|| texts::NOTHING_QUEUED.to_owned())));
     }
     let unread = unread(room, &agent.id);
     if unread > 0 {
-        lines.push(("Inbox", text_format::count(unread, "unread mail", "unread mail")));
+        lines.push((texts::INBOX, texts::unread_letters(unread)));
     }
     Facts { title: agent.name.to_string(), lines }
 }
@@ -149,21 +151,21 @@ fn unread(room: &RoomModel, agent: &Id) -> usize {
 
 /// What an element holds, who has read that and who not, and what changed last.
 fn of_element(room: &RoomModel, element: &ElementView, changed: Option<String>) -> Facts {
-    let mut lines = vec![("Holds", holds(&element.content))];
+    let mut lines = vec![(texts::HOLDS, holds(&element.content))];
     if let Some(known) = room.known.get(&element.id).filter(|known| !known.readers.is_empty()) {
-        lines.push(("Version", known.version.to_string()));
-        lines.extend(reading_now(room, element).map(|readers| ("Reading it now", readers)));
+        lines.push((texts::VERSION, known.version.to_string()));
+        lines.extend(reading_now(room, element).map(|readers| (texts::READING_NOW, readers)));
         let newest = named(known, |knows| matches!(knows, Knows::Newest { .. }).then(String::new));
-        lines.push(("Up to date", newest.unwrap_or_else(|| "No one yet".to_owned())));
+        lines.push((texts::UP_TO_DATE, newest.unwrap_or_else(|| texts::NO_ONE_YET.to_owned())));
         let older = named(known, |knows| match knows {
-            Knows::Older { version, .. } => Some(format!(" (version {version})")),
+            Knows::Older { version, .. } => Some(texts::in_version(version)),
             _ => None,
         });
-        lines.extend(older.map(|older| ("Read an older version", older)));
+        lines.extend(older.map(|older| (texts::READ_AN_OLDER_VERSION, older)));
         let nothing = named(known, |knows| matches!(knows, Knows::Nothing).then(String::new));
-        lines.extend(nothing.map(|nothing| ("Not yet", nothing)));
+        lines.extend(nothing.map(|nothing| (texts::NOT_YET, nothing)));
     }
-    lines.extend(changed.map(|changed| ("Last change", changed)));
+    lines.extend(changed.map(|changed| (texts::LAST_CHANGE, changed)));
     Facts { title: element.label.to_string(), lines }
 }
 
@@ -187,7 +189,7 @@ fn listed(names: Vec<String>) -> Option<String> {
     match (first, more.len()) {
         ([], _) => None,
         (all, 0) => Some(all.join(", ")),
-        (some, more) => Some(format!("{} and {more} more", some.join(", "))),
+        (some, more) => Some(texts::names_and_more(&some.join(", "), more)),
     }
 }
 
@@ -266,7 +268,7 @@ mod tests {
             ("", "Idle"),
             ("Why", "Nothing calls"),
             ("Next", "Read House rules (high), and 1 more"),
-            ("Inbox", "1 unread mail"),
+            ("Inbox", "1 unread letter"),
         ];
         assert_eq!(facts.lines, expected.map(|(about, text)| (about, text.to_owned())));
         room.agents[1].state = State::Conversing;

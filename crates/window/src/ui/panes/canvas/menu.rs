@@ -4,7 +4,7 @@
 use bevy::math::Vec2;
 use egui::Ui;
 
-use super::MenuOn;
+use super::{MenuOn, texts};
 use crate::base::Id;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, Menu};
@@ -31,7 +31,7 @@ pub fn menu_ui(ui: &mut Ui, cx: &ViewerContext<'_>, on: &MenuOn, place: Vec2) ->
         match on {
             MenuOn::Thing(Thing::Agent(id)) => {
                 entries(ui, Menu::Agent, commands);
-                menu::submenu(ui, "When idle", MENU[0], cx.theme, |ui| entries(ui, Menu::WhenIdle, commands));
+                menu::submenu(ui, texts::WHEN_IDLE, MENU[0], cx.theme, |ui| entries(ui, Menu::WhenIdle, commands));
                 relate_menus(ui, cx, id, commands);
             }
             MenuOn::Thing(Thing::Element(_)) => entries(ui, Menu::Element, commands),
@@ -65,7 +65,7 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, label: &str, width: f32, rows: impl
 fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec<Command>) {
     let room = cx.room;
     if room.agents.len() > 1 {
-        list(ui, cx, "Relate to…", MENU[0], |ui| {
+        list(ui, cx, texts::RELATE_TO, MENU[0], |ui| {
             for other in room.agents.iter().filter(|other| other.id != *id) {
                 if menu::listed(ui, &*other.name).clicked() {
                     let naming = Naming::of(id, &other.id, room.relationships());
@@ -78,11 +78,11 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
     if own().next().is_none() {
         return;
     }
-    list(ui, cx, "Relationships", MENU[1], |ui| {
+    list(ui, cx, texts::RELATIONSHIPS, MENU[1], |ui| {
         for tie in own() {
-            let label = if tie.label.is_empty() { "related to" } else { &tie.label };
-            let words = format!("{}: {label} {}", room.called(&tie.from), room.called(&tie.to));
-            let row = menu::listed(ui, words).on_hover_text("Selects it; Enter renames, Delete removes");
+            let label = if tie.label.is_empty() { texts::RELATED_TO } else { &tie.label };
+            let words = texts::relationship(room.called(&tie.from), label, room.called(&tie.to));
+            let row = menu::listed(ui, words).on_hover_text(texts::RELATIONSHIP_TIP);
             if row.clicked() {
                 commands.push(WindowCommand::SelectRope(tie).into());
             }
@@ -93,7 +93,7 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
 /// What can be put here.
 fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Vec<Command>) {
     let room = cx.room;
-    list(ui, cx, "Add an agent", MENU[0], |ui| {
+    list(ui, cx, texts::ADD_AN_AGENT, MENU[0], |ui| {
         for profile in room.profiles.iter() {
             if menu::listed(ui, &profile.name).on_hover_text(&profile.description).clicked() {
                 let exactly = ui.input(|input| create::is_exact(input.modifiers));
@@ -101,7 +101,7 @@ fn add_menus(ui: &mut Ui, cx: &ViewerContext<'_>, place: Vec2, commands: &mut Ve
             }
         }
     });
-    list(ui, cx, "Add an element", MENU[0], |ui| {
+    list(ui, cx, texts::ADD_AN_ELEMENT, MENU[0], |ui| {
         for kind in kinds() {
             if menu::listed(ui, text_format::capitalised(kind.name)).on_hover_text(kind.purpose).clicked() {
                 commands.push(create::element_at(room, kind.word, place));

@@ -10,6 +10,7 @@ pub mod menu;
 mod relationship_editing;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,7 +177,7 @@ impl Canvas {
             ui.memory_mut(|memory| memory.move_focus(direction));
         }
         let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "The room"));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::THE_ROOM));
         keep_keys(ui, &response);
         self.handle_hand(ui, &response, cx, view, commands);
         self.look_around(ui, &response, view);
@@ -459,7 +460,7 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
     let corner = rect.right_bottom() - egui::Vec2::splat(SPACE[2]);
     let map = Rect::from_min_max(corner - MINIMAP_POINTS, corner);
     let response = ui.interact(map, ui.id().with("minimap"), Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, "Minimap"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::MINIMAP));
     let painter = ui.painter_at(map);
     paint::minimap(&painter, map, cx.room, view.camera, *cx.theme);
     if let Some(pointer) = response.interact_pointer_pos() {
@@ -471,13 +472,12 @@ fn minimap(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView)
 fn lookouts(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let theme = cx.theme;
     let (busy, in_need) = (room_view::busy(cx.room).count(), room_view::in_need(cx.room).count());
-    let needs = if in_need == 1 { "1 needs you".to_owned() } else { format!("{in_need} need you") };
     let height = ui.spacing().interact_size.y;
     let mut corner = rect.right_bottom() - egui::vec2(SPACE[2], SPACE[2] + MINIMAP_POINTS.y + SPACE[0]);
     ui.spacing_mut().button_padding.x = SPACE[0];
     for (count, text, id, colour, share) in [
-        (busy, format!("{busy} busy"), "room.show_busy", theme.text, 0.45),
-        (in_need, needs, "room.next_in_need", theme.accent, 0.55),
+        (busy, texts::busy(busy), "room.show_busy", theme.text, 0.45),
+        (in_need, texts::need_you(in_need), "room.next_in_need", theme.accent, 0.55),
     ] {
         let Some(command) = cx.table.find(id).filter(|_| count > 0) else { continue };
         let width = share * (MINIMAP_POINTS.x - SPACE[0]);
@@ -502,7 +502,7 @@ fn overlay_toggle(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, is_on: bool, 
     let theme = cx.theme;
     let size = egui::vec2(128.0, ui.spacing().interact_size.y);
     let place = Rect::from_min_size(rect.left_bottom() + egui::vec2(SPACE[2], -SPACE[2] - size.y), size);
-    let button = egui::Button::new(egui::RichText::new("Debug overlay").color(theme.text))
+    let button = egui::Button::new(egui::RichText::new(texts::DEBUG_OVERLAY).color(theme.text))
         .fill(theme.panel)
         .stroke(Stroke::new(LINE[0], if is_on { theme.accent } else { theme.line }))
         .corner_radius(f32::from(RADIUS[0]));

@@ -3,6 +3,7 @@
 use egui::{Align2, Area, CursorIcon, Id as WidgetId, Order, Painter, Pos2, TextEdit, Ui};
 
 use super::drag::DragState;
+use super::texts;
 use crate::base::Id;
 use crate::simulation::RelationshipCommand;
 use crate::simulation::relationship_commands::{LABEL_CHARS_AT_MOST, label_of};
@@ -119,11 +120,11 @@ pub(super) fn naming_ui(
     let (room, theme, mut naming) = (cx.room, cx.theme, naming?);
     let Relationship { from, to, .. } = &naming.relationship;
     let Some(middle) = paint::tie_middle(room, camera, from, to) else {
-        let told = "No relationship was added: one of the two has left the room.".to_owned();
+        let told = texts::ONE_HAS_LEFT.to_owned();
         commands.push(WindowCommand::Tell(told, false).into());
         return None;
     };
-    let hint = format!("What {} is to {}", room.called(from), room.called(to));
+    let hint = texts::what_one_is_to_another(room.called(from), room.called(to));
     let place = camera.viewport.shrink(40.0).clamp(middle);
     let mut is_done = false;
     Area::new(WidgetId::new("relationship label"))
@@ -138,7 +139,7 @@ pub(super) fn naming_ui(
                     .desired_width(190.0)
                     .hint_text(&hint);
                 let field = ui.add(field);
-                widgets::name(&field, "Relationship label");
+                widgets::name(&field, texts::RELATIONSHIP_LABEL);
                 if !naming.asked {
                     naming.asked = true;
                     field.request_focus();

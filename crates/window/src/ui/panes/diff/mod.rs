@@ -1,6 +1,7 @@
 //! How two texts differ, line by line: side by side, or one under the other.
 
 mod compare;
+mod texts;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +13,6 @@ use egui::{Color32, CornerRadius, FontId, Id, Rect, ScrollArea, Sense, TextStyle
 use self::compare::{Comparison, Place, Row, SeenRow};
 use crate::base::hash::content_hash;
 use crate::ui::widgets;
-use crate::ui::widgets::text_format;
 use crate::view::theme::{MARK_RADIUS, SPACE, Theme};
 
 /// How a difference is shown.
@@ -38,10 +38,10 @@ pub fn diff_ui(ui: &mut Ui, name: &str, old: &str, new: &str, look: DiffLook, th
     let id = Id::new("difference").with(name);
     let mut kept = Kept::recall(ui, id, old, new);
     if kept.made.is_same() {
-        ui.label(widgets::soft("No differences.", theme));
+        ui.label(widgets::soft(texts::NO_DIFFERENCES, theme));
         return;
     }
-    let text = format!("{} added, {} removed", kept.made.added, kept.made.gone);
+    let text = texts::changed_lines(kept.made.added, kept.made.gone);
     ui.label(widgets::small(text, theme));
     let sheet = Sheet::of(ui, &kept.made, look);
     let shown = kept.lay_out(&sheet, old, new);
@@ -261,7 +261,7 @@ impl Sheet {
 
 /// A stretch that is alike. Whether it was clicked.
 fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme) -> bool {
-    let text = format!("… {}", text_format::count(count, "unchanged line", "unchanged lines"));
+    let text = texts::unchanged_lines(count);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), sheet.line), Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, &text));
     let share = if response.hovered() { 0.9 } else { 0.45 };
@@ -269,7 +269,7 @@ fn fold_ui(ui: &mut Ui, sheet: &Sheet, first: usize, count: usize, theme: &Theme
     let galley = ui.painter().layout_no_wrap(text, sheet.font.clone(), theme.text);
     let at = pos2(rect.left() + sheet.gutter, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, theme.text);
-    response.on_hover_text(format!("Show them, from line {}", first + 1)).clicked()
+    response.on_hover_text(texts::show_from_line(first + 1)).clicked()
 }
 
 /// One piece of one side, as it is drawn.
@@ -400,7 +400,7 @@ fn cell_ui(ui: &mut Ui, sheet: &Sheet, cell: Option<Cell>, theme: &Theme) {
     if cell.is_bare && is_last_piece {
         let note = Rect::from_min_max(pos2(end + 4.0, rect.top() + 2.0), pos2(end + 9.0, rect.bottom() - 3.0));
         painter.line_segment([note.left_top(), note.left_bottom()], (1.5, theme.warn));
-        response.on_hover_text("No newline at end of file");
+        response.on_hover_text(texts::NO_NEWLINE_AT_END);
     }
 }
 

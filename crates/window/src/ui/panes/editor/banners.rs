@@ -4,6 +4,7 @@
 use egui::{RichText, Ui};
 
 use super::tab::{DraftStatus, FileStatus, Tab};
+use super::texts;
 use crate::ui::widgets;
 use crate::ui::widgets::conflicts::{ConflictResolution, conflicts_ui};
 use crate::view::theme::Theme;
@@ -53,21 +54,21 @@ pub fn banners_ui(ui: &mut Ui, tab: &Tab, at_work: Option<&str>, compares: bool,
         DraftStatus::Clean | DraftStatus::Written => {}
     }
     if let FileStatus::Unreadable(why) = &tab.seen {
-        banner(ui, &format!("The file can no longer be shown: {why}. Your changes are kept."), theme, |ui| {
-            if ui.button("Open in another program").clicked() {
+        banner(ui, &texts::no_longer_readable(why), theme, |ui| {
+            if ui.button(texts::OPEN_IN_ANOTHER_PROGRAM).clicked() {
                 decision = Some(Decision::OpenOutside);
             }
-            if widgets::danger(ui, "Discard my changes", theme).clicked() {
+            if widgets::danger(ui, texts::DISCARD_MY_CHANGES, theme).clicked() {
                 decision = Some(Decision::TakeTheirs);
             }
         });
     }
-    if let Some(name) = at_work {
-        at_work_ui(ui, tab, name, theme, &mut decision);
+    if let Some(working) = at_work {
+        at_work_ui(ui, tab, working, theme, &mut decision);
     }
     if let Some(why) = &tab.failed {
-        banner(ui, &format!("Failed: {why}"), theme, |ui| {
-            if ui.button("Dismiss").clicked() {
+        banner(ui, &texts::failed(why), theme, |ui| {
+            if ui.button(texts::DISMISS).clicked() {
                 decision = Some(Decision::PutAside);
             }
         });
@@ -85,48 +86,41 @@ fn banner(ui: &mut Ui, what: &str, theme: &Theme, acts: impl FnOnce(&mut Ui)) {
 }
 
 fn overtaken_ui(ui: &mut Ui, compares: bool, theme: &Theme, decision: &mut Option<Decision>) {
-    banner(ui, "Someone else changed this file while you were editing.", theme, |ui| {
+    banner(ui, texts::CHANGED_MEANWHILE, theme, |ui| {
         let mut button = |text: &str, hint: &str, wish: Decision, is_first: bool| {
             let button = if is_first { widgets::primary(ui, true, text, theme) } else { ui.button(text) };
             if button.on_hover_text(hint).clicked() {
                 *decision = Some(wish);
             }
         };
-        button("Merge", "Merges both; asks where both changed the same lines", Decision::Merge, true);
-        button("Keep mine", "Saving then overwrites the other changes", Decision::KeepMine, false);
-        button("Use theirs", "Discards your changes", Decision::TakeTheirs, false);
-        let compare = if compares { "Stop comparing" } else { "Compare" };
-        button(compare, "Shows the other version beside yours", Decision::Compare, false);
+        button(texts::MERGE, texts::MERGE_TIP, Decision::Merge, true);
+        button(texts::KEEP_MINE, texts::KEEP_MINE_TIP, Decision::KeepMine, false);
+        button(texts::USE_THEIRS, texts::DISCARDS_CHANGES_TIP, Decision::TakeTheirs, false);
+        let compare = if compares { texts::STOP_COMPARING } else { texts::COMPARE };
+        button(compare, texts::COMPARE_TIP, Decision::Compare, false);
     });
 }
 
 fn deleted_ui(ui: &mut Ui, theme: &Theme, decision: &mut Option<Decision>) {
-    banner(ui, "Someone else deleted this file while you were editing.", theme, |ui| {
-        if widgets::primary(ui, true, "Save again", theme).on_hover_text("Restores the file with your text").clicked() {
+    banner(ui, texts::DELETED_MEANWHILE, theme, |ui| {
+        if widgets::primary(ui, true, texts::SAVE_AGAIN, theme).on_hover_text(texts::SAVE_AGAIN_TIP).clicked() {
             *decision = Some(Decision::Save);
         }
-        if widgets::danger(ui, "Close", theme).on_hover_text("Discards your changes").clicked() {
+        if widgets::danger(ui, texts::CLOSE, theme).on_hover_text(texts::DISCARDS_CHANGES_TIP).clicked() {
             *decision = Some(Decision::TakeTheirs);
         }
     });
 }
 
-fn at_work_ui(ui: &mut Ui, tab: &Tab, name: &str, theme: &Theme, decision: &mut Option<Decision>) {
+fn at_work_ui(ui: &mut Ui, tab: &Tab, working: &str, theme: &Theme, decision: &mut Option<Decision>) {
     let waits = tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
-    let what = if waits {
-        format!("{name} is working. Your changes are a draft and are applied when the work ends.")
-    } else {
-        format!(
-            "{name} is working. Your changes are kept as a draft and applied when the work ends; Apply changes \
-             the agent now."
-        )
-    };
+    let what = if waits { texts::changes_are_a_draft(working) } else { texts::changes_are_kept(working) };
     let can_apply = tab.begun.is_some() && !tab.is_saving() && tab.standing() == DraftStatus::Written;
     banner(ui, &what, theme, |ui| {
-        if widgets::primary(ui, can_apply, "Apply", theme).on_hover_text("Changes the agent while it works").clicked() {
+        if widgets::primary(ui, can_apply, texts::APPLY, theme).on_hover_text(texts::APPLY_TIP).clicked() {
             *decision = Some(Decision::Apply);
         }
-        if waits && ui.button("Do not apply").on_hover_text("Keeps the draft without saving it").clicked() {
+        if waits && ui.button(texts::DO_NOT_APPLY).on_hover_text(texts::DO_NOT_APPLY_TIP).clicked() {
             *decision = Some(Decision::DoNotApply);
         }
     });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::texts;
 use crate::agent::agent_file::AgentFile;
 use crate::agent::formats::format_of;
 use crate::agent::mdx_file::code_problems;
@@ -100,7 +101,7 @@ impl Check {
         }
         self.done_for = Some(wanted);
         let is_large = text.len() > MOST_BYTES;
-        self.not_done = is_large.then(|| "Too large to check while typing; it is checked when saved".to_owned());
+        self.not_done = is_large.then(|| texts::TOO_LARGE_TO_CHECK.to_owned());
         let mut problems = if is_large { Vec::new() } else { problems(reader, path, text, beside) };
         problems.sort_by_key(|problem| problem.line.unwrap_or(0));
         let mut lines = BTreeMap::new();
@@ -129,15 +130,16 @@ fn problems(reader: Reader, path: &str, text: &str, beside: &TaskContext<'_>) ->
             .err()
             .into_iter()
             .map(|error| {
-                let remedy = "fix that line; until then the whole file is ignored";
-                Problem::error(path, format!("not valid YAML: {}", error.what), remedy).at_line(error.line)
+                let what = texts::not_yaml(&error.what);
+                Problem::error(path, what, texts::FIX_THAT_LINE_OF_YAML).at_line(error.line)
             })
             .collect(),
         Reader::Json => serde_json::from_str::<serde::de::IgnoredAny>(text)
             .err()
             .into_iter()
             .map(|error| {
-                Problem::error(path, format!("not valid JSON: {error}"), "fix that line").at_line(Some(error.line()))
+                let what = texts::not_json(&error.to_string());
+                Problem::error(path, what, texts::FIX_THAT_LINE).at_line(Some(error.line()))
             })
             .collect(),
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use egui::{Grid, RichText, ScrollArea, Ui};
 use serde_json::Value;
 
+use super::texts;
 use crate::document::{self, Parameter, ToolDefinition};
 use crate::engine::{CallEvent, EngineLimits, HostAnswer, HostRequest, ProgramCache, RunningCall, ToolCall, ToolCode};
 use crate::tools::schema::Checker;
@@ -15,8 +16,6 @@ use crate::ui::commands::markdown;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
 
-/// What code is told that is tried.
-const TRIED: &str = "this is a test: nothing outside is reached";
 /// How soon a try that runs is looked at again.
 const LOOK_SECS: f32 = 0.05;
 
@@ -68,10 +67,7 @@ impl DocumentPreview {
             }
             if self.tools.is_empty() {
                 ui.separator();
-                ui.label(widgets::soft(
-                    "No tools yet: a <Tool name=\"…\" description=\"…\"> with a ```ts block makes one",
-                    theme,
-                ));
+                ui.label(widgets::soft(texts::NO_TOOLS, theme));
             }
         });
     }
@@ -98,14 +94,14 @@ fn tool_ui(
     }
     let is_running = tried.look();
     ui.horizontal(|ui| {
-        let button = ui.add_enabled(!is_running, egui::Button::new("Try"));
-        widgets::name(&button, format!("Try {}", tool.name));
-        if button.on_hover_text("Runs the code with these values; nothing outside is reached").clicked() {
+        let button = ui.add_enabled(!is_running, egui::Button::new(texts::TRY));
+        widgets::name(&button, texts::try_tool(&tool.name));
+        if button.on_hover_text(texts::TRY_TIP).clicked() {
             tried.start(path, tool, programs);
         }
         if is_running {
             ui.spinner();
-            if ui.button("Stop").clicked() {
+            if ui.button(texts::STOP).clicked() {
                 tried.stop();
             }
         }
@@ -123,11 +119,10 @@ fn tool_ui(
 }
 
 fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &mut String, theme: &Theme) {
-    let kind = parameter.kind.name();
-    let need = if parameter.is_required { "" } else { ", optional" };
+    let kind = texts::parameter_kind(parameter.kind.name(), parameter.is_required);
     ui.label(RichText::new(&parameter.name).monospace());
-    ui.label(widgets::small(format!("{kind}{need}"), theme));
-    widgets::field(ui, given, &format!("Value of {}", parameter.name), &parameter.description);
+    ui.label(widgets::small(kind, theme));
+    widgets::field(ui, given, &texts::value_of(&parameter.name), &parameter.description);
 }
 
 impl Try {
@@ -142,7 +137,7 @@ impl Try {
     fn stop(&mut self) {
         // Dropping it stops it.
         self.running().take();
-        self.result = Some((false, "stopped".to_owned()));
+        self.result = Some((false, texts::STOPPED.to_owned()));
     }
 
     fn start(&mut self, path: &str, tool: &ToolDefinition, programs: &Arc<ProgramCache>) {
@@ -181,8 +176,8 @@ impl Try {
             while let Some(news) = call.poll() {
                 match news {
                     CallEvent::Asks(asked) => {
-                        told.push(format!("It would {}", wish(&asked.request)));
-                        call.answer(asked.id, HostAnswer::Refused { reason: TRIED.to_owned() });
+                        told.push(wish(&asked.request));
+                        call.answer(asked.id, HostAnswer::Refused { reason: texts::NOTHING_IS_REACHED.to_owned() });
                     }
                     CallEvent::Finished(outcome) => {
                         told.extend(outcome.log.into_iter().map(|line| format!("{}: {}", line.level, line.text)));
@@ -210,10 +205,10 @@ impl Try {
 /// What code wants, as a try tells it.
 fn wish(request: &HostRequest) -> String {
     match request {
-        HostRequest::Fetch { method, url, .. } => format!("ask {url} ({method})"),
-        HostRequest::ReadFile { path } => format!("read {path}"),
-        HostRequest::WriteFile { path, content } => format!("write {} characters to {path}", content.chars().count()),
-        HostRequest::Prompt { message } => format!("prompt its agent: {message}"),
+        HostRequest::Fetch { method, url, .. } => texts::would_ask_url(url, method),
+        HostRequest::ReadFile { path } => texts::would_read(path),
+        HostRequest::WriteFile { path, content } => texts::would_write(content.chars().count(), path),
+        HostRequest::Prompt { message } => texts::would_prompt(message),
     }
 }
 
@@ -258,9 +253,12 @@ mod tests {
     #[test]
     fn a_try_runs_the_code_and_reaches_nothing() {
         let good = tried(&[("a", "2")]);
-        assert_eq!(good.result, Some((true, format!("3: {TRIED}"))));
+        assert_eq!(good.result, Some((true, format!("3: {}", texts::NOTHING_IS_REACHED))));
         assert_eq!(good.told, ["It would ask https://example.org/x (GET)", "info: adds"]);
-        assert_eq!(tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1), Some(format!("7: {TRIED}")));
+        assert_eq!(
+            tried(&[("a", "2"), ("b", "5")]).result.map(|result| result.1),
+            Some(format!("7: {}", texts::NOTHING_IS_REACHED))
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::find::Find;
 use super::highlight::Highlights;
 use super::languages::{Language, grammars};
 use super::tab::Tab;
+use super::texts;
 use super::token_style::TokenStyle;
 use crate::base::Severity;
 use crate::ui::widgets;
@@ -236,7 +237,7 @@ fn scroll_ui(
             .layouter(&mut layouter)
             .show(ui);
         let response = &output.response.response;
-        widgets::name(response, format!("Text of {}", setting.path));
+        widgets::name(response, texts::text_of(setting.path));
         view.width = output.galley.size().x + SPACE[3];
         view.has_focus = response.has_focus();
         if let Some(range) = characters {

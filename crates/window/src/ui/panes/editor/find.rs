@@ -1,5 +1,6 @@
 //! Finding and replacing in one text: what is looked for, where it stands, and what the text becomes. Pure.
 
+use super::texts;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -158,14 +159,14 @@ impl Find {
     /// How many there are, in words.
     pub fn count(&self) -> String {
         if let Some(count) = self.replaced {
-            return format!("{count} replaced");
+            return texts::replaced(count);
         }
         match (self.places.len(), self.current) {
             (0, _) if self.wanted.needle.is_empty() => String::new(),
-            (0, _) => "not found".to_owned(),
-            (count, _) if self.has_more => format!("more than {count}"),
-            (count, Some(current)) => format!("{} of {count}", current + 1),
-            (count, None) => format!("{count} found"),
+            (0, _) => texts::NOT_FOUND.to_owned(),
+            (count, _) if self.has_more => texts::found_more_than(count),
+            (count, Some(current)) => texts::found_at(current + 1, count),
+            (count, None) => texts::found(count),
         }
     }
 }
@@ -182,12 +183,12 @@ fn pattern(wanted: &Wanted) -> Result<Option<Regex>, String> {
         .size_limit(MOST_PATTERN_BYTES)
         .build();
     built.map(Some).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "The expression is too large; shorten it".to_owned(),
+        regex::Error::CompiledTooBig(_) => texts::EXPRESSION_TOO_LARGE.to_owned(),
         // The last line says what is wrong; those before it draw the expression.
         error => {
             let told = error.to_string();
             let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("Invalid expression: {what}")
+            texts::invalid_expression(what)
         }
     })
 }

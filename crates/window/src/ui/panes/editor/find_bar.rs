@@ -5,6 +5,7 @@ use egui::{Key, Modifiers, Response, RichText, TextEdit, Ui};
 use super::field::{FieldView, Lead, field_id};
 use super::find::Find;
 use super::tab::Tab;
+use super::texts;
 use crate::ui::commands::keys;
 use crate::ui::menus::keys_tip;
 use crate::ui::widgets;
@@ -58,44 +59,44 @@ pub fn find_bar_ui(
     let mut wish = None;
     widgets::in_card(ui, theme, |ui| {
         ui.horizontal_wrapped(|ui| {
-            let field = one_line(ui, &mut find.wanted.needle, "Find", "Find", (path, "find"));
+            let field = one_line(ui, &mut find.wanted.needle, texts::FIND, texts::FIND, (path, "find"));
             if std::mem::take(&mut find.asks_focus) {
                 field.request_focus();
             }
             wish = wish.or(enter(ui, &field));
-            toggle(ui, &mut find.wanted.with_case, "Aa", "Match case");
-            toggle(ui, &mut find.wanted.whole_word, "Word", "Match whole word");
-            toggle(ui, &mut find.wanted.is_expression, ".*", "Regular expression");
+            toggle(ui, &mut find.wanted.with_case, texts::CASE, texts::MATCH_CASE);
+            toggle(ui, &mut find.wanted.whole_word, texts::WORD, texts::MATCH_WHOLE_WORD);
+            toggle(ui, &mut find.wanted.is_expression, texts::EXPRESSION, texts::REGULAR_EXPRESSION);
             let button = |ui: &mut Ui, icon, label, id| {
                 keys_tip(widgets::icon_button(ui, icon, label, false, theme), id).clicked()
             };
-            if button(ui, Icon::Up, "Previous", "finding.previous") {
+            if button(ui, Icon::Up, texts::PREVIOUS, "finding.previous") {
                 wish = Some(FindBarAction::Previous);
             }
-            if button(ui, Icon::Down, "Next", "finding.next") {
+            if button(ui, Icon::Down, texts::NEXT, "finding.next") {
                 wish = Some(FindBarAction::Next);
             }
             ui.label(widgets::small(find.count(), theme));
-            let shown = if find.replaces { "Hide replace" } else { "Replace…" };
+            let shown = if find.replaces { texts::HIDE_REPLACE } else { texts::SHOW_REPLACE };
             if ui.button(shown).clicked() {
                 find.replaces = !find.replaces;
             }
-            if button(ui, Icon::Cross, "Close search", "finding.close") {
+            if button(ui, Icon::Cross, texts::CLOSE_SEARCH, "finding.close") {
                 wish = Some(FindBarAction::Close);
             }
         });
         if find.replaces {
             ui.horizontal_wrapped(|ui| {
-                let hint = if find.wanted.is_expression { "$1 is the first group" } else { "Replace with" };
-                let field = one_line(ui, &mut find.replacement, "Replace with", hint, (path, "replace"));
+                let hint = if find.wanted.is_expression { texts::FIRST_GROUP_HINT } else { texts::REPLACE_WITH };
+                let field = one_line(ui, &mut find.replacement, texts::REPLACE_WITH, hint, (path, "replace"));
                 if widgets::entered(ui, &field) {
                     wish = Some(FindBarAction::ReplaceOne);
                 }
                 ui.add_enabled_ui(!find.places.is_empty(), |ui| {
-                    if ui.button("Replace").clicked() {
+                    if ui.button(texts::REPLACE).clicked() {
                         wish = Some(FindBarAction::ReplaceOne);
                     }
-                    if ui.button("Replace all").clicked() {
+                    if ui.button(texts::REPLACE_ALL).clicked() {
                         wish = Some(FindBarAction::ReplaceAll);
                     }
                 });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
 use super::languages::{Language, ink_of};
+use super::texts;
 use super::token_style::TokenStyle;
 
 /// A line longer than this stays plain.
@@ -65,7 +66,7 @@ impl Highlights {
     /// Why the text stays plain, where it does although its language is known.
     pub fn why_plain(&self, text: &str) -> Option<String> {
         let most = self.language?.most_bytes();
-        (text.len() > most).then(|| format!("No highlighting: larger than {} kB", most / 1024))
+        (text.len() > most).then(|| texts::too_large_to_highlight(most / 1024))
     }
 
     /// Takes over a text: lines that stay keep their colours.

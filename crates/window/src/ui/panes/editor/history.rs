@@ -2,6 +2,7 @@
 
 use egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
 
+use super::texts;
 use crate::store::FileVersion;
 use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::state::file_texts::{FileTexts, Read};
@@ -55,18 +56,18 @@ pub fn history_ui(ui: &mut Ui, view: &mut HistoryView, texts: &FileTexts, settin
     let theme = setting.theme;
     let versions = match texts.versions(setting.path) {
         None => {
-            ui.label(widgets::soft("Loading versions…", theme));
+            ui.label(widgets::soft(texts::LOADING_VERSIONS, theme));
             return None;
         }
         Some(Err(why)) => {
             let why = why.clone();
-            widgets::empty(ui, Icon::Note, "Versions could not be loaded", &why, theme);
+            widgets::empty(ui, Icon::Note, texts::VERSIONS_NOT_LOADED, &why, theme);
             return None;
         }
         Some(Ok(versions)) => versions.clone(),
     };
     if versions.is_empty() {
-        widgets::empty(ui, Icon::Note, "No versions yet", "A version is kept each time the file is saved.", theme);
+        widgets::empty(ui, Icon::Note, texts::NO_VERSIONS, texts::WHEN_VERSIONS_ARE_KEPT, theme);
         return None;
     }
     if view.from.is_none_or(|from| !versions.iter().any(|version| version.number == from)) {
@@ -106,34 +107,33 @@ fn row_ui(
     theme: &Theme,
 ) {
     let number = version.map(|version| version.number);
-    let name = number.map_or("current text".to_owned(), |number| format!("version {number}"));
+    let name = texts::version_name(number);
     let size = vec2(ui.available_width(), ROW_POINTS);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_size(size);
         if let Some(number) = number {
             let on = view.from == Some(number);
-            let button = ui.add(side("Before", on));
-            widgets::name(&button, format!("Before: {name}"));
+            let button = ui.add(side(texts::BEFORE, on));
+            widgets::name(&button, texts::before(&name));
             if button.clicked() {
                 view.from = Some(number);
             }
         } else {
-            ui.add_enabled(false, side("Before", false));
+            ui.add_enabled(false, side(texts::BEFORE, false));
         }
-        let button = ui.add(side("After", view.to == number));
-        widgets::name(&button, format!("After: {name}"));
+        let button = ui.add(side(texts::AFTER, view.to == number));
+        widgets::name(&button, texts::after(&name));
         if button.clicked() {
             view.to = number;
         }
         let Some(version) = version else {
-            let unsaved = if setting.is_unsaved { ", with unsaved changes" } else { "" };
-            ui.label(RichText::new(format!("Current text{unsaved}")).size(TYPE[1]));
+            ui.label(RichText::new(texts::current_text(setting.is_unsaved)).size(TYPE[1]));
             return;
         };
-        ui.label(RichText::new(format!("Version {}", version.number)).size(TYPE[1]));
+        ui.label(RichText::new(texts::version(version.number)).size(TYPE[1]));
         let when = setting.dates.when(version.time_ms, setting.now_ms);
         let by = setting.room.called(&version.author);
-        let about = format!("{by}, {when}, {} characters", text_format::compact(version.chars));
+        let about = texts::about_version(by, &when, &text_format::compact(version.chars));
         ui.label(widgets::small(about, theme)).on_hover_text(setting.dates.in_full(version.time_ms));
     });
 }
@@ -151,12 +151,12 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
     if let Some(asked) = view.asks {
         widgets::in_card(ui, theme, |ui| {
             ui.horizontal_wrapped(|ui| {
-                let question = format!("Version {asked} replaces your unsaved changes. Restore it?");
+                let question = texts::restore_question(asked);
                 ui.label(RichText::new(question).color(theme.warn));
-                if widgets::danger(ui, "Discard and restore", theme).clicked() {
+                if widgets::danger(ui, texts::DISCARD_AND_RESTORE, theme).clicked() {
                     restored = view.asks.take();
                 }
-                if ui.button("Keep my changes").clicked() {
+                if ui.button(texts::KEEP_MY_CHANGES).clicked() {
                     view.asks = None;
                 }
             });
@@ -164,8 +164,8 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
         return restored;
     }
     ui.horizontal_wrapped(|ui| {
-        let restore = ui.button(format!("Restore version {from}"));
-        let restore = restore.on_hover_text("Saves that version again as a new one; nothing is lost");
+        let restore = ui.button(texts::restore_version(from));
+        let restore = restore.on_hover_text(texts::RESTORE_TIP);
         if restore.clicked() {
             if setting.is_unsaved {
                 view.asks = Some(from);
@@ -182,7 +182,7 @@ fn acts_ui(ui: &mut Ui, view: &mut HistoryView, setting: &HistorySetting<'_>) ->
 pub fn look_ui(ui: &mut Ui, look: &mut DiffLook, theme: &Theme) {
     let choice = |shown: &str| (shown.to_owned(), shown.to_owned());
     let chosen = usize::from(*look == DiffLook::Unified);
-    match widgets::segments(ui, &[choice("Side by side"), choice("One column")], Some(chosen), theme) {
+    match widgets::segments(ui, &[choice(texts::SIDE_BY_SIDE), choice(texts::ONE_COLUMN)], Some(chosen), theme) {
         Some(0) => *look = DiffLook::SideBySide,
         Some(_) => *look = DiffLook::Unified,
         None => {}
@@ -194,9 +194,9 @@ fn compare_ui(ui: &mut Ui, view: &HistoryView, texts: &FileTexts, setting: &Hist
     let Some(from) = view.from else { return };
     let text_of = |version: u64| -> Result<std::sync::Arc<str>, String> {
         match texts.version(setting.path, version) {
-            None => Err(format!("Loading version {version}…")),
-            Some(Read::Err(why)) => Err(format!("Version {version} could not be loaded: {why}")),
-            Some(Ok(None)) => Err(format!("The text of version {version} was not kept")),
+            None => Err(texts::loading_version(version)),
+            Some(Read::Err(why)) => Err(texts::version_not_loaded(version, why)),
+            Some(Ok(None)) => Err(texts::version_not_kept(version)),
             Some(Ok(Some(text))) => Ok(text.clone()),
         }
     };

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
+use super::texts;
 use super::token_style::TokenStyle;
 use crate::ui::commands::job::{Job, WINDOW};
 
@@ -105,7 +106,7 @@ pub fn grammars() -> Option<&'static SyntaxSet> {
 
 /// Makes the grammars ready. They are the program's: whoever asks, all editors have them then.
 pub fn grammars_job() -> Job {
-    Job::new(WINDOW, "Loading syntax highlighting", |_| {
+    Job::new(WINDOW, texts::LOADING_HIGHLIGHTING, |_| {
         warm(load());
         WARM.get_or_init(|| ());
         Ok(Value::Null)

@@ -18,6 +18,7 @@ mod tab_tests;
 mod task_context;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod token_style;
 
 use std::collections::BTreeMap;
@@ -224,7 +225,7 @@ fn is_read(tab: &Tab) -> bool {
     matches!(tab.seen, tab::FileStatus::Text(_) | tab::FileStatus::Absent)
 }
 
-/// Who is at work by this profile, in words.
+/// Who is at work by this profile, in words: `Ada is working`.
 fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
     let profile = profile?;
     if room.work.pieces.is_empty() {
@@ -238,12 +239,7 @@ fn at_work(room: &RoomModel, profile: Option<Id>) -> Option<String> {
     names.dedup();
     let more = names.len().saturating_sub(3);
     names.truncate(3);
-    let shown = names.join(", ");
-    match (names.is_empty(), more) {
-        (true, _) => None,
-        (false, 0) => Some(shown),
-        (false, more) => Some(format!("{shown} and {more} more")),
-    }
+    (!names.is_empty()).then(|| texts::working(&names, more))
 }
 
 /// Draws one file.

@@ -10,7 +10,7 @@ use super::languages::Language;
 use super::preview::preview_ui;
 use super::tab::{DraftStatus, FileStatus};
 use super::task_context::TasksBeside;
-use super::{Mode, OpenFile, at_work, find_bar};
+use super::{Mode, OpenFile, at_work, find_bar, texts};
 use crate::base::{Problem, Severity};
 use crate::ui::commands::keys;
 use crate::ui::context::ViewerContext;
@@ -18,7 +18,6 @@ use crate::ui::menus::keys_tip;
 use crate::ui::panes::diff::diff_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::ui::{Command, UiState};
 use crate::view::theme::{SPACE, TYPE, Theme};
 
@@ -42,7 +41,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         return;
     }
     if matches!(file.tab.seen, FileStatus::Nothing) && file.tab.begun.is_none() {
-        ui.label(widgets::soft("Loading file…", theme));
+        ui.label(widgets::soft(texts::LOADING_FILE, theme));
         return;
     }
     let profile = file.profile(path);
@@ -53,7 +52,7 @@ pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<
         if saves && can_save(file) {
             save(path, file, at_work.is_some(), state, commands);
         } else if saves && file.tab.standing() == DraftStatus::Overtaken {
-            file.tab.failed = Some("resolve the other changes first".to_owned());
+            file.tab.failed = Some(texts::MUST_RESOLVE_FIRST.to_owned());
         }
     }
     if bar_ui(ui, path, file, theme) {
@@ -88,9 +87,9 @@ fn unshowable(file: &OpenFile) -> Option<String> {
 }
 
 fn unreadable_ui(ui: &mut Ui, path: &str, why: &str, theme: &Theme, commands: &mut Vec<Command>) {
-    widgets::empty(ui, Icon::Note, "This file cannot be shown as text", why, theme);
+    widgets::empty(ui, Icon::Note, texts::NOT_A_TEXT, why, theme);
     ui.vertical_centered(|ui| {
-        if widgets::primary(ui, true, "Open in another program", theme).clicked() {
+        if widgets::primary(ui, true, texts::OPEN_IN_ANOTHER_PROGRAM, theme).clicked() {
             commands.push(Command::OpenOutside(path.to_owned()));
         }
     });
@@ -150,23 +149,23 @@ fn decide(path: &str, file: &mut OpenFile, decision: Decision, state: &UiState, 
 fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
     let mut saves = false;
     ui.horizontal_wrapped(|ui| {
-        let save = widgets::primary(ui, can_save(file), "Save", theme).on_hover_text(save_hint(file));
+        let save = widgets::primary(ui, can_save(file), texts::SAVE, theme).on_hover_text(save_hint(file));
         let save = keys_tip(save, "editor.save");
         saves = save.clicked();
-        let find = widgets::icon_button(ui, Icon::Search, "Find and replace", file.find.is_open, theme);
+        let find = widgets::icon_button(ui, Icon::Search, texts::FIND_AND_REPLACE, file.find.is_open, theme);
         if keys_tip(find, "editor.find").clicked() {
             if file.find.is_open { file.find.close() } else { file.find.open(false, "") }
         }
-        if widgets::switch(ui, file.field.wraps, "Wrap", theme).clicked() {
+        if widgets::switch(ui, file.field.wraps, texts::WRAP, theme).clicked() {
             file.field.wraps = !file.field.wraps;
         }
         if Language::of(path) == Some(Language::Markdown)
-            && widgets::switch(ui, file.previews, "Preview", theme).clicked()
+            && widgets::switch(ui, file.previews, texts::PREVIEW, theme).clicked()
         {
             file.previews = !file.previews;
         }
         let is_past = file.mode == Mode::History;
-        if widgets::switch(ui, is_past, "History", theme).clicked() {
+        if widgets::switch(ui, is_past, texts::HISTORY, theme).clicked() {
             file.mode = if is_past { Mode::Text } else { Mode::History };
         }
         let (word, colour) = standing_word(file, theme);
@@ -177,22 +176,22 @@ fn bar_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) -> bool {
 
 fn save_hint(file: &OpenFile) -> &'static str {
     match file.tab.standing() {
-        DraftStatus::Overtaken => "Resolve the other changes first",
-        _ if file.tab.is_saving() => "Saving…",
-        DraftStatus::Clean => "Nothing to save",
-        DraftStatus::Written | DraftStatus::Deleted => "Saves the file",
+        DraftStatus::Overtaken => texts::RESOLVE_FIRST,
+        _ if file.tab.is_saving() => texts::SAVING,
+        DraftStatus::Clean => texts::NOTHING_TO_SAVE,
+        DraftStatus::Written | DraftStatus::Deleted => texts::SAVES_THE_FILE,
     }
 }
 
 fn standing_word(file: &OpenFile, theme: &Theme) -> (&'static str, egui::Color32) {
     let waits = file.tab.begun.as_ref().is_some_and(|begun| begun.applies_when_idle);
     match file.tab.standing() {
-        _ if file.tab.is_saving() => ("saving", theme.warn),
-        DraftStatus::Clean if matches!(file.tab.seen, FileStatus::Absent) => ("new file", theme.text_soft),
-        DraftStatus::Clean => ("saved", theme.good),
-        DraftStatus::Written if waits => ("draft, applied after work", theme.warn),
-        DraftStatus::Written => ("unsaved", theme.warn),
-        DraftStatus::Overtaken | DraftStatus::Deleted => ("changed by someone else", theme.bad),
+        _ if file.tab.is_saving() => (texts::IS_SAVING, theme.warn),
+        DraftStatus::Clean if matches!(file.tab.seen, FileStatus::Absent) => (texts::IS_NEW, theme.text_soft),
+        DraftStatus::Clean => (texts::IS_SAVED, theme.good),
+        DraftStatus::Written if waits => (texts::IS_DRAFT, theme.warn),
+        DraftStatus::Written => (texts::IS_UNSAVED, theme.warn),
+        DraftStatus::Overtaken | DraftStatus::Deleted => (texts::IS_CHANGED_BY_OTHERS, theme.bad),
     }
 }
 
@@ -230,8 +229,8 @@ fn text_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>,
     if let Some(rect) = text {
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)));
         let hint = match file.tab.seen {
-            FileStatus::Absent => "This file does not exist. Saving creates it; earlier versions are in its history.",
-            _ => "This file is empty. Write something.",
+            FileStatus::Absent => texts::FILE_DOES_NOT_EXIST,
+            _ => texts::FILE_IS_EMPTY,
         };
         let setting = FieldSetting { path, find: &file.find, problems: &file.check.lines, hint, theme };
         field_ui(&mut ui, &mut file.tab, &mut file.field, &setting);
@@ -285,8 +284,7 @@ fn problems_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
 
 fn problem_ui(ui: &mut Ui, problem: &Problem, theme: &Theme) -> bool {
     let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
-    let place = problem.line.map_or(String::new(), |line| format!("Line {line}: "));
-    let text = format!("{place}{} ({})", problem.what, problem.remedy);
+    let text = texts::problem(problem.line, &problem.what, &problem.remedy);
     let label = egui::Label::new(RichText::new(&text).size(TYPE[0]).color(colour)).truncate();
     let size = vec2(ui.available_width(), PROBLEM_POINTS - 2.0);
     let layout = Layout::left_to_right(Align::Center);
@@ -301,17 +299,14 @@ fn status_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, theme: &Theme) {
     ui.horizontal(|ui| {
         ui.set_height(STATUS_POINTS - 6.0);
         let cursor = file.field.cursor;
-        let lines = text_format::count(file.tab.pages.lines(), "line", "lines");
-        let size = file_size(file.tab.text.len());
-        ui.label(widgets::small(
-            format!("Line {}, column {} · {lines}, {size}", cursor.line + 1, cursor.column + 1),
-            theme,
-        ));
+        let (line, column) = (cursor.line + 1, cursor.column + 1);
+        let place = texts::place(line, column, file.tab.pages.lines(), file.tab.text.len());
+        ui.label(widgets::small(place, theme));
         if let Some(why) = file.field.inks.why_plain(&file.tab.text) {
             ui.label(widgets::small(why, theme));
         }
         parts_ui(ui, file, theme);
-        let hint = widgets::small("Tab indents; Escape leaves the editor", theme);
+        let hint = widgets::small(texts::KEYS, theme);
         if file.field.has_focus && ui.available_width() > 240.0 {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(hint));
         }
@@ -328,29 +323,18 @@ fn parts_ui(ui: &mut Ui, file: &mut OpenFile, theme: &Theme) {
     }
     let mut to = None;
     ui.add_enabled_ui(number > 0, |ui| {
-        if widgets::icon_button(ui, Icon::Up, "Previous part", false, theme).clicked() {
+        if widgets::icon_button(ui, Icon::Up, texts::PREVIOUS_PART, false, theme).clicked() {
             to = Some(number - 1);
         }
     });
-    let told = format!("Part {} of {count}", number + 1);
-    let why = "Long files are edited in parts to keep typing fast; search covers the whole file";
-    ui.label(widgets::small(told, theme)).on_hover_text(why);
+    ui.label(widgets::small(texts::part(number + 1, count), theme)).on_hover_text(texts::WHY_PARTS);
     ui.add_enabled_ui(number + 1 < count, |ui| {
-        if widgets::icon_button(ui, Icon::Down, "Next part", false, theme).clicked() {
+        if widgets::icon_button(ui, Icon::Down, texts::NEXT_PART, false, theme).clicked() {
             to = Some(number + 1);
         }
     });
     if let Some(start) = to.and_then(|to| file.tab.pages.start_of(to)) {
         file.field.lead = Some(Lead::Bytes(start.byte..start.byte));
-    }
-}
-
-/// A size in words.
-fn file_size(bytes: usize) -> String {
-    match bytes {
-        0..1_024 => text_format::count(bytes, "byte", "bytes"),
-        1_024..1_048_576 => format!("{:.1} kB", bytes as f64 / 1_024.0),
-        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use egui::{ScrollArea, Ui};
 
+use super::texts;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::widgets;
@@ -40,10 +41,10 @@ pub fn preview_ui(ui: &mut Ui, path: &str, of: &str, is_all: bool, theme: &Theme
     let (shown, is_whole) = part(of);
     if !is_whole || !is_all {
         let size = shown.len().div_ceil(1024);
-        ui.label(widgets::small(format!("Preview shows {size} kB from the start of the open part"), theme));
+        ui.label(widgets::small(texts::preview_is_cut(size), theme));
     }
     if shown.trim().is_empty() {
-        ui.label(widgets::soft("Nothing to preview yet", theme));
+        ui.label(widgets::soft(texts::NOTHING_TO_PREVIEW, theme));
         return;
     }
     ScrollArea::vertical().id_salt(("preview", path)).auto_shrink(false).show(ui, |ui| {

@@ -3,7 +3,7 @@
 use super::dialogs::{NewFile, Question, Renaming};
 use super::templates::Template;
 use super::tree::{RowTarget, folder_of, name_of};
-use super::{Explorer, templates};
+use super::{Explorer, templates, texts};
 use crate::base::Id;
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand};
@@ -95,8 +95,8 @@ impl Explorer {
                         let text = if is_agent { templates::with_id(&read.text, to) } else { read.text.to_string() };
                         commands.extend(self.make(to.clone(), text, cx));
                     }
-                    Some(Ok(None)) => self.notify(format!("{from} no longer exists, so nothing was copied."), false),
-                    Some(Err(why)) => self.notify(format!("{from} could not be copied: {why}"), false),
+                    Some(Ok(None)) => self.notify(texts::copied_file_is_gone(from), false),
+                    Some(Err(why)) => self.notify(texts::could_not_be_copied(from, &why), false),
                 },
                 Pending::Open { order, path } => match cx.recent.order(order) {
                     None => self.pending.push(pending),
@@ -129,7 +129,7 @@ impl Explorer {
     fn refuses(&mut self, path: &str, cx: &ViewerContext<'_>) -> bool {
         let is_unsaved = cx.is_unsaved(path);
         if is_unsaved {
-            self.notify(format!("Save {path} first, or its unsaved changes would be left behind."), false);
+            self.notify(texts::save_first(path), false);
         }
         is_unsaved
     }
@@ -158,7 +158,7 @@ impl Explorer {
     /// in the graph.
     fn new_workflow(&mut self, template: &str, cx: &ViewerContext<'_>) -> Vec<Command> {
         let Some(template) = workflow_templates::find(template) else {
-            self.notify(format!("The template {template} does not exist."), false);
+            self.notify(texts::no_such_template(template), false);
             return Vec::new();
         };
         let path = templates::free_path(&template.path(), |path| self.tree.there(path).is_some());
@@ -189,7 +189,7 @@ impl Explorer {
         for path in paths {
             let Some(file) = self.tree.there(&path) else { continue };
             if file.kind == FileKind::Session {
-                self.notify(format!("{path} is the program's own record and cannot be changed."), false);
+                self.notify(texts::own_record(&path), false);
                 continue;
             }
             let version = file.version;
@@ -218,7 +218,7 @@ impl Explorer {
             let to = format!("{lead}{}", name_of(&path));
             let is_taken = self.tree.there(&to).is_some() || pairs.iter().any(|(_, other)| *other == to);
             if is_taken {
-                self.notify(format!("{to} already exists. Rename one of the two first."), false);
+                self.notify(texts::already_exists(&to), false);
             } else if !self.refuses(&path, cx) {
                 pairs.push((path, to));
             }

@@ -5,13 +5,12 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::templates::Template;
 use super::tree::{Tree, folder_of, lies_in, name_of};
-use super::tree_id;
+use super::{texts, tree_id};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
-use crate::ui::widgets::text_format;
 use crate::view::theme::{SPACE, Theme};
 use crate::workspace::vfs::{Reach, WorkspacePath};
 
@@ -117,9 +116,9 @@ pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) 
     };
     let path = path.as_str();
     match WorkspacePath::new(path).map(|path| path.reach()) {
-        Ok(Reach::Closed) => return Some("That folder is reserved for the program. Choose another.".to_owned()),
+        Ok(Reach::Closed) => return Some(texts::RESERVED_FOLDER.to_owned()),
         Ok(Reach::Records) => {
-            return Some("sessions/ is reserved for program records. Choose another.".to_owned());
+            return Some(texts::RESERVED_FOR_RECORDS.to_owned());
         }
         _ => {}
     }
@@ -127,17 +126,17 @@ pub(super) fn why_not_there(tree: &Tree, given: &str, instead_of: Option<&str>) 
     let others = tree.files().iter().filter(|file| file.is_there && Some(file.path.as_str()) != instead_of);
     for file in others {
         if file.path == path {
-            return Some("A file with this name already exists.".to_owned());
+            return Some(texts::FILE_EXISTS.to_owned());
         }
         // Some systems take two spellings of a name for one.
         if file.path.len() == path.len() && file.path.to_lowercase() == same {
-            return Some(format!("{} already exists; some systems treat the two as the same.", file.path));
+            return Some(texts::differs_only_in_case(&file.path));
         }
         if lies_in(&file.path, path) {
-            return Some("A folder with this name already exists.".to_owned());
+            return Some(texts::FOLDER_EXISTS.to_owned());
         }
         if lies_in(path, &file.path) {
-            return Some(format!("{} is a file, not a folder.", file.path));
+            return Some(texts::is_not_a_folder(&file.path));
         }
     }
     None
@@ -153,10 +152,10 @@ pub(super) fn question_ui(
     let theme = cx.theme;
     let mut answer = None;
     let title = match question {
-        Question::New(_) => "New file".to_owned(),
-        Question::Rename(renaming) if renaming.below.is_some() => "Rename folder".to_owned(),
-        Question::Rename(_) => "Rename file".to_owned(),
-        Question::Delete(paths) => format!("Delete {}?", text_format::count(paths.len(), "file", "files")),
+        Question::New(_) => texts::NEW_FILE_TITLE.to_owned(),
+        Question::Rename(renaming) if renaming.below.is_some() => texts::RENAME_FOLDER.to_owned(),
+        Question::Rename(_) => texts::RENAME_FILE.to_owned(),
+        Question::Delete(paths) => texts::delete_question(paths.len()),
     };
     let shown = DialogFrame::question(&title).show(ui.ctx(), theme, |ui| match question {
         Question::New(new) => new_ui(ui, new, tree, theme, &mut answer),
@@ -168,7 +167,7 @@ pub(super) fn question_ui(
 
 /// A field for a path, and below it what is wrong with it. Whether Enter was pressed.
 fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Option<&str>, theme: &Theme) -> bool {
-    let field = widgets::field(ui, path, "Path", "artifacts/plan.md");
+    let field = widgets::field(ui, path, texts::PATH, "artifacts/plan.md");
     let is_entered = widgets::entered(ui, &field);
     if !*has_keyboard {
         *has_keyboard = true;
@@ -179,7 +178,7 @@ fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Opt
     }
     let said = match why_not {
         Some(why) => widgets::small(text::truncate(why, 300), theme).color(theme.bad),
-        None => widgets::small("A path in this workspace. Missing folders are created.", theme),
+        None => widgets::small(texts::ABOUT_THE_PATH, theme),
     };
     ui.add(egui::Label::new(said).wrap());
     is_entered
@@ -219,7 +218,7 @@ fn new_ui(ui: &mut Ui, new: &mut NewFile, tree: &Tree, theme: &Theme, answer: &m
     let is_entered = path_ui(ui, &mut new.path, &mut new.has_keyboard, why_not.as_deref(), theme);
     let is_sound = why_not.is_none();
     ui.add_space(SPACE[2]);
-    let (go, cancel) = buttons(ui, "Create file", is_sound, theme);
+    let (go, cancel) = buttons(ui, texts::CREATE_FILE, is_sound, theme);
     if is_sound && (go || is_entered) {
         let path = WorkspacePath::new(new.path.trim()).map_or_else(|_| new.path.clone(), |path| path.to_string());
         let text = new.template.text(&path);
@@ -240,16 +239,14 @@ fn rename_ui(
     let why_not = checked.look(tree, &renaming.to, || why_not_renamed(tree, renaming));
     renaming.checked = checked;
     let place = folder_of(&renaming.from);
-    let place = if place.is_empty() { "the workspace".to_owned() } else { format!("{place}/") };
-    let mut about = format!("{} in {place}.", name_of(&renaming.from));
-    if let Some(below) = &renaming.below {
-        about = format!("{about} {} move along.", text_format::count(below.len(), "file", "files"));
-    }
+    let place = if place.is_empty() { texts::THE_WORKSPACE.to_owned() } else { format!("{place}/") };
+    let moving = renaming.below.as_ref().map(Vec::len);
+    let about = texts::about_renaming(name_of(&renaming.from), &place, moving);
     ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
     let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
     ui.add_space(SPACE[2]);
     let is_sound = why_not.is_none() && !is_same;
-    let (go, cancel) = buttons(ui, "Rename", is_sound, theme);
+    let (go, cancel) = buttons(ui, texts::RENAME, is_sound, theme);
     if is_sound && (go || is_entered) {
         *answer = renaming.pairs().ok().map(FilesCommand::GivePaths);
     }
@@ -268,19 +265,16 @@ fn why_not_renamed(tree: &Tree, renaming: &Renaming) -> Option<String> {
     let first = pairs.first().and_then(|(from, to)| why_not_there(tree, to, Some(from)));
     first.or_else(|| {
         let taken = pairs.iter().find(|(_, to)| tree.there(to).is_some());
-        taken.map(|(_, to)| format!("{to} already exists."))
+        taken.map(|(_, to)| texts::path_exists(to))
     })
 }
 
 fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut Option<FilesCommand>) -> bool {
     let theme = cx.theme;
-    let count = text_format::count(paths.len(), "file", "files");
     let unsaved = paths.iter().filter(|path| cx.is_unsaved(path)).count();
-    ui.label(widgets::soft("They move to the bin at the end of the tree, where you can restore them.", theme));
+    ui.label(widgets::soft(texts::DELETED_FILES_MOVE_TO_THE_BIN, theme));
     if unsaved > 0 {
-        let said =
-            format!("Unsaved changes to {} are not kept in the bin.", text_format::count(unsaved, "file", "files"));
-        ui.label(RichText::new(said).color(theme.warn));
+        ui.label(RichText::new(texts::unsaved_changes_are_lost(unsaved)).color(theme.warn));
     }
     widgets::in_card(ui, theme, |ui| {
         ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
@@ -289,28 +283,28 @@ fn delete_ui(ui: &mut Ui, paths: &[String], cx: &ViewerContext<'_>, answer: &mut
             }
             let more = paths.len().saturating_sub(NAMED_AT_MOST);
             if more > 0 {
-                ui.label(widgets::small(format!("and {more} more"), theme));
+                ui.label(widgets::small(texts::and_more(more), theme));
             }
         });
     });
     ui.add_space(SPACE[1]);
     let mut is_done = false;
     ui.horizontal(|ui| {
-        let delete = widgets::danger(ui, &format!("Delete {count}"), theme);
+        let delete = widgets::danger(ui, &texts::delete_files(paths.len()), theme);
         if ui.memory(|memory| memory.focused().is_none_or(|id| id == tree_id())) {
             delete.request_focus();
         }
         if delete.clicked() {
             *answer = Some(FilesCommand::DeleteSurely(paths.to_vec()));
         }
-        is_done = ui.button("Cancel").clicked();
+        is_done = ui.button(texts::CANCEL).clicked();
     });
     is_done
 }
 
 /// The button that does it, and the one that does not.
 fn buttons(ui: &mut Ui, go: &str, enabled: bool, theme: &Theme) -> (bool, bool) {
-    ui.horizontal(|ui| (widgets::primary(ui, enabled, go, theme).clicked(), ui.button("Cancel").clicked())).inner
+    ui.horizontal(|ui| (widgets::primary(ui, enabled, go, theme).clicked(), ui.button(texts::CANCEL).clicked())).inner
 }
 
 #[cfg(test)]

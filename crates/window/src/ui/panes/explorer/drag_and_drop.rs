@@ -3,15 +3,14 @@
 
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 
-use super::Explorer;
 use super::tree::{folder_of, name_of};
+use super::{Explorer, texts};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::ShelfItem;
 use crate::ui::widgets;
-use crate::ui::widgets::text_format;
 use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 impl Explorer {
@@ -62,7 +61,7 @@ impl Explorer {
         if let Some(pointer) = pointer.filter(|pointer| self.is_over(*pointer)) {
             let what = match dragged {
                 [one] => name_of(one).to_owned(),
-                several => text_format::count(several.len(), "file", "files"),
+                several => texts::files(several.len()),
             };
             let said = target.map_or_else(|| what.clone(), |folder| format!("{what} → {folder}/"));
             paint_held(ui, pointer, &text::truncate(&said, 60), theme);
@@ -80,11 +79,11 @@ impl Explorer {
         let folder = pointer.and_then(|pointer| self.drop_folder(pointer)).filter(|folder| !folder.is_empty());
         let what = match &hanging[..] {
             [one] => text::truncate(one, 40),
-            several => text_format::count(several.len(), "file", "files"),
+            several => texts::files(several.len()),
         };
         let said = match folder {
-            Some(folder) => format!("Drop {what} into {folder}/."),
-            None => format!("Drop {what} here: agents go to agents/, the rest to artifacts/."),
+            Some(folder) => texts::drop_into(&what, &folder),
+            None => texts::drop_here(&what),
         };
         let frame = widgets::card(cx.theme).stroke(Stroke::new(LINE[1], cx.theme.accent)).inner_margin(SPACE[1] as i8);
         frame.show(ui, |ui| {

@@ -2,6 +2,7 @@
 
 use egui::{Color32, CornerRadius, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
+use super::texts;
 use crate::agent::formats::format_of;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -15,16 +16,7 @@ pub fn kind_of_file(path: &str, kind: FileKind) -> FileKind {
 
 /// What a kind of file is called.
 pub fn kind_name(kind: FileKind) -> &'static str {
-    match kind {
-        FileKind::Agent => "Agent",
-        FileKind::Memory => "Memory of the workspace",
-        FileKind::Artifact => "Artifact",
-        FileKind::Scene => "Scene",
-        FileKind::Board => "Text of a board",
-        FileKind::Task => "Tasks",
-        FileKind::Session => "Record of a session",
-        FileKind::Unknown => "File",
-    }
+    texts::kind(kind)
 }
 
 /// The colour of a kind's sign.

@@ -3,7 +3,7 @@
 use egui::{Margin, TextEdit, Ui};
 
 use super::tree::{RowTarget, folder_of};
-use super::{Explorer, filter_id};
+use super::{Explorer, filter_id, texts};
 use crate::agent::agent_file;
 use crate::ui::Command;
 use crate::ui::commands::file_targets::{FileTargets, FileUse, FilesRow};
@@ -13,7 +13,7 @@ use crate::ui::context::ViewerContext;
 use crate::ui::menus::{command_tip, entries_for, keys_tip};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::{menu, text_format};
+use crate::ui::widgets::menu;
 use crate::view::model::RoomModel;
 use crate::view::theme::{MENU, Theme};
 use crate::workspace::layout;
@@ -21,13 +21,10 @@ use crate::workspace::vfs::FileKind;
 
 /// Buttons above the tree from right to left, and the commands that they do.
 const BUTTONS: [(Icon, &str, &str); 3] = [
-    (Icon::Fold, "Collapse all folders", "files.fold_all"),
-    (Icon::Import, "Import files or a folder…", "files.import"),
-    (Icon::Plus, "New file…", "files.new"),
+    (Icon::Fold, texts::COLLAPSE_ALL_FOLDERS, "files.fold_all"),
+    (Icon::Import, texts::IMPORT_FILES, "files.import"),
+    (Icon::Plus, texts::NEW_FILE, "files.new"),
 ];
-
-/// What opens the list of new workflows: an empty one, and the templates.
-pub(super) const NEW_WORKFLOW: &str = "New workflow";
 
 impl Explorer {
     /// The menu of a row; of the list of files itself where there is none.
@@ -39,12 +36,12 @@ impl Explorer {
             let mut entries = |ui: &mut Ui, menu: Menu| entries_for(ui, cx.table, &context, menu, &mut commands);
             match meant.row {
                 FilesRow::Ground => {
-                    menu::submenu(ui, NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
+                    menu::submenu(ui, texts::NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
                     entries(ui, Menu::FilesGround);
                 }
                 FilesRow::Folder => {
                     if meant.path.split('/').next() == Some("workflows") {
-                        menu::submenu(ui, NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
+                        menu::submenu(ui, texts::NEW_WORKFLOW, MENU[0], cx.theme, |ui| entries(ui, Menu::NewWorkflow));
                     }
                     entries(ui, Menu::Folder);
                 }
@@ -52,7 +49,7 @@ impl Explorer {
                 FilesRow::Bin => entries(ui, Menu::Bin),
                 FilesRow::File => {
                     if meant.paths.len() > 1 {
-                        ui.label(widgets::small(text_format::count(meant.paths.len(), "file", "files"), cx.theme));
+                        ui.label(widgets::small(texts::files(meant.paths.len()), cx.theme));
                     }
                     entries(ui, Menu::File);
                     match meant.used {
@@ -156,11 +153,11 @@ impl Explorer {
             let field = ui.add(
                 TextEdit::singleline(&mut self.filter)
                     .id(filter_id())
-                    .hint_text("Find a file")
+                    .hint_text(texts::FIND_A_FILE)
                     .margin(Margin::symmetric(8, 5))
                     .desired_width(width),
             );
-            widgets::name(&field, "Find a file");
+            widgets::name(&field, texts::FIND_A_FILE);
             let field = keys_tip(field, "files.find");
             if std::mem::take(&mut self.wants_filter) {
                 field.request_focus();
@@ -174,7 +171,7 @@ impl Explorer {
             if field.has_focus() && goes_down {
                 self.wants_tree = true;
             }
-            if has_text && widgets::icon_button(ui, Icon::Cross, "Clear search", false, theme).clicked() {
+            if has_text && widgets::icon_button(ui, Icon::Cross, texts::CLEAR_SEARCH, false, theme).clicked() {
                 self.filter.clear();
             }
         });
@@ -189,8 +186,8 @@ impl Explorer {
         let (all, shown) = self.tree.count();
         let count = match (is_read, self.tree.filter().is_on()) {
             (false, _) => String::new(),
-            (true, false) => text_format::count(all, "file", "files"),
-            (true, true) => format!("{shown} of {all}"),
+            (true, false) => texts::files(all),
+            (true, true) => texts::files_found(shown, all),
         };
         let is_by_letters = self.tree.filter().is_by_letters() && shown > 0;
         widgets::line(
@@ -198,13 +195,13 @@ impl Explorer {
             |ui| {
                 let label = ui.label(widgets::small(count, theme));
                 if is_by_letters {
-                    label.on_hover_text("No exact matches. Showing similar paths.");
+                    label.on_hover_text(texts::SIMILAR_PATHS);
                 }
             },
             |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 // From right to left.
-                let more = widgets::icon_button(ui, Icon::More, "Actions", false, theme);
+                let more = widgets::icon_button(ui, Icon::More, texts::ACTIONS, false, theme);
                 let more = more.on_hover_text(keys::shown(ui.ctx(), "files.menu"));
                 let on = self.active.clone();
                 egui::Popup::menu(&more).show(|ui| commands.extend(self.menu_ui(ui, on.as_ref(), cx)));

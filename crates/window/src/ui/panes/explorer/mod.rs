@@ -28,6 +28,7 @@ mod row;
 mod rows;
 mod status;
 pub mod templates;
+mod texts;
 mod tooltips;
 mod tree;
 
@@ -132,9 +133,9 @@ impl Explorer {
         ui.add_space(SPACE[0]);
         match &cx.ui.texts.files {
             None => {
-                ui.label(widgets::soft("Loading files…", cx.theme));
+                ui.label(widgets::soft(texts::LOADING, cx.theme));
             }
-            Some(Err(why)) => widgets::empty(ui, Icon::Warning, "Files could not be loaded", why, cx.theme),
+            Some(Err(why)) => widgets::empty(ui, Icon::Warning, texts::COULD_NOT_BE_LOADED, why, cx.theme),
             Some(Ok(_)) => asks.extend(self.tree_ui(ui, cx)),
         }
         asks.extend(self.hold(ui, cx.theme));

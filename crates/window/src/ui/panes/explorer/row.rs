@@ -6,8 +6,8 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, CornerRadius, FontId, Galley, Painter, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use std::sync::Arc;
 
-use super::icons;
 use super::status::ProfileStatus;
+use super::{icons, texts};
 use crate::base::Severity;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -124,8 +124,8 @@ fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, th
     }
     if let Some(severity) = look.wrong {
         let (word, colour) = match severity {
-            Severity::Error => ("error", theme.bad),
-            Severity::Warning => ("check it", theme.warn),
+            Severity::Error => (texts::ERROR, theme.bad),
+            Severity::Warning => (texts::CHECK_IT, theme.warn),
         };
         if has_words {
             put(small(word, soft), &mut right);
@@ -135,7 +135,7 @@ fn paint_asides(painter: &Painter, rect: Rect, left: f32, look: &RowLook<'_>, th
         right -= 12.0 + SPACE[0];
     }
     if look.is_unsaved {
-        put(small(if has_words { "• unsaved" } else { "•" }, theme.text), &mut right);
+        put(small(if has_words { texts::UNSAVED } else { "•" }, theme.text), &mut right);
     }
     if look.is_changed {
         painter.circle_filled(pos2(right - 4.0, rect.center().y), 3.5, theme.accent);

@@ -8,12 +8,11 @@ use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo
 use super::icons::kind_of_file;
 use super::row::{ROW_POINTS, RowLook, Sign, paint_row};
 use super::tree::{Row, RowTarget, RowWhat, name_of};
-use super::{Explorer, filter_id, tree_id};
+use super::{Explorer, filter_id, texts, tree_id};
 use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::theme::{RADIUS, TYPE, Theme};
 
 impl Explorer {
@@ -64,7 +63,7 @@ impl Explorer {
     fn ground_ui(&mut self, ui: &Ui, ground: &Response, cx: &ViewerContext<'_>, asks: &mut Vec<FilesCommand>) {
         ui.ctx().accesskit_node_builder(ground.id, |node| {
             node.set_role(Role::Tree);
-            node.set_label("Files");
+            node.set_label(texts::FILES);
         });
         if ground.clicked() {
             self.selected.clear();
@@ -94,13 +93,12 @@ impl Explorer {
 
     fn empty_ui(&self, ui: &mut Ui, theme: &Theme, asks: &mut Vec<FilesCommand>) {
         if self.tree.filter().is_on() {
-            widgets::empty(ui, Icon::Search, "No results", "Try a shorter search.", theme);
+            widgets::empty(ui, Icon::Search, texts::NO_RESULTS, texts::TRY_A_SHORTER_SEARCH, theme);
             return;
         }
-        let how = "Create one, or drag files here.";
-        widgets::empty(ui, Icon::Folder, "No files yet", how, theme);
+        widgets::empty(ui, Icon::Folder, texts::NO_FILES, texts::HOW_TO_ADD_FILES, theme);
         ui.vertical_centered(|ui| {
-            if widgets::primary(ui, true, "Create file…", theme).clicked() {
+            if widgets::primary(ui, true, texts::CREATE_FIRST_FILE, theme).clicked() {
                 asks.push(FilesCommand::New(String::new()));
             }
         });
@@ -151,9 +149,9 @@ impl Explorer {
         let is_chosen = matches!(spot, RowTarget::File(path) if self.selected.contains(path));
         let name = match (row.what, spot) {
             (RowWhat::File(file), _) => self.row_name(self.tree.file(file), cx),
-            (_, RowTarget::Folder(folder)) => format!("Folder {folder}"),
-            (_, RowTarget::Gone(path)) => format!("{path}, deleted"),
-            _ => "Bin".to_owned(),
+            (_, RowTarget::Folder(folder)) => texts::folder_row(folder),
+            (_, RowTarget::Gone(path)) => texts::deleted_row(path),
+            _ => texts::BIN.to_owned(),
         };
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, is_chosen, name.clone()));
         ui.ctx().accesskit_node_builder(response.id, |node| {
@@ -189,7 +187,7 @@ impl Explorer {
             RowWhat::Folder(folder) => {
                 plain(Sign::Folder(self.tree.is_open(folder)), name_of(self.tree.folder_path(folder)))
             }
-            RowWhat::Bin => RowLook { is_gone: true, ..plain(Sign::Bin(self.tree.is_bin_open()), "Bin") },
+            RowWhat::Bin => RowLook { is_gone: true, ..plain(Sign::Bin(self.tree.is_bin_open()), texts::BIN) },
             RowWhat::Gone(file) => {
                 let file = self.tree.file(file);
                 RowLook { is_gone: true, ..plain(Sign::File(kind_of_file(&file.path, file.kind)), &file.path) }
@@ -213,7 +211,7 @@ impl Explorer {
         match row.what {
             RowWhat::Folder(folder) if !self.tree.is_open(folder) => Some(self.tree.total_in(folder).to_string()),
             RowWhat::Gone(file) => Some(self.gone_words(self.tree.file(file), cx)),
-            RowWhat::Bin => Some(text_format::count(self.tree.gone_count(), "file", "files")),
+            RowWhat::Bin => Some(texts::files(self.tree.gone_count())),
             _ => None,
         }
     }
@@ -222,11 +220,11 @@ impl Explorer {
     fn restore_ui(&self, ui: &Ui, rect: Rect, spot: &RowTarget, theme: &Theme, asks: &mut Vec<FilesCommand>) -> f32 {
         let RowTarget::Gone(path) = spot else { return 0.0 };
         let font = egui::FontId::proportional(TYPE[0]);
-        let galley = ui.painter().layout_no_wrap("Restore".to_owned(), font, theme.accent);
+        let galley = ui.painter().layout_no_wrap(texts::RESTORE.to_owned(), font, theme.accent);
         let size = galley.size() + vec2(12.0, 0.0);
         let place = Rect::from_min_max(pos2(rect.right() - size.x - 4.0, rect.top() + 2.0), rect.max - vec2(4.0, 2.0));
         let response = ui.interact(place, tree_id().with(("restore", path)), Sense::CLICK);
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Restore {path}")));
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, texts::restore_file(path)));
         let share = if response.hovered() { 0.22 } else { 0.08 };
         ui.painter().rect_filled(place, RADIUS[0], widgets::mix(theme.panel, theme.accent, share));
         ui.painter().galley(place.center() - galley.size() / 2.0, galley, theme.accent);
@@ -275,14 +273,14 @@ impl Explorer {
         let lines = || match row.what {
             RowWhat::File(file) => self.tip(self.tree.file(file), cx),
             RowWhat::Gone(file) => {
-                let about = format!("Deleted: {}.", aside.unwrap_or_default());
+                let about = texts::deleted(&aside.unwrap_or_default());
                 vec![self.tree.file(file).path.clone(), about]
             }
             RowWhat::Folder(folder) => {
                 let path = self.tree.folder_path(folder).to_owned();
-                vec![path, text_format::count(self.tree.total_in(folder), "file", "files")]
+                vec![path, texts::files(self.tree.total_in(folder))]
             }
-            RowWhat::Bin => vec!["Deleted files, which can be restored".to_owned()],
+            RowWhat::Bin => vec![texts::ABOUT_THE_BIN.to_owned()],
         };
         response.on_hover_ui(|ui| {
             for (at, line) in lines().into_iter().enumerate() {

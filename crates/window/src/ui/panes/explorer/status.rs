@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use egui::Color32;
 
+use super::texts;
 use crate::base::{Id, Problem, Severity};
 use crate::log::EventKind;
 use crate::log::events::{FileChange, WorkOutcome};
@@ -36,24 +37,24 @@ impl ProfileStatus {
     /// In a word or two.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Idle => "no task",
-            Self::Aborted => "stopped",
-            Self::Failed => "failed",
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::AsksYou => "asks you",
+            Self::Idle => texts::IDLE,
+            Self::Aborted => texts::STOPPED,
+            Self::Failed => texts::FAILED,
+            Self::Waiting => texts::WAITING,
+            Self::Running => texts::RUNNING,
+            Self::AsksYou => texts::ASKS_YOU,
         }
     }
 
     /// As a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Idle => "In the room; no task.",
-            Self::Aborted => "Its last task was stopped.",
-            Self::Failed => "Its last task failed.",
-            Self::Waiting => "Queued.",
-            Self::Running => "Working.",
-            Self::AsksYou => "Waiting for your answer; see the bar below.",
+            Self::Idle => texts::IS_IDLE,
+            Self::Aborted => texts::WAS_STOPPED,
+            Self::Failed => texts::HAS_FAILED,
+            Self::Waiting => texts::IS_WAITING,
+            Self::Running => texts::IS_RUNNING,
+            Self::AsksYou => texts::IS_ASKING_YOU,
         }
     }
 
@@ -273,8 +274,7 @@ fn wrong(problems: &[Problem]) -> BTreeMap<String, Wrong> {
     let mut wrong: BTreeMap<String, Wrong> = BTreeMap::new();
     for problem in problems {
         let place = problem.place.split(',').next().unwrap_or(&problem.place).trim();
-        let line = problem.line.map_or(String::new(), |line| format!("Line {line}: "));
-        let words = format!("{line}{} ({})", problem.what, problem.remedy);
+        let words = texts::problem(problem.line, &problem.what, &problem.remedy);
         match wrong.get_mut(place) {
             Some(known) => {
                 known.severity = known.severity.max(problem.severity);

@@ -1,5 +1,6 @@
 //! What a new file begins with.
 
+use super::texts;
 use crate::agent::agent_file;
 use crate::base::unique_names;
 use crate::workspace::starter;
@@ -32,29 +33,26 @@ impl Template {
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Agent => "Agent",
-            Self::Note => "Note",
-            Self::Board => "Board text",
-            Self::Tasks => "Task list",
-            Self::Workflow => "Workflow",
-            Self::Scene => "Scene",
-            Self::Empty => "Empty",
+            Self::Agent => texts::AGENT,
+            Self::Note => texts::NOTE,
+            Self::Board => texts::BOARD_TEXT,
+            Self::Tasks => texts::TASK_LIST,
+            Self::Workflow => texts::WORKFLOW,
+            Self::Scene => texts::SCENE,
+            Self::Empty => texts::EMPTY,
         }
     }
 
     /// What it is for.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Agent => {
-                "An agent you can add to the room. The text below the second line of dashes is its \
-             prompt."
-            }
-            Self::Note => "Text that all agents can read and add to.",
-            Self::Board => "A text that a message board or a rulebook can show.",
-            Self::Tasks => "Tasks, one per line.",
-            Self::Workflow => "Steps that agents do in order. Add them in the graph, or start with a template.",
-            Self::Scene => "An empty room.",
-            Self::Empty => "An empty file.",
+            Self::Agent => texts::ABOUT_AGENT,
+            Self::Note => texts::ABOUT_NOTE,
+            Self::Board => texts::ABOUT_BOARD_TEXT,
+            Self::Tasks => texts::ABOUT_TASK_LIST,
+            Self::Workflow => texts::ABOUT_WORKFLOW,
+            Self::Scene => texts::ABOUT_SCENE,
+            Self::Empty => texts::ABOUT_EMPTY,
         }
     }
 
@@ -115,53 +113,21 @@ impl Template {
     pub fn text(self, path: &str) -> String {
         let stem = agent_file::stem(path);
         let title = agent_file::title(stem);
-        let title = if title.is_empty() { "Untitled".to_owned() } else { title };
+        let title = if title.is_empty() { texts::UNTITLED.to_owned() } else { title };
         match self {
-            Self::Agent => agent(&agent_file::id_of_path(path), &title),
-            Self::Note | Self::Board => format!("# {title}\n\n"),
-            Self::Tasks => format!("# {title}\n\n- [ ] The first thing to do\n"),
-            Self::Workflow => workflow(&title),
+            Self::Agent => texts::agent_file(&quoted(&agent_file::id_of_path(path)), &quoted(&title)),
+            Self::Note | Self::Board => texts::titled_file(&title),
+            Self::Tasks => texts::task_file(&title),
+            Self::Workflow => texts::workflow_file(&quoted(&title)),
             Self::Scene => starter::empty_scene(&title),
             Self::Empty => String::new(),
         }
     }
 }
 
-fn agent(id: &str, name: &str) -> String {
-    // Quoted as JSON is, which YAML reads as well: names may hold what means something in YAML.
-    let (id, name) = (serde_json::Value::from(id), serde_json::Value::from(name));
-    format!(
-        "---\n\
-         id: {id}\n\
-         name: {name}\n\
-         description: Says in one sentence what this agent is for.\n\
-         behaviour: wander\n\
-         ---\n\
-         \n\
-         You are good at one thing and do it well. Say here who you are and how you go about your work.\n\
-         \n\
-         ## What you do\n\
-         \n\
-         - Look at what is there first: artifacts/ and memory/.\n\
-         - Put what you make into artifacts/, and what others should know into memory/.\n\
-         \n\
-         ## How you speak\n\
-         \n\
-         Calm and in few words.\n\
-         \n\
-         - \"Here is what I found.\"\n\
-         \n\
-         ## What you care about\n\
-         \n\
-         - That what you hand over can be used as it is.\n"
-    )
-}
-
-fn workflow(name: &str) -> String {
-    let name = serde_json::Value::from(name);
-    format!(
-        "---\nname: {name}\ndescription: Says in one sentence what it comes to.\ntrigger: manual\nsteps: []\n---\n\nText below this line is for people.\n"
-    )
+/// Quoted as JSON is, which YAML reads as well: names may hold what means something in YAML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// This path, or the first like it with a number that nothing has yet: `plan-2.md`.
@@ -178,7 +144,7 @@ pub fn with_id(file: &str, path: &str) -> String {
     }
     let Some(end) = lines.iter().skip(1).position(|line| is_rule(line)) else { return file.to_owned() };
     let Some(at) = lines.iter().take(end + 1).position(|line| line.starts_with("id:")) else { return file.to_owned() };
-    let line = format!("id: {}\n", serde_json::Value::from(agent_file::id_of_path(path)));
+    let line = format!("id: {}\n", quoted(&agent_file::id_of_path(path)));
     lines[at] = &line;
     lines.concat()
 }

@@ -7,7 +7,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::menu::NEW_WORKFLOW;
+use super::texts::NEW_WORKFLOW;
 use super::tree::tests::{file, gone};
 use super::*;
 use crate::base::{ActivationKey, Problem};

@@ -1,29 +1,19 @@
 //! What there is to say about a file in words: for tooltips, for screen readers, and about who took it away.
 
-use super::Explorer;
 use super::icons::{kind_name, kind_of_file};
 use super::status::ProfileStatus;
+use super::{Explorer, texts};
 use crate::base::Severity;
 use crate::ui::context::ViewerContext;
-use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
-
-/// How large a file is.
-pub(super) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => text_format::count(bytes as usize, "byte", "bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
 
 /// What an author of a version is called.
 pub(super) fn author(room: &RoomModel, by: &str) -> String {
     match by {
-        "" => "somebody".to_owned(),
-        OUTSIDE => "another program".to_owned(),
-        ROOM => "the room".to_owned(),
+        "" => texts::BY_SOMEBODY.to_owned(),
+        OUTSIDE => texts::BY_ANOTHER_PROGRAM.to_owned(),
+        ROOM => texts::BY_THE_ROOM.to_owned(),
         by => room.called(by).to_owned(),
     }
 }
@@ -44,14 +34,14 @@ impl Explorer {
     pub(super) fn row_name(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         let mut name = file.path.clone();
         let wrong = self.watch.wrong(&file.path).map(|wrong| match wrong.severity {
-            Severity::Error => "error",
-            Severity::Warning => "something to check",
+            Severity::Error => texts::ERROR,
+            Severity::Warning => texts::SAID_TO_CHECK,
         });
         let words = [
             self.standing(&file.path).map(ProfileStatus::word),
             wrong,
-            self.is_changed(file).then_some("changed"),
-            cx.is_unsaved(&file.path).then_some("unsaved"),
+            self.is_changed(file).then_some(texts::SAID_CHANGED),
+            cx.is_unsaved(&file.path).then_some(texts::SAID_UNSAVED),
         ];
         for word in words.into_iter().flatten() {
             name.push_str(", ");
@@ -64,17 +54,12 @@ impl Explorer {
     pub(super) fn tip(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> Vec<String> {
         let path = &file.path;
         let mut lines = vec![path.clone()];
-        let version = if file.version > 0 { format!(", version {}", file.version) } else { String::new() };
-        let written = cx.when(file.modified_ms);
-        lines.push(format!(
-            "{}, {}{version}, written {written}",
-            kind_name(kind_of_file(path, file.kind)),
-            size(file.size)
-        ));
+        let (kind, size) = (kind_name(kind_of_file(path, file.kind)), texts::size(file.size));
+        lines.push(texts::about_file(kind, &size, file.version, &cx.when(file.modified_ms)));
         if let Some(profile) = self.watch.profile_of_file(path) {
             let why = self.watch.why_ended(profile).filter(|why| !why.is_empty());
             match self.watch.standing(profile) {
-                None => lines.push("Not in the room. Drag it there to add it.".to_owned()),
+                None => lines.push(texts::NOT_IN_THE_ROOM.to_owned()),
                 Some(standing @ (ProfileStatus::Failed | ProfileStatus::Aborted)) => {
                     lines.push(
                         why.map_or(standing.sentence().to_owned(), |why| format!("{} {why}", standing.sentence())),
@@ -85,10 +70,10 @@ impl Explorer {
         }
         lines.extend(self.watch.wrong(path).map(|wrong| wrong.words.clone()));
         if cx.is_unsaved(path) {
-            lines.push("Unsaved changes.".to_owned());
+            lines.push(texts::UNSAVED_CHANGES.to_owned());
         }
         if self.is_changed(file) {
-            lines.push("Changed since you last looked at it.".to_owned());
+            lines.push(texts::CHANGED_SINCE.to_owned());
         }
         lines
     }
@@ -96,15 +81,15 @@ impl Explorer {
     /// Who took a file away and when, as far as that is known; else who wrote it last.
     pub(super) fn gone_words(&self, file: &FileInfo, cx: &ViewerContext<'_>) -> String {
         if let Some(taken) = self.watch.taken(&file.path) {
-            return format!("by {}, {}", author(cx.room, &taken.by), cx.when(taken.time_ms));
+            return texts::deleted_by(&author(cx.room, &taken.by), &cx.when(taken.time_ms));
         }
         let newest = match cx.ui.texts.versions(&file.path) {
             Some(Ok(versions)) => versions.first().map(|newest| (newest.author.clone(), newest.time_ms)),
             _ => None,
         };
         match newest {
-            Some((by, time_ms)) => format!("last written by {}, {}", author(cx.room, &by), cx.when(time_ms)),
-            None => format!("last written {}", cx.when(file.modified_ms)),
+            Some((by, time_ms)) => texts::last_written_by(&author(cx.room, &by), &cx.when(time_ms)),
+            None => texts::last_written(&cx.when(file.modified_ms)),
         }
     }
 }
@@ -152,7 +137,7 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(size).into();
+        let said: Vec<String> = [0, 1, 999, 1_000, 12_345, 5_000_000].map(texts::size).into();
         assert_eq!(said, ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "5.0 MB"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use egui::{CollapsingHeader, Label, RichText, Ui};
 
-use super::fact;
+use super::{fact, texts};
 use crate::agent::AgentCommand;
 use crate::base::Behaviour;
 use crate::memory::Memory;
@@ -36,10 +36,10 @@ pub(super) fn about_ui(
 }
 
 fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme, commands: &mut Vec<Command>) {
-    widgets::section(ui, "When idle", theme);
+    widgets::section(ui, texts::WHEN_IDLE, theme);
     let choices = BEHAVIOURS.map(|behaviour| {
         let word = text_format::behaviour(behaviour);
-        (word.to_owned(), format!("Behaviour {}", word.to_lowercase()))
+        (word.to_owned(), texts::behaviour_name(word))
     });
     let chosen = BEHAVIOURS.iter().position(|behaviour| *behaviour == detail.behaviour);
     if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
@@ -49,9 +49,9 @@ fn behaviour(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme
 }
 
 fn queue(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
-    widgets::section(ui, "Next, in order", theme);
+    widgets::section(ui, texts::NEXT_IN_ORDER, theme);
     if detail.queue.is_empty() {
-        ui.label(widgets::soft("Nothing is queued", theme));
+        ui.label(widgets::soft(texts::NOTHING_IS_QUEUED, theme));
     }
     for (index, action) in detail.queue.iter().enumerate() {
         ui.label(format!("{}. {action}", index + 1));
@@ -62,19 +62,19 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
     if detail.tasks.is_empty() {
         return;
     }
-    widgets::section(ui, "Waiting tasks", theme);
+    widgets::section(ui, texts::WAITING_TASKS, theme);
     for task in detail.tasks.iter().take(TASKS_SHOWN) {
         widgets::in_card(ui, theme, |ui| ui.add(Label::new(crate::base::text::truncate(task, 600)).wrap()));
     }
     if detail.tasks.len() > TASKS_SHOWN {
-        ui.label(widgets::small(format!("and {} more", detail.tasks.len() - TASKS_SHOWN), theme));
+        ui.label(widgets::small(texts::and_more(detail.tasks.len() - TASKS_SHOWN), theme));
     }
 }
 
 fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
-    widgets::section(ui, "Memory", theme);
+    widgets::section(ui, texts::MEMORY, theme);
     if *memory == Memory::default() {
-        ui.label(widgets::soft("No memories yet. What it reads and says appears here.", theme));
+        ui.label(widgets::soft(texts::NO_MEMORIES_YET, theme));
         return;
     }
     let slot = |ui: &mut Ui, title: &str, lines: Vec<String>| {
@@ -90,63 +90,62 @@ fn memory(ui: &mut Ui, room: &RoomModel, memory: &Memory, theme: &Theme) {
     };
     if !memory.context_summary.is_empty() {
         widgets::in_card(ui, theme, |ui| {
-            ui.label(widgets::small("Summary of earlier sessions", theme));
+            ui.label(widgets::small(texts::SUMMARY_OF_EARLIER_SESSIONS, theme));
             ui.add(Label::new(memory.context_summary.as_str()).wrap());
         });
     }
-    slot(ui, "Notes", memory.workspace_notes.clone());
-    slot(ui, "Talked to", memory.recent_interactions.clone());
-    let label = |key| room.element_of(key).map_or("a deleted element", |element| &*element.label);
+    slot(ui, texts::NOTES, memory.workspace_notes.clone());
+    slot(ui, texts::TALKED_TO, memory.recent_interactions.clone());
+    let label = |key| room.element_of(key).map_or(texts::A_DELETED_ELEMENT, |element| &*element.label);
     let seen = memory.environment_state.iter().map(|(key, seen)| format!("{}: {}", label(*key), seen.summary));
     let seen: Vec<String> = seen.collect();
-    slot(ui, "Elements it has read", seen);
-    let pins = memory.kept_pins.iter().map(|(key, pin)| format!("{pin} on {}", label(*key)));
+    slot(ui, texts::ELEMENTS_READ, seen);
+    let pins = memory.kept_pins.iter().map(|(key, pin)| texts::pin_on(pin, label(*key)));
     let pins: Vec<String> = pins.collect();
-    slot(ui, "Pins it keeps", pins);
+    slot(ui, texts::PINS_KEPT, pins);
 }
 
 /// What its file says of it and lets it do.
 fn profile(ui: &mut Ui, room: &RoomModel, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
-    widgets::section(ui, "Profile", theme);
+    widgets::section(ui, texts::PROFILE, theme);
     let name = room.profiles.iter().find(|profile| profile.id == agent.profile);
-    fact(ui, "Name", name.map_or(&*agent.profile, |profile| &profile.name), theme);
-    fact(ui, "Id", &agent.id, theme);
+    fact(ui, texts::NAME, name.map_or(&*agent.profile, |profile| &profile.name), theme);
+    fact(ui, texts::ID, &agent.id, theme);
     let Some(profile) = &detail.profile else {
-        ui.label(widgets::soft("Unknown file.", theme));
+        ui.label(widgets::soft(texts::UNKNOWN_FILE, theme));
         return;
     };
     let ProfileFacts { file, description, model, tools, safety, reads, writes } = &**profile;
     if !description.is_empty() {
-        fact(ui, "Role", description, theme);
+        fact(ui, texts::ROLE, description, theme);
     }
-    fact(ui, "File", file, theme);
-    fact(ui, "Model", if model.is_empty() { "from settings" } else { model }, theme);
-    fact(ui, "Tools", &if tools.is_empty() { "none".to_owned() } else { tools.join(", ") }, theme);
-    fact(ui, "Safety", safety, theme);
-    fact(ui, "May read", &globs(reads.as_deref()), theme);
-    fact(ui, "May write", &globs(writes.as_deref()), theme);
+    fact(ui, texts::FILE, file, theme);
+    fact(ui, texts::MODEL, if model.is_empty() { texts::MODEL_FROM_SETTINGS } else { model }, theme);
+    fact(ui, texts::TOOLS, &if tools.is_empty() { texts::NO_TOOLS.to_owned() } else { tools.join(", ") }, theme);
+    fact(ui, texts::SAFETY, safety, theme);
+    fact(ui, texts::MAY_READ, &globs(reads.as_deref()), theme);
+    fact(ui, texts::MAY_WRITE, &globs(writes.as_deref()), theme);
 }
 
 /// Rights in words.
 fn globs(globs: Option<&[String]>) -> String {
     match globs {
-        None => "everything allowed here".to_owned(),
-        Some([]) => "nothing".to_owned(),
+        None => texts::EVERYTHING_ALLOWED.to_owned(),
+        Some([]) => texts::NOTHING_ALLOWED.to_owned(),
         Some(globs) => globs.join(", "),
     }
 }
 
 fn use_of_models(ui: &mut Ui, agent: &AgentView, detail: &AgentDetail, theme: &Theme) {
-    widgets::section(ui, "Models", theme);
-    fact(ui, "Answered by", &detail.answered_by, theme);
-    fact(ui, "In this run", &text_format::tally(&detail.spent), theme);
+    widgets::section(ui, texts::MODELS, theme);
+    fact(ui, texts::ANSWERED_BY, &detail.answered_by, theme);
+    fact(ui, texts::IN_THIS_RUN, &text_format::tally(&detail.spent), theme);
     let (turns, tokens) = detail.session;
-    let session =
-        format!("{}, about {} tokens", text_format::count(turns, "turn", "turns"), text_format::compact(tokens.into()));
-    fact(ui, "Session", &session, theme);
-    fact(ui, "Home", &format!("{:.0}, {:.0}", detail.home.x, detail.home.y), theme);
+    let session = texts::session_size(turns, &text_format::compact(tokens.into()));
+    fact(ui, texts::SESSION, &session, theme);
+    fact(ui, texts::HOME, &format!("{:.0}, {:.0}", detail.home.x, detail.home.y), theme);
     if agent.queued > detail.queue.len() {
-        fact(ui, "Queued", &agent.queued.to_string(), theme);
+        fact(ui, texts::QUEUED, &agent.queued.to_string(), theme);
     }
     ui.add_space(SPACE[1]);
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::trail::AgentTrail;
-use super::{Inspector, about, agent_plan, calls, chat, knowledge, last_row, past_sessions};
+use super::{Inspector, about, agent_plan, calls, chat, knowledge, last_row, past_sessions, texts};
 use crate::agent::AgentCommand;
 use crate::kernel::KernelCommand;
 use crate::simulation::{State, TaskCommand};
@@ -47,10 +47,10 @@ pub(super) enum AgentTab {
 }
 
 const TABS: [(AgentTab, &str); 4] = [
-    (AgentTab::Chat, "Chat"),
-    (AgentTab::About, "About"),
-    (AgentTab::Memory, "Memory"),
-    (AgentTab::Prompts, "Prompts"),
+    (AgentTab::Chat, texts::CHAT),
+    (AgentTab::About, texts::ABOUT),
+    (AgentTab::Memory, texts::MEMORY),
+    (AgentTab::Prompts, texts::PROMPTS),
 ];
 
 pub(super) fn agent_card(
@@ -63,10 +63,10 @@ pub(super) fn agent_card(
     let theme = cx.theme;
     head(ui, cx, agent, commands);
     let Some(detail) = &agent.detail else {
-        ui.label(widgets::soft("Looking…", theme));
+        ui.label(widgets::soft(texts::LOADING, theme));
         return;
     };
-    let choices = TABS.map(|(_, word)| (word.to_owned(), format!("{word} of the agent")));
+    let choices = TABS.map(|(_, word)| (word.to_owned(), texts::tab_name(word)));
     let chosen = TABS.iter().position(|(tab, _)| *tab == pane.tab);
     if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
         pane.tab = TABS[index].0;
@@ -139,16 +139,16 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
     let is_paused = agent.state == State::Paused;
     let id = agent.id.clone();
     let (icon, label, act) = if is_paused {
-        (Icon::Play, "Resume agent", AgentCommand::Resume { agent: id })
+        (Icon::Play, texts::RESUME_AGENT, AgentCommand::Resume { agent: id })
     } else {
-        (Icon::Pause, "Pause agent", AgentCommand::Pause { agent: id })
+        (Icon::Pause, texts::PAUSE_AGENT, AgentCommand::Pause { agent: id })
     };
     if widgets::icon_button(ui, icon, label, is_paused, theme).clicked() {
         commands.push(Command::Act(RoomAct::Agent(act), None));
     }
     let profile = agent.detail.as_ref().and_then(|detail| detail.profile.clone());
     let path = profile.map_or_else(|| format!("agents/{}.md", agent.profile), |profile| profile.file.clone());
-    if widgets::icon_button(ui, Icon::Note, "Open its file", false, theme).clicked() {
+    if widgets::icon_button(ui, Icon::Note, texts::OPEN_ITS_FILE, false, theme).clicked() {
         commands.push(Command::OpenFile(path, None));
     }
 }
@@ -180,15 +180,15 @@ fn foot(
             ui.add(Label::new(widgets::small(plan, theme)).truncate());
         }
         if let Some(work) = work {
-            ui.label(widgets::small(format!("In this piece: {}", text_format::tally(&work.spent)), theme));
+            ui.label(widgets::small(texts::spent_in_this_piece(&text_format::tally(&work.spent)), theme));
         }
-        ui.label(widgets::small(format!("In this run: {}", text_format::tally(&detail.spent)), theme));
+        ui.label(widgets::small(texts::spent_in_this_run(&text_format::tally(&detail.spent)), theme));
     });
     let draft = drafts.entry(format!("task of {}", agent.id)).or_default();
-    let field = widgets::area(ui, draft, "Task", &format!("What should {} do?", agent.name), 2);
+    let field = widgets::area(ui, draft, texts::TASK, &texts::task_question(&agent.name), 2);
     let known = slash_commands::known(cx, &agent.id);
     if draft.is_empty() && !known.is_empty() {
-        ui.label(widgets::small("Type / for its own commands", theme));
+        ui.label(widgets::small(texts::HOW_TO_COMMAND, theme));
     }
     if slash_commands::suggestions_ui(ui, known, draft) {
         widgets::go_on_writing(ui, &field, draft);
@@ -196,15 +196,14 @@ fn foot(
     let text = draft.trim().to_owned();
     let has_work = work.is_some() || !detail.tasks.is_empty();
     ui.horizontal(|ui| {
-        let give = widgets::primary(ui, !text.is_empty(), "Give task", theme);
-        let give = give.on_hover_text(if has_work { "Starts after its current tasks" } else { "Starts now" });
+        let give = widgets::primary(ui, !text.is_empty(), texts::GIVE_TASK, theme);
+        let give = give.on_hover_text(if has_work { texts::STARTS_LATER } else { texts::STARTS_NOW });
         if give.clicked() {
             commands.push(Command::Act(RoomAct::Task(TaskCommand { agent: agent.id.clone(), text }), None));
             draft.clear();
         }
         if has_work {
-            let stop =
-                widgets::danger(ui, "Stop its work", theme).on_hover_text("Stops its work and everything queued");
+            let stop = widgets::danger(ui, texts::STOP_ITS_WORK, theme).on_hover_text(texts::STOP_ITS_WORK_TIP);
             if stop.clicked() {
                 let kill = KernelCommand::KillAgent { agent: agent.id.clone() };
                 commands.push(Command::Act(RoomAct::Work(kill), None));
@@ -213,7 +212,7 @@ fn foot(
         if agent.thinking {
             let (sign, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
             Icon::Chat.paint(ui.painter(), sign, theme.accent);
-            ui.label(widgets::small("thinking", theme));
+            ui.label(widgets::small(texts::THINKING, theme));
         }
     });
 }

@@ -2,6 +2,7 @@
 
 use egui::{Label, RichText, Ui};
 
+use super::texts;
 use crate::mind::PlanStep;
 use crate::ui::widgets;
 use crate::view::theme::Theme;
@@ -10,16 +11,15 @@ use crate::view::theme::Theme;
 pub(super) fn in_a_line(plan: &[PlanStep]) -> Option<String> {
     let done = plan.iter().filter(|step| step.status == "completed").count();
     let at = plan.iter().find(|step| step.status == "in_progress");
-    let at = at.map(|step| format!(", in progress: {}", step.text)).unwrap_or_default();
-    (!plan.is_empty()).then(|| format!("Plan: {done} of {} done{at}", plan.len()))
+    (!plan.is_empty()).then(|| texts::plan_in_a_line(done, plan.len(), at.map(|step| step.text.as_str())))
 }
 
 /// A step as its row shows it.
 fn row(step: &PlanStep) -> String {
     let how = match step.status.as_str() {
-        "completed" => "done",
-        "in_progress" => "in progress",
-        _ => "to do",
+        "completed" => texts::STEP_DONE,
+        "in_progress" => texts::STEP_IN_PROGRESS,
+        _ => texts::STEP_TO_DO,
     };
     format!("{how}: {}", step.text)
 }
@@ -29,7 +29,7 @@ pub(super) fn plan_ui(ui: &mut Ui, plan: &[PlanStep], theme: &Theme) {
     if plan.is_empty() {
         return;
     }
-    widgets::section(ui, "Its plan", theme);
+    widgets::section(ui, texts::ITS_PLAN, theme);
     for step in plan {
         let colour = if step.status == "in_progress" { theme.accent } else { theme.text };
         ui.add(Label::new(RichText::new(row(step)).color(colour)).wrap());

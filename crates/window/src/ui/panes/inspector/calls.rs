@@ -2,8 +2,8 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::prompt;
 use super::trail::{AgentTrail, CallFacts};
+use super::{prompt, texts};
 use crate::base::{Id, Seq};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
@@ -31,7 +31,7 @@ pub(super) fn calls_ui(
     pane: &mut CallsPane,
 ) {
     if let Some((_, call)) = pane.chosen.clone().filter(|(of, _)| *of == agent.id) {
-        if ui.button("Back to all calls").clicked() {
+        if ui.button(texts::BACK_TO_ALL_CALLS).clicked() {
             pane.chosen = None;
         }
         let area = ScrollArea::vertical().id_salt(("prompt", call)).auto_shrink(false);
@@ -40,7 +40,7 @@ pub(super) fn calls_ui(
     }
     let theme = cx.theme;
     if let Some(last) = &detail.last_prompt {
-        let title = format!("Last prompt, about {} tokens", text_format::compact(prompt::tokens(last)));
+        let title = texts::last_prompt(&text_format::compact(prompt::tokens(last)));
         super::fold(ui, "last prompt", RichText::new(&title).color(theme.accent), &title, theme, |ui| {
             let half = (ui.available_height() * 0.6).max(160.0);
             ScrollArea::vertical().id_salt("last prompt").max_height(half).show(ui, |ui| {
@@ -50,14 +50,10 @@ pub(super) fn calls_ui(
     }
     pane.drawn = 0;
     let Some(calls) = trail.map(|trail| &trail.calls).filter(|calls| !calls.is_empty()) else {
-        let how = "Calls to models appear here once answered, with the model and the prompt.";
-        widgets::empty(ui, Icon::Question, "No model calls yet", how, theme);
+        widgets::empty(ui, Icon::Question, texts::NO_CALLS, texts::WHEN_CALLS_APPEAR, theme);
         return;
     };
-    ui.label(widgets::small(
-        text_format::count(calls.len(), "call, the newest first", "calls, the newest first"),
-        theme,
-    ));
+    ui.label(widgets::small(texts::calls(calls.len()), theme));
     ui.spacing_mut().item_spacing.y = SPACE[0];
     let area = ScrollArea::vertical().id_salt(("calls", &agent.id)).auto_shrink(false);
     area.show_rows(ui, widgets::ChoiceRow::POINTS, calls.len(), |ui, rows| {
@@ -66,7 +62,7 @@ pub(super) fn calls_ui(
             let failed = !facts.error.is_empty();
             let about = if failed { &facts.error } else { &facts.about };
             let shown = widgets::ChoiceRow {
-                name: format!("Call {}", row.seq),
+                name: texts::call_name(row.seq),
                 title: &facts.title,
                 about: format!("{} · {about}", cx.when(row.time_ms)),
                 chosen: false,
@@ -98,12 +94,11 @@ fn one(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
     }
     match cx.ui.texts.prompt(call) {
         None => {
-            ui.label(widgets::soft("Loading prompt…", theme));
+            ui.label(widgets::soft(texts::LOADING_PROMPT, theme));
         }
-        Some(Err(why)) => widgets::empty(ui, Icon::Note, "Prompt could not be loaded", why, theme),
+        Some(Err(why)) => widgets::empty(ui, Icon::Note, texts::PROMPT_NOT_LOADED, why, theme),
         Some(Ok(None)) => {
-            let why = "Prompts are kept for a while only; the log still says what the call cost.";
-            widgets::empty(ui, Icon::Note, "This prompt is no longer kept", why, theme);
+            widgets::empty(ui, Icon::Note, texts::PROMPT_NOT_KEPT, texts::WHY_PROMPT_NOT_KEPT, theme);
         }
         Some(Ok(Some(prompt))) => {
             let prompt = prompt.clone();

@@ -2,15 +2,14 @@
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
-use super::fold;
+use super::{fold, texts};
 use crate::base::text;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
-use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome, grouped};
+use crate::view::chat::{ChatLine, ChatView, LiveAnswer, PieceFacts, ToolLine, ToolOutcome};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -63,7 +62,7 @@ pub(super) fn live_chat(
 ) {
     let theme = cx.theme;
     let Some(chat) = &detail.chat else {
-        ui.label(widgets::soft("Looking…", theme));
+        ui.label(widgets::soft(texts::LOADING, theme));
         return;
     };
     let name = match &chat.work {
@@ -76,8 +75,7 @@ pub(super) fn live_chat(
             piece(ui, agent, work, theme);
         }
         if chat.lines.is_empty() && chat.live.is_none() && !agent.thinking {
-            let how = "Give it a task below. What it and its model say appears here.";
-            widgets::empty(ui, Icon::Chat, "No messages yet", how, theme);
+            widgets::empty(ui, Icon::Chat, texts::NO_MESSAGES_YET, texts::HOW_MESSAGES_COME, theme);
         }
         lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
         now_ui(ui, agent, detail, chat, theme, commands);
@@ -86,13 +84,10 @@ pub(super) fn live_chat(
 
 /// What it works at.
 fn piece(ui: &mut Ui, agent: &AgentView, work: &PieceFacts, theme: &Theme) {
-    let turn = text_format::count(work.turn as usize, "turn", "turns");
-    ui.label(widgets::small(
-        format!("{} works at {}, {turn}, {}", agent.name, work.activation.id(), work.stage),
-        theme,
-    ));
+    let works = texts::works_at(&agent.name, &work.activation.id(), work.turn as usize, work.stage);
+    ui.label(widgets::small(works, theme));
     widgets::in_card(ui, theme, |ui| {
-        ui.label(widgets::small("Task", theme));
+        ui.label(widgets::small(texts::TASK, theme));
         ui.add(Label::new(text::truncate(&work.task, ROOM_CHARS)).wrap());
     });
 }
@@ -111,8 +106,8 @@ pub(super) fn lines_ui(
     let first = lines.len().saturating_sub(LINES_SHOWN + pane.earlier);
     if first > 0 {
         let more = first.min(LINES_SHOWN);
-        let button = ui.button(format!("Show {more} earlier")).on_hover_text(format!("{first} are not shown"));
-        widgets::name(&button, "Earlier messages");
+        let button = ui.button(texts::show_earlier(more)).on_hover_text(texts::not_shown(first));
+        widgets::name(&button, texts::EARLIER_MESSAGES);
         if button.clicked() {
             pane.earlier += LINES_SHOWN;
         }
@@ -157,14 +152,14 @@ fn sheet(ui: &mut Ui, fill: egui::Color32, content: impl FnOnce(&mut Ui)) {
 /// What the agent was told. Much of it repeats what stands elsewhere, so that long words are folded.
 fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     sheet(ui, widgets::mix(theme.panel, theme.line, 0.45), |ui| {
-        ui.label(widgets::small("The room", theme));
+        ui.label(widgets::small(texts::THE_ROOM, theme));
         let is_long = words.len() > ROOM_CHARS && words.chars().count() > ROOM_CHARS;
         if !is_long {
             ui.add(Label::new(words).wrap());
             return;
         }
         ui.add(Label::new(text::truncate(words, ROOM_CHARS)).wrap());
-        let title = format!("All {} characters", grouped(words.chars().count()));
+        let title = texts::all_characters(words.chars().count());
         fold(ui, "all", widgets::small(&title, theme), &title, theme, |ui| {
             ui.add(Label::new(words).wrap());
         });
@@ -180,7 +175,7 @@ fn said_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut 
 
 /// What it told of its thoughts: not its answer, and folded.
 fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
-    let title = format!("Thoughts, {} characters", grouped(words.chars().count()));
+    let title = texts::thoughts(words.chars().count());
     fold(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
         ui.add(Label::new(widgets::soft(words, theme)).wrap());
     });
@@ -206,10 +201,10 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
                 ui.add(Label::new(words).wrap());
             });
         };
-        part(ui, "Asked for", &tool.arguments);
+        part(ui, texts::ASKED_FOR, &tool.arguments);
         match &tool.outcome {
-            ToolOutcome::Answered { text, .. } => part(ui, "Result", text),
-            ToolOutcome::Asked(why) => part(ui, "It asks because", why),
+            ToolOutcome::Answered { text, .. } => part(ui, texts::RESULT, text),
+            ToolOutcome::Asked(why) => part(ui, texts::ASKS_BECAUSE, why),
             ToolOutcome::Waiting | ToolOutcome::Running | ToolOutcome::Unanswered => {}
         }
     });
@@ -226,15 +221,15 @@ fn now_ui(
 ) {
     let Some(LiveAnswer { thought, text, calls }) = &chat.live else {
         if agent.thinking {
-            ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
+            ui.label(widgets::soft(texts::waiting_for(&detail.answered_by), theme));
         }
         return;
     };
     if text.is_empty() && calls.is_empty() && thought.is_empty() {
-        ui.label(widgets::soft(format!("Waiting for {}", detail.answered_by), theme));
+        ui.label(widgets::soft(texts::waiting_for(&detail.answered_by), theme));
     }
     if !thought.trim().is_empty() {
-        ui.label(widgets::small(format!("{} thinks", agent.name), theme));
+        ui.label(widgets::small(texts::thinks(&agent.name), theme));
         let surplus = thought.chars().count().saturating_sub(LIVE_THOUGHT_CHARS);
         let end: String = thought.chars().skip(surplus).collect();
         let end = if surplus == 0 { end } else { format!("… {end}") };
@@ -242,7 +237,7 @@ fn now_ui(
     }
     if !text.trim().is_empty() {
         sheet(ui, widgets::mix(theme.card, theme.accent, 0.06), |ui| {
-            ui.label(RichText::new(format!("{}, now", agent.name)).size(TYPE[0]).color(theme.accent));
+            ui.label(RichText::new(texts::says_now(&agent.name)).size(TYPE[0]).color(theme.accent));
             let surplus = text.chars().count().saturating_sub(LIVE_CHARS);
             if surplus == 0 {
                 markdown(ui, text, theme, commands);

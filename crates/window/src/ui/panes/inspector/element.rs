@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use egui::{Painter, RichText, Sense, Ui, vec2};
 
-use super::{fact, readers};
+use super::{fact, readers, texts};
 use crate::base::Id;
 use crate::element::kinds::kind;
 use crate::element::{ElementCommand, MailStatus};
@@ -17,11 +17,6 @@ use crate::view::model::{ContentView, ElementView, TasksView};
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, TYPE, Theme};
 use crate::workspace::task_files::Column;
-
-/// Whose an element is that is nobody's.
-const NOBODY: &str = "Nobody";
-/// What a board shows that shows what is written on it.
-const NO_CHANNEL: &str = "No channel";
 
 pub(super) fn element_card(
     ui: &mut Ui,
@@ -51,20 +46,20 @@ pub(super) fn element_card(
     if *element.kind == *create::CHANNEL_BOARD {
         channel(ui, cx, element, commands);
     }
-    widgets::section(ui, "Holds", theme);
+    widgets::section(ui, texts::HOLDS, theme);
     ui.label(holds(&element.content));
     readers::content_ui(ui, room, element, theme);
     if let Some(file) = &element.file {
         ui.horizontal(|ui| {
-            fact(ui, "File", file, theme);
+            fact(ui, texts::FILE, file, theme);
         });
-        if ui.button("Open its file").clicked() {
+        if ui.button(texts::OPEN_ITS_FILE).clicked() {
             commands.push(Command::OpenFile(file.clone(), None));
         }
     } else {
-        ui.label(widgets::small("Kept in the scene's file", theme));
+        ui.label(widgets::small(texts::KEPT_IN_SCENE, theme));
     }
-    if widgets::primary(ui, true, "Open", theme).clicked() {
+    if widgets::primary(ui, true, texts::OPEN, theme).clicked() {
         commands.push(WindowCommand::OpenElement(element.id.clone()).into());
     }
     readers::readers_ui(ui, cx, element);
@@ -73,42 +68,33 @@ pub(super) fn element_card(
 /// What it holds, in a few words.
 pub fn holds(content: &ContentView) -> String {
     match content {
-        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => "Empty".to_owned(),
+        ContentView::Text(text) | ContentView::Other(text) if text.trim().is_empty() => texts::EMPTY.to_owned(),
         ContentView::Text(text) | ContentView::Other(text) => {
-            let chars = text_format::count(text.chars().count(), "character", "characters");
-            format!("{chars} in {}", text_format::count(text.lines().count(), "line", "lines"))
+            texts::text_size(text.chars().count(), text.lines().count())
         }
         ContentView::Tasks(board) => tasks_in_words(board),
         ContentView::Pins(pins) => {
             let comments: usize = pins.iter().map(|pin| pin.comments.len()).sum();
             let votes: usize = pins.iter().map(|pin| pin.up.len() + pin.down.len()).sum();
-            let parts = [
-                text_format::count(pins.len(), "pin", "pins"),
-                text_format::count(votes, "vote", "votes"),
-                text_format::count(comments, "comment", "comments"),
-            ];
-            parts.join(", ")
+            texts::pins(pins.len(), votes, comments)
         }
         ContentView::Mail { items, outbox } => {
             let unread = items.iter().filter(|mail| !mail.read).count();
             let open = items.iter().filter(|mail| mail.status != MailStatus::Closed).count();
-            let unread = if unread == 0 { "none unread".to_owned() } else { format!("{unread} unread") };
-            let mut parts = vec![text_format::count(items.len(), "letter", "letters"), unread, format!("{open} open")];
-            if !outbox.is_empty() {
-                parts.push(format!("{} sent", outbox.len()));
-            }
-            parts.join(", ")
+            texts::letters(items.len(), unread, open, outbox.len())
         }
     }
 }
 
 /// How many tasks a file has, and how far they are.
 pub fn tasks_in_words(board: &TasksView) -> String {
-    let tasks = text_format::count(board.file.tasks.len(), "task", "tasks");
     let counts = Column::SHOWN.iter().zip(&board.columns).filter(|(_, tasks)| !tasks.is_empty());
     let parts: Vec<String> =
         counts.map(|(column, tasks)| format!("{} {}", tasks.len(), column.name().to_lowercase())).collect();
-    if parts.is_empty() { "No tasks yet".to_owned() } else { format!("{tasks}: {}", parts.join(", ")) }
+    match parts.as_slice() {
+        [] => texts::NO_TASKS.to_owned(),
+        parts => texts::tasks(board.file.tasks.len(), &parts.join(", ")),
+    }
 }
 
 fn label(
@@ -118,10 +104,10 @@ fn label(
     drafts: &mut BTreeMap<String, String>,
     commands: &mut Vec<Command>,
 ) {
-    widgets::section(ui, "Name", theme);
+    widgets::section(ui, texts::NAME, theme);
     let draft_name = format!("label of {}", element.id);
     let mut draft = drafts.get(&draft_name).cloned().unwrap_or_else(|| element.label.to_string());
-    let field = widgets::field(ui, &mut draft, "Label", &element.id);
+    let field = widgets::field(ui, &mut draft, texts::LABEL, &element.id);
     let is_new = draft.trim() != &*element.label;
     if field.changed() {
         drafts.insert(draft_name.clone(), draft.clone());
@@ -139,17 +125,17 @@ fn label(
 
 fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
     let ViewerContext { room, art, theme, .. } = *cx;
-    widgets::section(ui, "Belongs to", theme);
+    widgets::section(ui, texts::BELONGS_TO, theme);
     let called = |owner: &str| match room.profiles.iter().find(|profile| &*profile.id == owner) {
-        Some(profile) if room.agent(owner).is_none() => format!("every {}", profile.name),
+        Some(profile) if room.agent(owner).is_none() => texts::every(&profile.name),
         _ => room.called(owner).to_owned(),
     };
-    let shown = element.owner.as_deref().map_or_else(|| NOBODY.to_owned(), called);
+    let shown = element.owner.as_deref().map_or_else(|| texts::NOBODY.to_owned(), called);
     let mut chosen: Option<Option<Id>> = None;
-    menu::drop_down(ui, "Owner", shown, MENU[1], theme, |ui| {
+    menu::drop_down(ui, texts::OWNER, shown, MENU[1], theme, |ui| {
         let agents = room.agents.iter().map(|agent| (agent.id.clone(), &agent.look));
         let profiles = room.profiles.iter().map(|profile| (profile.id.clone(), &profile.look));
-        if menu::choice(ui, element.owner.is_none(), NOBODY).clicked() {
+        if menu::choice(ui, element.owner.is_none(), texts::NOBODY).clicked() {
             chosen = Some(None);
         }
         for (owner, look) in agents.chain(profiles) {
@@ -170,12 +156,12 @@ fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &
 fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
     let together = &cx.room.together;
     let shown = together.shown.get(&element.id);
-    widgets::section(ui, "Shows", cx.theme);
+    widgets::section(ui, texts::SHOWS, cx.theme);
     let label = |channel: &str| format!("#{channel}");
-    let words = shown.map_or_else(|| NO_CHANNEL.to_owned(), |channel| label(channel));
+    let words = shown.map_or_else(|| texts::NO_CHANNEL.to_owned(), |channel| label(channel));
     let mut chosen: Option<Option<&str>> = None;
-    menu::drop_down(ui, "Channel", words, MENU[1], cx.theme, |ui| {
-        if menu::choice(ui, shown.is_none(), NO_CHANNEL).clicked() {
+    menu::drop_down(ui, texts::CHANNEL, words, MENU[1], cx.theme, |ui| {
+        if menu::choice(ui, shown.is_none(), texts::NO_CHANNEL).clicked() {
             chosen = Some(None);
         }
         // One that nobody has said anything in yet may be shown all the same.
@@ -188,12 +174,10 @@ fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands:
     });
     match (shown.is_some(), together.channels.is_empty()) {
         (true, _) => {
-            let about = "Messages in this channel replace this text.";
-            ui.label(widgets::small(about, cx.theme));
+            ui.label(widgets::small(texts::CHANNEL_REPLACES_TEXT, cx.theme));
         }
         (false, true) => {
-            let about = "No channels yet. Agents create one by publishing to it.";
-            ui.label(widgets::small(about, cx.theme));
+            ui.label(widgets::small(texts::NO_CHANNELS, cx.theme));
         }
         (false, false) => {}
     }

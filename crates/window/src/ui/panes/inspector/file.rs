@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
-use super::{Inspector, fact};
+use super::{Inspector, fact, texts};
 use crate::base::{Id, text};
 use crate::store::FileVersion;
 use crate::ui::Command;
@@ -14,7 +14,6 @@ use crate::ui::panes::diff::{DiffLook, diff_ui};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::view::chat::grouped;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
 use crate::workspace::vfs::{FileInfo, FileOperation};
@@ -68,7 +67,7 @@ pub(super) fn file_card(
             && has_list
             && versions.as_ref().is_some_and(|read| read.as_ref().is_ok_and(|all| all.is_empty()))
         {
-            ui.label(widgets::soft("This file no longer exists, and no version was kept.", theme));
+            ui.label(widgets::soft(texts::FILE_NEVER_KEPT, theme));
         }
         let listed = match &versions {
             Some(Ok(versions)) => versions.clone(),
@@ -76,13 +75,12 @@ pub(super) fn file_card(
         };
         facts(ui, cx, info.as_ref(), &listed);
         readers(ui, cx, &trail, path);
-        widgets::section(ui, "Versions", theme);
+        widgets::section(ui, texts::VERSIONS, theme);
         match &versions {
-            None => drop(ui.label(widgets::soft("Looking…", theme))),
+            None => drop(ui.label(widgets::soft(texts::LOADING, theme))),
             Some(Err(why)) => drop(ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap())),
             Some(Ok(all)) if all.is_empty() => {
-                let how = "A version is kept here each time it is written in the room.";
-                widgets::empty(ui, Icon::Clock, "No versions", how, theme);
+                widgets::empty(ui, Icon::Clock, texts::NO_VERSIONS, texts::WHEN_VERSIONS_ARE_KEPT, theme);
             }
             Some(Ok(all)) => {
                 list(ui, cx, all, &mut pane.file);
@@ -97,8 +95,8 @@ pub(super) fn file_card(
 fn hear(pane: &mut FilePane, recent: &Recent) {
     let Some(result) = pane.order.as_deref().and_then(|key| recent.order(key)) else { return };
     pane.told = Some(match result {
-        Ok(()) => ("Restored as a new version.".to_owned(), true),
-        Err(why) => (format!("Restore failed: {why}"), false),
+        Ok(()) => (texts::RESTORED.to_owned(), true),
+        Err(why) => (texts::restore_failed(why), false),
     });
     pane.order = None;
 }
@@ -116,11 +114,11 @@ fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, command
         });
     });
     if info.is_some_and(|info| !info.is_there) {
-        ui.label(RichText::new("Deleted. Restore any version below.").color(theme.warn));
+        ui.label(RichText::new(texts::DELETED).color(theme.warn));
     }
     let is_there = info.is_none_or(|info| info.is_there);
     ui.add_enabled_ui(is_there, |ui| {
-        if ui.button("Open in a tab").on_hover_text(path).clicked() {
+        if ui.button(texts::OPEN_IN_A_TAB).on_hover_text(path).clicked() {
             commands.push(Command::OpenFile(path.to_owned(), None));
         }
     });
@@ -129,17 +127,17 @@ fn head(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, command
 fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions: &[FileVersion]) {
     let ViewerContext { room, theme, .. } = *cx;
     if let Some(info) = info {
-        fact(ui, "Kind", info.kind.word(), theme);
+        fact(ui, texts::KIND, info.kind.word(), theme);
         if info.is_there {
-            fact(ui, "Size", &format!("{} bytes", grouped(usize::try_from(info.size).unwrap_or(usize::MAX))), theme);
+            fact(ui, texts::SIZE, &texts::bytes(usize::try_from(info.size).unwrap_or(usize::MAX)), theme);
         }
-        fact(ui, "Written", &cx.when(info.modified_ms), theme);
+        fact(ui, texts::WRITTEN, &cx.when(info.modified_ms), theme);
     }
     if let Some(first) = versions.last() {
         let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
         // Where the first version is no longer kept, nobody knows who made the file.
-        fact(ui, if first.number == 1 { "Made by" } else { "Oldest by" }, &by, theme);
-        fact(ui, "Versions", &versions.len().to_string(), theme);
+        fact(ui, if first.number == 1 { texts::MADE_BY } else { texts::OLDEST_BY }, &by, theme);
+        fact(ui, texts::VERSIONS, &versions.len().to_string(), theme);
     }
 }
 
@@ -152,15 +150,15 @@ fn readers(ui: &mut Ui, cx: &ViewerContext<'_>, trail: &super::trail::Trail, pat
         .map(|(agent, row)| (row.time_ms, format!("{}, {}", room.called(agent), cx.when(row.time_ms))))
         .collect();
     if said.is_empty() {
-        fact(ui, "Read by", "unknown (not in the log)", theme);
+        fact(ui, texts::READ_BY, texts::READERS_UNKNOWN, theme);
         return;
     }
     said.sort_by(|one, other| other.cmp(one));
     for (index, (_, said)) in said.iter().take(READERS_SHOWN).enumerate() {
-        fact(ui, if index == 0 { "Read by" } else { "" }, said, theme);
+        fact(ui, if index == 0 { texts::READ_BY } else { "" }, said, theme);
     }
     if all > READERS_SHOWN {
-        fact(ui, "", &format!("and {} more", all - READERS_SHOWN), theme);
+        fact(ui, "", &texts::and_more(all - READERS_SHOWN), theme);
     }
 }
 
@@ -178,13 +176,12 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, versions: &[FileVersion], pane: &mu
         area.show_rows(ui, widgets::ChoiceRow::POINTS, versions.len(), |ui, rows| {
             for index in rows {
                 let Some(version) = versions.get(index) else { continue };
-                let title = format!("Version {} · {}", version.number, room.called(&version.author));
-                let of = version.activation.as_ref().map(|activation| format!(" · {activation}")).unwrap_or_default();
-                let chars = grouped(usize::try_from(version.chars).unwrap_or(usize::MAX));
+                let title = texts::version_by(version.number, room.called(&version.author));
+                let length = usize::try_from(version.chars).unwrap_or(usize::MAX);
                 let row = widgets::ChoiceRow {
-                    name: format!("Version {}", version.number),
+                    name: texts::version(version.number),
                     title: &title,
-                    about: format!("{} · {chars} characters{of}", cx.when(version.time_ms)),
+                    about: texts::about_version(&cx.when(version.time_ms), length, version.activation.as_deref()),
                     chosen: pane.compared.is_some_and(|(_, newer)| newer == version.number),
                 };
                 let is_newest = index == 0;
@@ -215,29 +212,31 @@ fn compared(
         ui.add(Label::new(RichText::new(told).color(if *is_good { theme.good } else { theme.bad })).wrap());
     }
     let Some((mut older, mut newer)) = pane.compared else {
-        ui.label(widgets::small("Click a version to see its changes or restore it.", theme));
+        ui.label(widgets::small(texts::CLICK_A_VERSION, theme));
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        ui.label(widgets::soft("From", theme));
-        version_menu(ui, "Compare from", &mut older, (versions, true), theme);
-        ui.label(widgets::soft("to", theme));
-        version_menu(ui, "Compare to", &mut newer, (versions, false), theme);
+        ui.label(widgets::soft(texts::FROM, theme));
+        version_menu(ui, texts::COMPARE_FROM, &mut older, (versions, true), theme);
+        ui.label(widgets::soft(texts::TO, theme));
+        version_menu(ui, texts::COMPARE_TO, &mut newer, (versions, false), theme);
     });
     pane.compared = Some((older, newer));
-    let looks = [("Below", false), ("Beside", true)];
+    let looks = [(texts::BELOW, false), (texts::BESIDE, true)];
     ui.horizontal_wrapped(|ui| {
-        let choices = looks.map(|(word, _)| (word.to_owned(), format!("Show what changed {}", word.to_lowercase())));
+        let choices = looks.map(|(word, _)| (word.to_owned(), texts::show_what_changed(word)));
         let chosen = looks.iter().position(|(_, is_beside)| *is_beside == pane.is_beside);
         if let Some(index) = widgets::segments(ui, &choices, chosen, theme) {
             pane.is_beside = looks[index].1;
         }
         let is_newest = versions.first().is_some_and(|version| version.number == newer);
         let can_restore = pane.order.is_none() && !(is_newest && is_there);
-        let restore = ui.add_enabled(can_restore, egui::Button::new(format!("Restore version {newer}")));
-        let restore = restore
-            .on_hover_text("Saves it again as the newest version; nothing is lost")
-            .on_disabled_hover_text(if pane.order.is_some() { "Restoring…" } else { "Current text" });
+        let restore = ui.add_enabled(can_restore, egui::Button::new(texts::restore_version(newer)));
+        let restore = restore.on_hover_text(texts::RESTORE_TIP).on_disabled_hover_text(if pane.order.is_some() {
+            texts::RESTORING
+        } else {
+            texts::CURRENT_TEXT
+        });
         if restore.clicked() {
             let operation = FileOperation::Restore { path: pane.path.clone(), version: newer };
             let command = cx.ui.file_command(operation);
@@ -256,7 +255,7 @@ fn compared(
             ui.add(Label::new(RichText::new(why).color(theme.bad)).wrap());
         }
         _ => {
-            ui.label(widgets::soft("Loading versions…", theme));
+            ui.label(widgets::soft(texts::LOADING_VERSIONS, theme));
         }
     }
 }
@@ -268,12 +267,11 @@ fn version_menu(
     (versions, may_be_nothing): (&[FileVersion], bool),
     theme: &Theme,
 ) {
-    let word = |number: u64| if number == 0 { "nothing".to_owned() } else { format!("version {number}") };
-    let shown = word(*chosen);
+    let shown = texts::compared_version(*chosen);
     menu::drop_down(ui, label, shown, 96.0, theme, |ui| {
         let numbers = versions.iter().take(MENU_VERSIONS).map(|version| version.number);
         for number in numbers.chain(may_be_nothing.then_some(0)) {
-            if menu::choice(ui, *chosen == number, &word(number)).clicked() {
+            if menu::choice(ui, *chosen == number, &texts::compared_version(number)).clicked() {
                 *chosen = number;
             }
         }
@@ -288,7 +286,7 @@ fn version_text(path: &str, number: u64, cx: &ViewerContext<'_>) -> Result<Optio
     match cx.ui.texts.version(path, number) {
         None => Ok(None),
         Some(Err(why)) => Err(text::truncate(why, 600)),
-        Some(Ok(None)) => Err(format!("The text of version {number} is no longer kept.")),
+        Some(Ok(None)) => Err(texts::version_not_kept(number)),
         Some(Ok(Some(text))) => Ok(Some(text.clone())),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::{Ui, WidgetInfo, WidgetType};
 
 use super::trail::AgentTrail;
-use super::{ago, fact};
+use super::{ago, fact, texts};
 use crate::log::events::Knowledge;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -13,7 +13,6 @@ use crate::ui::panes::knowledge::{self, memory_words, score_words};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::memories::KnownMemories;
 use crate::ui::widgets;
-use crate::ui::widgets::text_format;
 use crate::view::event_list::EventRow;
 use crate::view::model::AgentView;
 use crate::view::theme::SPACE;
@@ -31,10 +30,10 @@ pub(super) fn knows_ui(
 ) {
     let known = cx.ui.known_memories();
     let (own, shared) = known.counts_of(&agent.id);
-    fact(ui, "Its own", &text_format::count(own, "memory", "memories"), cx.theme);
-    fact(ui, "Shared", &format!("{}, known to everyone", text_format::count(shared, "memory", "memories")), cx.theme);
-    let all = ui.button("Open Knowledge");
-    all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open the Knowledge pane"));
+    fact(ui, texts::ITS_OWN, &texts::memories(own), cx.theme);
+    fact(ui, texts::SHARED, &texts::shared_memories(shared), cx.theme);
+    let all = ui.button(texts::OPEN_KNOWLEDGE);
+    all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, texts::OPEN_KNOWLEDGE_PANE));
     if all.clicked() {
         commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
     }
@@ -46,20 +45,20 @@ pub(super) fn knows_ui(
 
 /// What it was last reminded of, by what, and what each score is made of.
 fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>) {
-    ui.label(widgets::heading("Last reminded of", cx.theme));
+    ui.label(widgets::heading(texts::LAST_REMINDED_OF, cx.theme));
     let recalled = row.and_then(|row| Some((row, row.read::<Knowledge>()?)));
     let Some((row, Knowledge::Recalled { about, memories })) = recalled else {
-        ui.label(widgets::small("Nothing yet. Memories are recalled when something similar comes up.", cx.theme));
+        ui.label(widgets::small(texts::NOT_REMINDED_YET, cx.theme));
         return;
     };
-    let by =
-        if about.is_empty() { ago(cx.room, row.tick) } else { format!("{}, by “{about}”", ago(cx.room, row.tick)) };
+    let ago = ago(cx.room, row.tick);
+    let by = if about.is_empty() { ago } else { texts::reminded_by(&ago, &about) };
     ui.label(widgets::small(by, cx.theme));
     for memory in memories {
         widgets::in_card(ui, cx.theme, |ui| {
             ui.label(&memory.text);
             if let Some(from) = &memory.shared_by {
-                ui.label(widgets::small(format!("Shared by {}", cx.room.called(from)), cx.theme));
+                ui.label(widgets::small(texts::shared_by(cx.room.called(from)), cx.theme));
             }
             ui.label(widgets::small(score_words(&memory), cx.theme));
         });
@@ -68,9 +67,9 @@ fn reminded_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: Option<&Arc<EventRow>>)
 
 /// Its own memories, the newest first.
 fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownMemories) {
-    ui.label(widgets::heading("Its own memories", cx.theme));
+    ui.label(widgets::heading(texts::ITS_OWN_MEMORIES, cx.theme));
     if !known.is_whole {
-        ui.label(widgets::small("Loading memories…", cx.theme));
+        ui.label(widgets::small(texts::LOADING_MEMORIES, cx.theme));
         return;
     }
     let mut count = 0;
@@ -82,11 +81,10 @@ fn own_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, known: &KnownM
         });
     }
     if count == 0 {
-        let words = "None yet. It learns when a task or conversation ends.";
-        ui.label(widgets::small(words, cx.theme));
+        ui.label(widgets::small(texts::NO_OWN_MEMORIES, cx.theme));
     }
     let left = known.of_agent(&agent.id).count().saturating_sub(SHOWN);
     if left > 0 {
-        ui.label(widgets::small(format!("and {left} more in Knowledge"), cx.theme));
+        ui.label(widgets::small(texts::and_more_in_knowledge(left), cx.theme));
     }
 }

@@ -11,6 +11,7 @@ mod knowledge;
 mod past_sessions;
 mod prompt;
 mod readers;
+mod texts;
 mod trail;
 
 use std::collections::BTreeMap;
@@ -77,8 +78,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
             // The same twice, side by side, says nothing more.
             None if cx.ui.dock.is_seen(&Tab::Log) => {
-                let how = "Select an agent, an element or a file to see it here.";
-                widgets::empty(ui, Icon::Agent, "Nothing is selected", how, theme);
+                widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }
             None => commands.extend(event_tail_ui(ui, cx, log)),
         },
@@ -101,7 +101,7 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
 
 /// What stands there while nothing is selected.
 fn gone_ui(ui: &mut Ui, id: &str, theme: &Theme) {
-    widgets::empty(ui, Icon::Agent, &format!("{id} has left the room"), "Select something else.", theme);
+    widgets::empty(ui, Icon::Agent, &texts::has_left(id), texts::SELECT_SOMETHING_ELSE, theme);
 }
 
 fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
@@ -110,15 +110,9 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 
 fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
     let ViewerContext { room, art, theme, .. } = *cx;
-    ui.label(widgets::heading(format!("{} things", things.len()), theme));
+    ui.label(widgets::heading(texts::things(things.len()), theme));
     let agents = things.iter().filter(|thing| thing.agent().is_some()).count();
-    let parts = [(agents, "agent", "agents"), (things.len() - agents, "element", "elements")];
-    let said: Vec<String> = parts
-        .iter()
-        .filter(|part| part.0 > 0)
-        .map(|(number, one, many)| text_format::count(*number, one, many))
-        .collect();
-    ui.label(widgets::soft(said.join(", "), theme));
+    ui.label(widgets::soft(texts::agents_and_elements(agents, things.len() - agents), theme));
     widgets::in_card(ui, theme, |ui| {
         const SHOWN: usize = 40;
         for thing in things.iter().take(SHOWN) {
@@ -139,7 +133,7 @@ fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Ve
             });
         }
         if things.len() > SHOWN {
-            ui.label(widgets::small(format!("and {} more", things.len() - SHOWN), theme));
+            ui.label(widgets::small(texts::and_more(things.len() - SHOWN), theme));
         }
     });
     last_row(ui, cx, things, commands);
@@ -148,10 +142,10 @@ fn many(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Ve
 /// Duplicate and delete, for one thing or several.
 fn last_row(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[Thing], commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        if command_tip(ui.button("Duplicate"), cx, "room.duplicate").clicked() {
+        if command_tip(ui.button(texts::DUPLICATE), cx, "room.duplicate").clicked() {
             commands.push(Command::Duplicate(things.to_vec()));
         }
-        if command_tip(widgets::danger(ui, "Delete", cx.theme), cx, "room.delete").clicked() {
+        if command_tip(widgets::danger(ui, texts::DELETE, cx.theme), cx, "room.delete").clicked() {
             commands.push(Command::Delete(things.to_vec()));
         }
     });
@@ -167,7 +161,7 @@ fn face_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &str, side: f32) {
 
 /// How long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
-    format!("{} ago", text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+    texts::ago(&text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
 }
 
 /// Something that unfolds when its line is clicked; `name` is what the line is called.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{Label, RichText, ScrollArea, Ui};
 
 use super::chat::{ChatPane, lines_ui};
+use super::texts;
 use super::trail::{AgentTrail, PastWork};
 use crate::base::{Id, text};
 use crate::log::events::WorkOutcome;
@@ -57,13 +58,13 @@ pub(super) fn earlier_row(
     let chosen = pane.chosen(&agent.id);
     ui.horizontal(|ui| {
         if let Some(activation) = &chosen {
-            if ui.button("Back to now").clicked() {
+            if ui.button(texts::BACK_TO_NOW).clicked() {
                 pane.chosen = None;
             }
             ui.label(widgets::small(activation.to_string(), theme));
         }
         let Some(trail) = trail.filter(|trail| !trail.works.is_empty()) else { return };
-        menu::menu_button(ui, format!("Earlier work, {}", trail.works.len()), "Earlier work", MENU[2], theme, |ui| {
+        menu::menu_button(ui, texts::earlier_works(trail.works.len()), texts::EARLIER_WORK, MENU[2], theme, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
             let works = &trail.works;
             let area = ScrollArea::vertical().max_height(360.0);
@@ -112,11 +113,11 @@ pub(super) fn session_ui(
     let theme = cx.theme;
     let text = match cx.ui.texts.session(activation) {
         None => {
-            ui.label(widgets::soft("Loading session…", theme));
+            ui.label(widgets::soft(texts::LOADING_SESSION, theme));
             return;
         }
-        Some(Err(why)) => return trouble(ui, "Session could not be loaded", why, theme),
-        Some(Ok(None)) => return trouble(ui, "No session", "Its file was deleted or never written.", theme),
+        Some(Err(why)) => return trouble(ui, texts::SESSION_NOT_LOADED, why, theme),
+        Some(Ok(None)) => return trouble(ui, texts::NO_SESSION, texts::WHY_NO_SESSION, theme),
         Some(Ok(Some(text))) => text.clone(),
     };
     let read = pane.session(&text);
@@ -130,7 +131,7 @@ pub(super) fn session_ui(
     };
     let session = match &*read {
         Err(why) => {
-            trouble(ui, "Session could not be loaded", why, theme);
+            trouble(ui, texts::SESSION_NOT_LOADED, why, theme);
             open_file(ui, path, commands);
             return;
         }
@@ -140,7 +141,8 @@ pub(super) fn session_ui(
     area.show(ui, |ui| {
         widgets::in_card(ui, theme, |ui| {
             let by = cx.room.called(&session.started_by);
-            ui.label(widgets::small(format!("{}, {} turns, started by {by}", session.status, session.turns), theme));
+            let about = texts::about_session(&session.status, session.turns as usize, by);
+            ui.label(widgets::small(about, theme));
             ui.add(Label::new(text::truncate(&session.task, 2_000)).wrap());
             if !session.why.is_empty() {
                 ui.add(Label::new(RichText::new(&session.why).color(theme.warn)).wrap());
@@ -148,7 +150,7 @@ pub(super) fn session_ui(
             open_file(ui, path, commands);
         });
         if session.lines.is_empty() {
-            ui.label(widgets::soft("No messages.", theme));
+            ui.label(widgets::soft(texts::NO_MESSAGES, theme));
         }
         lines_ui(ui, activation, &agent.name, &session.lines, &mut pane.chat, theme, commands);
     });
@@ -159,7 +161,7 @@ fn trouble(ui: &mut Ui, title: &str, why: &str, theme: &Theme) {
 }
 
 fn open_file(ui: &mut Ui, path: String, commands: &mut Vec<Command>) {
-    if ui.button("Open the session's file").on_hover_text(&path).clicked() {
+    if ui.button(texts::OPEN_SESSION_FILE).on_hover_text(&path).clicked() {
         commands.push(Command::OpenFile(path, None));
     }
 }

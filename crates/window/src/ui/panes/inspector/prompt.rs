@@ -2,6 +2,7 @@
 
 use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 
+use super::texts;
 use crate::base::hash::content_hash;
 use crate::base::text;
 use crate::mind::parts::{MOMENT, label as label_of};
@@ -48,8 +49,7 @@ fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &The
     let mut parts: Vec<Part> =
         prompt.system.iter().chain(&prompt.known).map(|one| part(&one.origin, &one.text)).collect();
     if !history.is_empty() {
-        let turns = text_format::count(prompt.history.len(), "message", "messages");
-        let origin = format!("The session so far, {turns}");
+        let origin = texts::session_so_far(prompt.history.len());
         parts.push(Part { origin, colour: colour(HISTORY_PLACE, theme), text: history });
     }
     parts.extend(prompt.now.iter().map(|one| part(&one.origin, &one.text)));
@@ -73,7 +73,7 @@ pub fn prompt_parts(ui: &mut Ui, room: &RoomModel, prompt: &Prompt, theme: &Them
         part(ui, one, theme);
     }
     for left in &prompt.left_out {
-        let words = format!("Left out: {}, {}", label_of(&left.origin), left.why);
+        let words = texts::left_out(label_of(&left.origin), &left.why);
         ui.label(RichText::new(words).size(TYPE[0]).color(theme.text_soft));
     }
 }
@@ -152,7 +152,7 @@ fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 2.0;
         let size = text_format::compact(u64::from(text::estimate_tokens(words_of_it)));
-        ui.label(RichText::new(format!("{origin}, {size} tokens")).size(TYPE[0]).color(theme.text_soft));
+        ui.label(RichText::new(texts::part_size(origin, &size)).size(TYPE[0]).color(theme.text_soft));
         let shown = text::truncate(words_of_it, SHOWN_CHARS);
         ui.add(egui::Label::new(RichText::new(shown).size(TYPE[0]).color(theme.text)).wrap());
     });

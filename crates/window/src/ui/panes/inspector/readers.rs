@@ -2,7 +2,7 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::{ago, face_ui};
+use super::{ago, face_ui, texts};
 use crate::base::text::{one_line, truncate};
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
@@ -31,13 +31,16 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
         ui.add(Label::new(text).wrap());
     };
     let mail = |ui: &mut Ui, mail: &MailView, is_sent: bool| {
-        let (word, whom) = if is_sent { ("To", &mail.to) } else { ("From", &mail.from) };
-        let unread = if mail.read || is_sent { "" } else { ", unread" };
-        entry(ui, &format!("{word} {}{unread}", room.called(whom)), &short(&mail.subject));
+        let by = if is_sent {
+            texts::letter_to(room.called(&mail.to))
+        } else {
+            texts::letter_from(room.called(&mail.from), !mail.read)
+        };
+        entry(ui, &by, &short(&mail.subject));
     };
     let more = |ui: &mut Ui, all: usize| {
         if all > ENTRIES {
-            ui.label(widgets::small(format!("and {} more", all - ENTRIES), theme));
+            ui.label(widgets::small(texts::and_more(all - ENTRIES), theme));
         }
     };
     if is_empty(&element.content) {
@@ -58,13 +61,13 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
             ContentView::Tasks(board) => {
                 let called = |name: &str| match room.agent_named(name) {
                     Some(agent) => agent.name.to_string(),
-                    None if is_person(name) => "You".to_owned(),
+                    None if is_person(name) => texts::YOU.to_owned(),
                     None => name.to_owned(),
                 };
                 let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
                 for task in open().take(ENTRIES) {
                     let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
-                    let by = if names.is_empty() { "No one has it".to_owned() } else { names.join(", ") };
+                    let by = if names.is_empty() { texts::NO_ONE_HAS_IT.to_owned() } else { names.join(", ") };
                     entry(ui, &by, &short(&task.title.text));
                 }
                 more(ui, open().count());
@@ -93,14 +96,13 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
     let ViewerContext { room, theme, .. } = *cx;
     // Letters are read or unread each by itself; their box is looked into.
     let is_box = matches!(*element.content, ContentView::Mail { .. });
-    let seen = if is_box { "looked into it" } else { "read it" };
-    widgets::section(ui, &format!("Who has {seen}"), theme);
+    widgets::section(ui, &texts::who_has_seen(is_box), theme);
     let Some(known) = room.known.get(&element.id) else {
-        ui.label(widgets::soft("Looking…", theme));
+        ui.label(widgets::soft(texts::LOADING, theme));
         return;
     };
     if known.readers.is_empty() {
-        ui.label(widgets::soft("No agent here may read it.", theme));
+        ui.label(widgets::soft(texts::NO_READERS, theme));
         return;
     }
     ui.label(summary(known));
@@ -109,11 +111,11 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
     area.show_rows(ui, 20.0, known.readers.len(), |ui, rows| {
         for reader in &known.readers[rows] {
             let (word, colour) = match reader.knows {
-                Knows::Newest { read_tick } => (format!("up to date, {seen} {}", ago(room, read_tick)), theme.good),
+                Knows::Newest { read_tick } => (texts::up_to_date(is_box, &ago(room, read_tick)), theme.good),
                 Knows::Older { version, read_tick } => {
-                    (format!("read version {version} of {} {}", known.version, ago(room, read_tick)), theme.warn)
+                    (texts::read_version(version, known.version, &ago(room, read_tick)), theme.warn)
                 }
-                Knows::Nothing => (format!("has not {seen}"), theme.text_soft),
+                Knows::Nothing => (texts::has_not_seen(is_box), theme.text_soft),
             };
             ui.horizontal(|ui| {
                 ui.set_height(20.0);
@@ -137,6 +139,5 @@ pub(super) fn readers_ui(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementV
 /// How many know what.
 fn summary(known: &KnownBy) -> String {
     let [newest, ..] = known.counts();
-    let verb = if newest == 1 { "is" } else { "are" };
-    format!("{newest} of {} {verb} up to date", known.readers.len())
+    texts::readers_up_to_date(newest, known.readers.len())
 }

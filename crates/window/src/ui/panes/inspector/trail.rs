@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::texts;
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
 use crate::gateway::acp::log_events::OwnPlan;
@@ -182,14 +183,13 @@ impl PastWork {
 
     /// How it ended, in a few words.
     pub(super) fn ending(&self) -> String {
-        let Some(ended) = &self.ended else { return "not over".to_owned() };
+        let Some(ended) = &self.ended else { return texts::NOT_OVER.to_owned() };
         let word = match ended.outcome {
-            WorkOutcome::Completed => "done",
-            WorkOutcome::Failed => "failed",
-            WorkOutcome::Aborted => "stopped",
+            WorkOutcome::Completed => texts::ENDED_DONE,
+            WorkOutcome::Failed => texts::ENDED_FAILED,
+            WorkOutcome::Aborted => texts::ENDED_STOPPED,
         };
-        let turns = text_format::count(ended.turns as usize, "turn", "turns");
-        format!("{word}, {turns}, {} tokens", text_format::compact(ended.tokens))
+        texts::work_ended(word, ended.turns as usize, &text_format::compact(ended.tokens))
     }
 }
 
@@ -211,21 +211,21 @@ impl CallFacts {
         let (provider, model) = (&call.provider, &call.model);
         let asked =
             if model.is_empty() || model == provider { provider.clone() } else { format!("{provider} · {model}") };
-        let kind = if call.kind.is_empty() { "call" } else { &call.kind };
+        let kind = if call.kind.is_empty() { texts::CALL } else { &call.kind };
         let title = if asked.is_empty() { kind.to_owned() } else { format!("{kind} · {asked}") };
         let secs = call.duration_ms as f64 / 1_000.0;
         let took = if secs < 10.0 { format!("{secs:.1} s") } else { text_format::duration(secs) };
         let error = call.error.as_ref().map_or(String::new(), |error| match call.to_do() {
             "" => error.what.clone(),
-            remedy => format!("{}. To do: {remedy}.", error.what),
+            remedy => texts::call_error(&error.what, remedy),
         });
         let ended = match (&call.error, call.finish.as_ref().and_then(Option::as_deref)) {
-            (Some(_), _) => "failed".to_owned(),
-            (None, finish) => finish.unwrap_or("ended").replace('_', " "),
+            (Some(_), _) => texts::CALL_FAILED.to_owned(),
+            (None, finish) => finish.unwrap_or(texts::CALL_ENDED).replace('_', " "),
         };
         let tokens = |count: Option<u64>| text_format::compact(count.unwrap_or(0));
         let (sent, came) = (tokens(call.tokens_in), tokens(call.tokens_out));
-        Self { title, about: format!("{sent} in, {came} out, {took}, {ended}"), error }
+        Self { title, about: texts::about_call(&sent, &came, &took, &ended), error }
     }
 }
 

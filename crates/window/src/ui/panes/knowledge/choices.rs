@@ -2,8 +2,8 @@
 
 use egui::Ui;
 
-use super::KnowledgePane;
 use super::search::Since;
+use super::{KnowledgePane, texts};
 use crate::base::Id;
 use crate::base::text::truncate;
 use crate::knowledge::{MemoryKind, Owner};
@@ -22,18 +22,18 @@ const TAG_CHARS: usize = 24;
 impl KnowledgePane {
     /// Draws them.
     pub(super) fn choices(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        widgets::field(ui, &mut self.wanted.text, "Search memories", "Search by meaning and by word");
+        widgets::field(ui, &mut self.wanted.text, texts::SEARCH_MEMORIES, texts::HOW_SEARCH_WORKS);
         ui.add_space(SPACE[0]);
         ui.horizontal_wrapped(|ui| {
             self.whose(ui, cx);
             self.kind(ui, cx);
             self.tag(ui, cx);
-            menu::drop_down(ui, "Time range", self.wanted.since.words(), CHOICE_POINTS, cx.theme, |ui| {
+            menu::drop_down(ui, texts::TIME_RANGE, self.wanted.since.words(), CHOICE_POINTS, cx.theme, |ui| {
                 for since in Since::ALL {
                     ui.selectable_value(&mut self.wanted.since, since, since.words());
                 }
             });
-            let as_what = [("List", "Show memories as a list"), ("Graph", "Show memories with their relations")];
+            let as_what = [(texts::LIST, texts::SHOW_AS_LIST), (texts::GRAPH, texts::SHOW_AS_GRAPH)];
             let choices = as_what.map(|(word, says)| (word.to_owned(), says.to_owned()));
             if let Some(chosen) = widgets::segments(ui, &choices, Some(usize::from(self.is_graph)), cx.theme) {
                 self.is_graph = chosen == 1;
@@ -44,31 +44,31 @@ impl KnowledgePane {
 
     fn whose(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let whose = match (&self.wanted.viewer, self.wanted.is_shared) {
-            (_, true) => "Shared".to_owned(),
-            (Some(agent), _) => format!("As {} knows it", cx.room.called(agent)),
-            (None, _) => "All memories".to_owned(),
+            (_, true) => texts::SHARED.to_owned(),
+            (Some(agent), _) => texts::as_known_by(cx.room.called(agent)),
+            (None, _) => texts::ALL_MEMORIES.to_owned(),
         };
-        menu::drop_down(ui, "Whose memories", whose, CHOICE_POINTS, cx.theme, |ui| {
+        menu::drop_down(ui, texts::WHOSE_MEMORIES, whose, CHOICE_POINTS, cx.theme, |ui| {
             let mut choice = |ui: &mut Ui, label: &str, viewer: Option<Id>, is_shared: bool| {
                 let chosen = self.wanted.viewer == viewer && self.wanted.is_shared == is_shared;
                 if ui.selectable_label(chosen, label).clicked() {
                     (self.wanted.viewer, self.wanted.is_shared) = (viewer, is_shared);
                 }
             };
-            choice(ui, "All memories", None, false);
-            choice(ui, "Shared", None, true);
+            choice(ui, texts::ALL_MEMORIES, None, false);
+            choice(ui, texts::SHARED, None, true);
             for owner in self.known.texts.keys() {
                 let Owner::Agent(agent) = owner else { continue };
-                choice(ui, &format!("As {} knows it", cx.room.called(agent)), Some(agent.clone()), false);
+                choice(ui, &texts::as_known_by(cx.room.called(agent)), Some(agent.clone()), false);
             }
         });
     }
 
     fn kind(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let kind =
-            self.wanted.kind.map_or_else(|| "All kinds".to_owned(), |kind| text_format::capitalised(kind.word()));
-        menu::drop_down(ui, "Kinds of memories", kind, CHOICE_POINTS, cx.theme, |ui| {
-            ui.selectable_value(&mut self.wanted.kind, None, "All kinds");
+            self.wanted.kind.map_or_else(|| texts::ALL_KINDS.to_owned(), |kind| text_format::capitalised(kind.word()));
+        menu::drop_down(ui, texts::KINDS_OF_MEMORIES, kind, CHOICE_POINTS, cx.theme, |ui| {
+            ui.selectable_value(&mut self.wanted.kind, None, texts::ALL_KINDS);
             for kind in MemoryKind::ALL {
                 ui.selectable_value(&mut self.wanted.kind, Some(kind), text_format::capitalised(kind.word()));
             }
@@ -77,9 +77,10 @@ impl KnowledgePane {
 
     fn tag(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let known = self.known.clone();
-        let chosen = self.wanted.tag.as_ref().map_or_else(|| "All tags".to_owned(), |tag| truncate(tag, TAG_CHARS));
-        menu::drop_down(ui, "Tags of memories", chosen, CHOICE_POINTS, cx.theme, |ui| {
-            ui.selectable_value(&mut self.wanted.tag, None, "All tags");
+        let chosen =
+            self.wanted.tag.as_ref().map_or_else(|| texts::ALL_TAGS.to_owned(), |tag| truncate(tag, TAG_CHARS));
+        menu::drop_down(ui, texts::TAGS_OF_MEMORIES, chosen, CHOICE_POINTS, cx.theme, |ui| {
+            ui.selectable_value(&mut self.wanted.tag, None, texts::ALL_TAGS);
             for tag in known.tags().into_iter().take(TAGS_SHOWN) {
                 ui.selectable_value(&mut self.wanted.tag, Some(tag.to_owned()), truncate(tag, TAG_CHARS));
             }

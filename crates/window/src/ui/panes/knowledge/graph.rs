@@ -10,7 +10,7 @@ use egui::{
 };
 
 use super::search::{Found, Wanted};
-use super::{KnowledgePane, WORD};
+use super::{KnowledgePane, WORD, texts};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 use crate::knowledge::{Owner, Relation};
@@ -107,13 +107,11 @@ impl KnowledgePane {
     pub(super) fn graph_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let drawn = self.drawn(cx);
         if drawn.ids.is_empty() {
-            let how = "Agents link what they learn to what is known: what supports it, what contradicts it.";
-            widgets::empty(ui, Icon::Graph, "No relations among these memories", how, cx.theme);
+            widgets::empty(ui, Icon::Graph, texts::NO_RELATIONS, texts::HOW_RELATIONS_COME, cx.theme);
             return;
         }
         if drawn.left_out > 0 {
-            let left = text_format::count(drawn.left_out, "memory", "memories");
-            ui.label(widgets::small(format!("{left} without a relation: see the list"), cx.theme));
+            ui.label(widgets::small(texts::without_relation(drawn.left_out), cx.theme));
         }
         self.lay_out(commands);
         self.chosen_ui(ui, cx, commands);
@@ -171,13 +169,13 @@ impl KnowledgePane {
 
     fn draw(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
         let Some((drawn, corners)) = self.graph.seen.clone() else {
-            ui.label(widgets::small("Laying out the graph …", cx.theme));
+            ui.label(widgets::small(texts::LAYING_OUT, cx.theme));
             return;
         };
         let theme = cx.theme;
         let rect = ui.available_rect_before_wrap();
         let ground = ui.allocate_rect(rect, Sense::click_and_drag());
-        ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Memories and their relations"));
+        ground.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::MEMORIES_AND_RELATIONS));
         let view = &mut self.graph.view;
         view.rect = rect;
         view.look_around(ui, &ground);
@@ -209,7 +207,7 @@ impl KnowledgePane {
         let (memory, is_chosen) = (&row.memory, self.graph.chosen.as_ref() == Some(&row.memory.id));
         let response = ui.interact(rect, ui.id().with(("memory", &memory.id)), Sense::click());
         let content = one_line(&memory.content);
-        let says = format!("Memory: {}", truncate(&content, 80));
+        let says = texts::memory(&truncate(&content, 80));
         response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, is_chosen, &says));
         let colour = if row.owner == Owner::Shared { theme.accent } else { state_colour(State::Working) };
         let painter = ui.painter();
@@ -231,7 +229,7 @@ impl KnowledgePane {
             }
             let whose = match &row.owner {
                 Owner::Agent(agent) => cx.room.called(agent).to_owned(),
-                Owner::Shared => "everybody".to_owned(),
+                Owner::Shared => texts::EVERYONE.to_owned(),
             };
             let about = format!("{} · {whose}", text_format::capitalised(memory.kind.word()));
             line(TEXT_LINES as f32 * (TYPE[0] + 4.0) + 2.0, &truncate(&about, LINE_CHARS), TYPE[0], theme.text_soft);

@@ -9,6 +9,7 @@ mod rows;
 mod search;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod who_knows;
 
 use std::sync::Arc;
@@ -29,7 +30,6 @@ use crate::ui::state::dock::Tab;
 use crate::ui::state::memories::{KnownMemories, MemoryRow};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::ui::widgets::text_format;
 use crate::view::theme::SPACE;
 
 use graph::MemoryGraph;
@@ -79,15 +79,15 @@ impl Pane for KnowledgePane {
     }
 
     fn title(&self) -> &'static str {
-        "Knowledge"
+        texts::KNOWLEDGE
     }
 
     fn commands(&self) -> Vec<CommandInfo> {
         vec![
-            CommandInfo::new("knowledge.show", "Show what agents know", |_| {
+            CommandInfo::new("knowledge.show", texts::SHOW_KNOWLEDGE, |_| {
                 vec![Command::Show(Tab::Pane(WORD.to_owned()))]
             })
-            .menus(&[(Menu::Panes, "Knowledge")]),
+            .menus(&[(Menu::Panes, texts::KNOWLEDGE)]),
         ]
     }
 
@@ -95,13 +95,11 @@ impl Pane for KnowledgePane {
         widgets::dress(ui.style_mut(), cx.theme);
         self.known = cx.ui.known_memories();
         if !self.known.is_whole {
-            ui.label(widgets::small("Loading memories…", cx.theme));
+            ui.label(widgets::small(texts::LOADING, cx.theme));
             return Vec::new();
         }
         if self.known.memories.is_empty() && self.known.problems.is_empty() {
-            let how = "Agents learn from work and conversations, or add memories with knowledge_contribute. A \
-             line in memory/knowledge/shared.md is known to everyone.";
-            widgets::empty(ui, Icon::Note, "No memories yet", how, cx.theme);
+            widgets::empty(ui, Icon::Note, texts::NO_MEMORIES, texts::HOW_MEMORIES_COME, cx.theme);
             return self.who.end(cx).into_iter().collect();
         }
         self.choices(ui, cx);
@@ -155,7 +153,7 @@ impl KnowledgePane {
         }
         let Some(search) = &cx.ui.memories.search else {
             self.searched = Some(due);
-            self.failure = Some("open the workspace to search its memories".to_owned());
+            self.failure = Some(texts::NO_WORKSPACE.to_owned());
             return None;
         };
         (self.searched, self.is_searching) = (Some(due), true);
@@ -185,7 +183,8 @@ impl KnowledgePane {
     /// Lines that cannot be read.
     fn problems(&self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         for problem in self.known.problems.iter().take(PROBLEMS_TOLD) {
-            let (_, open) = widgets::beside_buttons(ui, widgets::small(problem, cx.theme), |ui| ui.button("Open file"));
+            let (_, open) =
+                widgets::beside_buttons(ui, widgets::small(problem, cx.theme), |ui| ui.button(texts::OPEN_FILE));
             if open.clicked() {
                 let (path, line) = place_of(problem);
                 commands.push(Command::OpenFile(path, line));
@@ -193,7 +192,7 @@ impl KnowledgePane {
         }
         let left = self.known.problems.len().saturating_sub(PROBLEMS_TOLD);
         if left > 0 {
-            ui.label(widgets::small(format!("and {left} more unreadable lines"), cx.theme));
+            ui.label(widgets::small(texts::more_unreadable_lines(left), cx.theme));
         }
     }
 
@@ -205,21 +204,19 @@ impl KnowledgePane {
         commands: &mut Vec<Command>,
     ) {
         if let Some(why) = &self.failure {
-            ui.label(widgets::small(format!("Search failed: {why}"), cx.theme));
+            ui.label(widgets::small(texts::search_failed(why), cx.theme));
         }
         for (row, found) in rows {
             widgets::in_card(ui, cx.theme, |ui| self.row(ui, cx, row, found.as_ref(), commands));
             ui.add_space(SPACE[0]);
         }
         if rows.is_empty() {
-            let words = if self.is_searching { "Searching …" } else { "No results." };
+            let words = if self.is_searching { texts::SEARCHING } else { texts::NO_RESULTS };
             ui.label(widgets::small(words, cx.theme));
         }
         let left = count.saturating_sub(rows.len());
         if left > 0 {
-            let label =
-                format!("Show {} more of {}", left.min(SHOWN_AT_ONCE), text_format::count(left, "memory", "memories"));
-            if ui.button(label).clicked() {
+            if ui.button(texts::show_more(left.min(SHOWN_AT_ONCE), left)).clicked() {
                 self.shown = Some(self.shown.unwrap_or(SHOWN_AT_ONCE) + SHOWN_AT_ONCE);
             }
         }

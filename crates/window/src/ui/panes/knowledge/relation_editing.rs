@@ -2,7 +2,7 @@
 
 use egui::{RichText, Ui};
 
-use super::{KnowledgePane, edits};
+use super::{KnowledgePane, edits, texts};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 use crate::knowledge::{Edge, Memory, Owner, Relation};
@@ -44,12 +44,12 @@ impl KnowledgePane {
                 continue;
             };
             let said = truncate(&one_line(&other.memory.content), RELATED_CHARS);
-            let text = RichText::new(format!("{}: {said}", relation_words(edge.relation)));
+            let text = RichText::new(texts::related(&relation_words(edge.relation), &said));
             let text = if edge.relation == Relation::Contradicts { text.color(cx.theme.warn) } else { text.small() };
             let (_, remove) = widgets::beside_buttons(ui, text, |ui| {
-                let button = ui.small_button("Remove");
+                let button = ui.small_button(texts::REMOVE);
                 let (from, how) = (one_line(&row.memory.content), edge.relation.word().replace('_', " "));
-                widgets::name(&button, format!("Remove: {} {how}: {said}", truncate(&from, RELATED_CHARS)));
+                widgets::name(&button, texts::remove_relation(&truncate(&from, RELATED_CHARS), &how, &said));
                 button
             });
             if remove.clicked() {
@@ -62,7 +62,7 @@ impl KnowledgePane {
         let against = self.known.against(&row.memory).filter(|other| viewer.may_see(&other.owner) && !is_own(other));
         for other in against {
             let said = truncate(&one_line(&other.memory.content), RELATED_CHARS);
-            ui.label(RichText::new(format!("Contradicts: {said}")).color(cx.theme.warn));
+            ui.label(RichText::new(texts::contradicts(&said)).color(cx.theme.warn));
         }
     }
 
@@ -75,8 +75,8 @@ impl KnowledgePane {
         commands: &mut Vec<Command>,
     ) {
         let Some(Relating { from, how }) = self.relating.clone() else {
-            let button = ui.button("Relate …");
-            widgets::name(&button, format!("Relate to another memory: {called}"));
+            let button = ui.button(texts::RELATE);
+            widgets::name(&button, texts::relate_memory(called));
             if button.clicked() {
                 self.relating = Some(Relating { from: row.memory.id.clone(), how: Relation::RelatesTo });
             }
@@ -89,8 +89,8 @@ impl KnowledgePane {
         if source.owner == Owner::Shared && row.owner != Owner::Shared {
             return;
         }
-        let button = widgets::primary(ui, true, "To this one", cx.theme);
-        widgets::name(&button, format!("{} this one: {called}", relation_words(how)));
+        let button = widgets::primary(ui, true, texts::TO_THIS_ONE, cx.theme);
+        widgets::name(&button, texts::relate_to_this(&relation_words(how), called));
         if button.clicked() {
             let edge = Edge { relation: how, target: row.memory.id.clone(), weight: 1.0 };
             let mut edges: Vec<Edge> =
@@ -114,13 +114,13 @@ impl KnowledgePane {
         widgets::in_card(ui, cx.theme, |ui| {
             ui.label(truncate(&one_line(&source.memory.content), RELATED_CHARS));
             ui.horizontal_wrapped(|ui| {
-                menu::drop_down(ui, "Relation", relation_words(relating.how), CHOICE_POINTS, cx.theme, |ui| {
+                menu::drop_down(ui, texts::RELATION, relation_words(relating.how), CHOICE_POINTS, cx.theme, |ui| {
                     for relation in Relation::ALL {
                         ui.selectable_value(&mut relating.how, relation, relation_words(relation));
                     }
                 });
-                ui.label(widgets::small("the one that you choose below", cx.theme));
-                is_over = ui.button("Cancel").clicked();
+                ui.label(widgets::small(texts::CHOOSE_THE_OTHER, cx.theme));
+                is_over = ui.button(texts::CANCEL).clicked();
             });
         });
         ui.add_space(SPACE[1]);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::WORD;
+use super::{WORD, texts};
 use crate::base::Id;
 use crate::base::calendar::SECS_PER_DAY;
 use crate::knowledge::{Filter, MemoryKind, Viewer};
@@ -35,10 +35,10 @@ impl Since {
     /// For people.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Ever => "Any time",
-            Self::Day => "Last day",
-            Self::Week => "Last 7 days",
-            Self::Month => "Last 30 days",
+            Self::Ever => texts::ANY_TIME,
+            Self::Day => texts::LAST_DAY,
+            Self::Week => texts::LAST_7_DAYS,
+            Self::Month => texts::LAST_30_DAYS,
         }
     }
 
@@ -96,7 +96,7 @@ impl Wanted {
             limit: FOUND_AT_MOST,
         };
         let search = search.clone();
-        Job::new(WORD, format!("Searching memories for “{}”", self.text.trim()), move |_| {
+        Job::new(WORD, texts::searching_for(self.text.trim()), move |_| {
             let found: Vec<Found> = search.find(query.clone())?.into_iter().map(Found).collect();
             serde_json::to_value(found).map_err(|error| error.to_string())
         })
@@ -126,8 +126,7 @@ const ABOUT_FROM: f32 = 0.4;
 /// What a score is made of, in words.
 pub fn score_words(score: &RecalledScore) -> String {
     let share = |share: f32| format!("{:.0} %", share * 100.0);
-    let meaning =
-        score.similarity.map_or_else(|| "not near in meaning".to_owned(), |near| format!("meaning {}", share(near)));
+    let meaning = score.similarity.map_or_else(|| texts::NOT_NEAR.to_owned(), |near| texts::meaning(&share(near)));
     let (words, fresh, matters) = (share(score.coverage), share(score.recency), share(score.importance));
-    format!("Score {:.2}: {meaning}, words {words}, fresh {fresh}, importance {matters}", score.score)
+    texts::score(score.score, &meaning, &words, &fresh, &matters)
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use super::KnowledgePane;
+use super::{KnowledgePane, texts};
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
-use crate::ui::widgets::text_format;
 use crate::view::paint::way_colour;
 use crate::view::pick::Thing;
 use crate::view::theme::SPACE;
@@ -61,7 +60,7 @@ impl KnowledgePane {
     /// Lists who knows what was asked for, and has them light up in the room.
     pub(super) fn who_knows(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
         let is_searched = self.searched.is_some() && self.found.iter().any(|found| found.is_about_it());
-        if is_searched && self.who.asked.is_none() && ui.button("Who knows about this?").clicked() {
+        if is_searched && self.who.asked.is_none() && ui.button(texts::WHO_KNOWS_ABOUT_THIS).clicked() {
             self.who.asked = Some(Asked::Found);
         }
         let known = self.known();
@@ -74,8 +73,8 @@ impl KnowledgePane {
         }
         let known = self.who.trail.who_knows(known.0, known.1.iter().map(|row| (&row.memory, &row.owner)));
         widgets::in_card(ui, cx.theme, |ui| {
-            let title = RichText::new(format!("Who knows: {}", known.what)).strong();
-            let (_, done) = widgets::beside_buttons(ui, title, |ui| ui.button("Done"));
+            let title = RichText::new(texts::who_knows(&known.what)).strong();
+            let (_, done) = widgets::beside_buttons(ui, title, |ui| ui.button(texts::DONE));
             list(ui, cx, &known, commands);
             if done.clicked() {
                 self.who.asked = None;
@@ -108,8 +107,7 @@ impl KnowledgePane {
 /// Everyone who knows it, with how, and from whom.
 fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Vec<Command>) {
     if known.knowers.is_empty() {
-        let words = "Everyone may know it. The log shows no one recalling it.";
-        ui.label(widgets::small(words, cx.theme));
+        ui.label(widgets::small(texts::NO_ONE_RECALLED_IT, cx.theme));
     }
     for (agent, how) in known.knowers.iter().take(LISTED) {
         ui.horizontal_wrapped(|ui| {
@@ -131,23 +129,23 @@ fn list(ui: &mut Ui, cx: &ViewerContext<'_>, known: &WhoKnows, commands: &mut Ve
     }
     let left = known.knowers.len().saturating_sub(LISTED);
     if left > 0 {
-        ui.label(widgets::small(format!("and {}", text_format::count(left, "other", "others")), cx.theme));
+        ui.label(widgets::small(texts::and_others(left), cx.theme));
     }
 }
 
 fn how_words(how: impl Iterator<Item = KnownBy>) -> String {
     let word = |how| match how {
-        KnownBy::Remembers => "remembers it",
-        KnownBy::Shared => "shared it",
-        KnownBy::Reminded => "was reminded of it",
+        KnownBy::Remembers => texts::REMEMBERS_IT,
+        KnownBy::Shared => texts::SHARED_IT,
+        KnownBy::Reminded => texts::WAS_REMINDED_OF_IT,
     };
     how.map(word).collect::<Vec<_>>().join(", ")
 }
 
 fn travel_words(travel: Travel, from: &str) -> String {
     match travel {
-        Travel::Told => format!("talked with {from}"),
-        Travel::Read => format!("read {from}"),
-        Travel::Recalled => format!("from {from}"),
+        Travel::Told => texts::talked_with(from),
+        Travel::Read => texts::read(from),
+        Travel::Recalled => texts::from(from),
     }
 }

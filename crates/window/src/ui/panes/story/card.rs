@@ -4,6 +4,7 @@
 use egui::{Label, RichText, Ui};
 
 use super::story_model::Step;
+use super::texts;
 use crate::base::Seq;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -37,16 +38,15 @@ pub(super) fn card_ui(
     if step.actors.len() > 1 {
         let called: Vec<&str> = step.actors.iter().take(NAMES_SHOWN).map(|id| names.called(id)).collect();
         let more = step.actors.len().saturating_sub(NAMES_SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        ui.add(Label::new(widgets::small(format!("Who: {}{more}", called.join(", ")), theme)).wrap());
+        ui.add(Label::new(widgets::small(texts::who(&called.join(", "), more), theme)).wrap());
     }
-    widgets::section(ui, "Because of", theme);
+    widgets::section(ui, texts::BECAUSE_OF, theme);
     let (causes, end) = cause_chain::causes(book, row, names);
     for cause in causes.iter().take(CAUSES_SHOWN) {
         let text = RichText::new(&cause.told).size(TYPE[0]).color(theme.accent);
         let link = ui.add(egui::Button::new(text).frame(false).wrap());
-        widgets::name(&link, format!("Because of record {}: {}", cause.seq, cause.told));
-        if link.on_hover_text("Shows it in the event log").clicked() {
+        widgets::name(&link, texts::because_of_record(cause.seq, &cause.told));
+        if link.on_hover_text(texts::SHOW_CAUSE_TIP).clicked() {
             show_record(ui, cause.seq, log, commands);
         }
     }
@@ -55,11 +55,11 @@ pub(super) fn card_ui(
     }
     ui.add_space(SPACE[0]);
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Show in the log").clicked() {
+        if ui.button(texts::SHOW_IN_THE_LOG).clicked() {
             show_record(ui, row.seq, log, commands);
         }
         if let Some(path) = &row.path
-            && ui.button("Show file").on_hover_text(&**path).clicked()
+            && ui.button(texts::SHOW_FILE).on_hover_text(&**path).clicked()
         {
             commands.push(Command::OpenFile(path.to_string(), None));
             ui.close();

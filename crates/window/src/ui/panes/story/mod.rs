@@ -5,6 +5,7 @@ mod card;
 pub mod story_model;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,14 +131,14 @@ fn fold_ui(ui: &mut Ui, cx: &ViewerContext<'_>, is_folded: bool, commands: &mut 
     let theme = cx.theme;
     let size = vec2(if is_folded { 58.0 } else { 20.0 }, POINTS[1]);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, !is_folded, "Story strip"));
+    response.widget_info(|| egui::WidgetInfo::selected(egui::WidgetType::Button, true, !is_folded, texts::STORY_STRIP));
     let colour = if response.hovered() || response.has_focus() { theme.accent } else { theme.text_soft };
     let sign = Rect::from_center_size(pos2(rect.left() + 8.0, rect.center().y), vec2(9.0, 9.0));
     let icon = if is_folded { Icon::Up } else { Icon::Down };
     icon.paint(ui.painter(), sign, colour);
     if is_folded {
         let at = pos2(rect.left() + 18.0, rect.center().y);
-        ui.painter().text(at, egui::Align2::LEFT_CENTER, "Story", FontId::proportional(TYPE[0]), colour);
+        ui.painter().text(at, egui::Align2::LEFT_CENTER, texts::STORY, FontId::proportional(TYPE[0]), colour);
     }
     if command_tip(response, cx, TOGGLE).clicked() {
         commands.extend(menus::run(cx, TOGGLE));
@@ -152,7 +153,7 @@ fn entries_ui(
     commands: &mut Vec<Command>,
 ) {
     if own.story.tales().len() == 0 {
-        ui.label(widgets::small("Key events appear here as they happen.", cx.theme));
+        ui.label(widgets::small(texts::NO_EVENTS, cx.theme));
         return;
     }
     let StoryPane { story, told: before, faces } = own;
@@ -216,7 +217,7 @@ fn entry_ui(ui: &mut Ui, cx: &ViewerContext<'_>, step: &Step, words: &str, faces
     let size = vec2(galley.size().x + face + 2.0 * SPACE[1], ENTRY_POINTS);
     let (_, place) = ui.allocate_space(size);
     let response = ui.interact(place, ui.id().with(("step", step.first)), Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, format!("Story: {words}")));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, true, texts::entry(words)));
     if ui.is_rect_visible(place) {
         let share = if response.hovered() { 0.12 } else { 0.0 };
         let line = match step.row.severity {
@@ -269,7 +270,7 @@ fn arrow(ui: &mut Ui, leaves_out: bool, theme: &Theme) {
         for step in [-4.0, 0.0, 4.0] {
             ui.painter().circle_filled(rect.center() + vec2(step, 0.0), 1.4, theme.text);
         }
-        response.on_hover_text("Some steps are not shown");
+        response.on_hover_text(texts::STEPS_NOT_SHOWN);
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::texts;
 use crate::base::{Id, Seq};
 use crate::log::events::{
     ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChanged, ElementDeed, Input,
@@ -230,26 +231,25 @@ impl Step {
             return sentence(&self.row, names);
         }
         let Some(common) = common(&self.row) else {
-            return format!("{}, and {others} more", sentence(&self.row, names));
+            return texts::and_others(&sentence(&self.row, names), others);
         };
         sentence_of_many(&self.row, &self.everyone(names), common.data(), names)
     }
 
     /// The one who did it by name, two by both names, more by their number.
     fn everyone(&self, names: &Names) -> String {
-        let called = |id: &Id| names.called(id).to_owned();
         match self.actors.as_slice() {
-            [one] => called(one),
-            [one, other] => format!("{} and {}", called(one), called(other)),
-            all => format!("{} agents", all.len()),
+            [one] => names.called(one).to_owned(),
+            [one, other] => texts::both(names.called(one), names.called(other)),
+            all => texts::agents(all.len()),
         }
     }
 
     fn describe_restored(&self, names: &Names) -> String {
         match &self.place {
-            Some(Thing::Element(id)) => format!("{} was restored", names.element(id).as_ref().unwrap_or(id)),
-            _ if self.actors.len() == 1 => format!("{} was restored", self.everyone(names)),
-            _ => format!("{} were restored", self.everyone(names)),
+            Some(Thing::Element(id)) => texts::was_restored(names.element(id).as_ref().unwrap_or(id)),
+            _ if self.actors.len() == 1 => texts::was_restored(&self.everyone(names)),
+            _ => texts::were_restored(&self.everyone(names)),
         }
     }
 }

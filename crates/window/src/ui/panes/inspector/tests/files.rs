@@ -147,5 +147,5 @@ fn a_file_of_a_long_and_strange_name_is_shown() {
     let mut window = inspect_file(true);
     window.state_mut().state.selection.choose_file(Some(format!("artifacts/{}/東京 🍵.md", "ü".repeat(500))));
     window.run_steps(3);
-    assert!(is_shown(&window, "東京 🍵.md") && is_shown(&window, "Looking…"));
+    assert!(is_shown(&window, "東京 🍵.md") && is_shown(&window, "Loading…"));
 }

@@ -37,7 +37,7 @@ fn post() -> Thing {
 #[test]
 fn an_agent_says_what_it_does_and_why_and_what_is_next() {
     let mut window = inspect(&[ada()]);
-    for shown in ["Ada", "Idle", "for 4 s", "nothing calls", "Looking…"] {
+    for shown in ["Ada", "Idle", "for 4 s", "nothing calls", "Loading…"] {
         assert!(window.query_by_label(shown).is_some(), "{shown}");
     }
     click(&mut window, "About of the agent");

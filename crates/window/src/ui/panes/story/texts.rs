@@ -1,0 +1,51 @@
+//! Every text of the story.
+
+use crate::base::Seq;
+
+// The strip
+
+pub(super) const STORY: &str = "Story";
+pub(super) const STORY_STRIP: &str = "Story strip";
+pub(super) const NO_EVENTS: &str = "Key events appear here as they happen.";
+pub(super) const STEPS_NOT_SHOWN: &str = "Some steps are not shown";
+
+pub(super) fn entry(words: &str) -> String {
+    format!("Story: {words}")
+}
+
+/// What one agent did, and so many others did alike.
+pub(super) fn and_others(sentence: &str, others: usize) -> String {
+    format!("{sentence}, and {others} more")
+}
+
+pub(super) fn both(one: &str, other: &str) -> String {
+    format!("{one} and {other}")
+}
+
+pub(super) fn agents(count: usize) -> String {
+    format!("{count} agents")
+}
+
+pub(super) fn was_restored(name: &str) -> String {
+    format!("{name} was restored")
+}
+
+pub(super) fn were_restored(names: &str) -> String {
+    format!("{names} were restored")
+}
+
+// The card of an entry
+
+pub(super) const BECAUSE_OF: &str = "Because of";
+pub(super) const SHOW_CAUSE_TIP: &str = "Shows it in the event log";
+pub(super) const SHOW_IN_THE_LOG: &str = "Show in the log";
+pub(super) const SHOW_FILE: &str = "Show file";
+
+/// Who did the same, and how many more.
+pub(super) fn who(names: &str, more: usize) -> String {
+    if more > 0 { format!("Who: {names} and {more} more") } else { format!("Who: {names}") }
+}
+
+pub(super) fn because_of_record(number: Seq, told: &str) -> String {
+    format!("Because of record {number}: {told}")
+}

@@ -1,0 +1,251 @@
+//! What a person reads in the window stands in files of texts, one for each pane, so that it can be read through in one
+//! go and translated: no sentence stands in the source beside them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::Trial;
+
+use crate::cases;
+
+/// Where the window is drawn.
+const INTERFACE: &str = "crates/window/src/ui";
+/// The tables of commands are lists of texts by themselves.
+const TABLES: &str = "commands/table";
+/// Calls whose texts a programmer reads, or whoever looks into the log of the program.
+const UNSHOWN: [&str; 11] = [
+    "expect",
+    "panic!",
+    "unreachable!",
+    "assert!",
+    "assert_eq!",
+    "assert_ne!",
+    "debug_assert!",
+    "debug!",
+    "info!",
+    "warn!",
+    "error!",
+];
+/// So many words in a row read like a sentence.
+const WORDS_OF_A_SENTENCE: usize = 3;
+
+pub fn trials() -> Vec<Trial> {
+    cases![sentences_stand_in_files_of_texts, sentences_are_told_from_the_rest_of_the_code]
+}
+
+/// Text between quotation marks.
+struct Literal {
+    /// Where it begins, counted from 1.
+    line: usize,
+    text: String,
+    /// Whether it is given to a call that shows it to nobody.
+    is_unshown: bool,
+}
+
+/// Goes through code letter by letter.
+struct Scanner {
+    code: Vec<char>,
+    at: usize,
+    line: usize,
+    /// The names before the parentheses that are open.
+    calls: Vec<String>,
+    found: Vec<Literal>,
+}
+
+impl Scanner {
+    fn literals(code: &str) -> Vec<Literal> {
+        let code = code.chars().collect();
+        let mut scanner = Self { code, at: 0, line: 1, calls: Vec::new(), found: Vec::new() };
+        while let Some(letter) = scanner.ahead(0) {
+            scanner.step(letter);
+        }
+        scanner.found
+    }
+
+    fn ahead(&self, count: usize) -> Option<char> {
+        self.code.get(self.at + count).copied()
+    }
+
+    /// The next letter, which is behind us then.
+    fn take(&mut self) -> Option<char> {
+        let letter = self.ahead(0)?;
+        self.at += 1;
+        self.line += usize::from(letter == '\n');
+        Some(letter)
+    }
+
+    fn step(&mut self, letter: char) {
+        match (letter, self.ahead(1), self.ahead(2)) {
+            // Comments and attributes, to the end of their lines.
+            ('/', Some('/'), _) | ('#', Some('['), _) | ('#', Some('!'), Some('[')) => {
+                while self.ahead(0).is_some_and(|letter| letter != '\n') {
+                    self.at += 1;
+                }
+            }
+            // A single letter in quotes; any other such mark begins the name of a lifetime.
+            ('\'', Some('\\'), _) => {
+                self.at += 3;
+                while self.take().is_some_and(|letter| letter != '\'') {}
+            }
+            ('\'', Some(_), Some('\'')) => self.at += 3,
+            ('"', ..) => self.quoted(),
+            ('r', Some('"' | '#'), _) if !self.is_in_a_word() => self.raw(),
+            ('(', ..) => {
+                let call = self.word_before();
+                self.calls.push(call);
+                self.at += 1;
+            }
+            (')', ..) => {
+                self.calls.pop();
+                self.at += 1;
+            }
+            _ => {
+                self.take();
+            }
+        }
+    }
+
+    fn is_in_a_word(&self) -> bool {
+        self.at.checked_sub(1).is_some_and(|before| self.code[before].is_alphanumeric() || self.code[before] == '_')
+    }
+
+    /// What is called: the name before a parenthesis, with the mark of a macro.
+    fn word_before(&self) -> String {
+        let is_part = |letter: &&char| letter.is_alphanumeric() || ['_', '!'].contains(*letter);
+        let letters: Vec<char> = self.code[..self.at].iter().rev().take_while(is_part).copied().collect();
+        letters.into_iter().rev().collect()
+    }
+
+    fn quoted(&mut self) {
+        let (line, mut text) = (self.line, String::new());
+        self.at += 1;
+        while let Some(letter) = self.take() {
+            match letter {
+                '"' => break,
+                // The text goes on after the blanks of the next line, or the letter that follows is meant.
+                '\\' => match self.take() {
+                    Some('\n') => {
+                        while self.ahead(0).is_some_and(char::is_whitespace) {
+                            self.take();
+                        }
+                    }
+                    Some('n' | 'r' | 't') => text.push(' '),
+                    other => text.extend(other),
+                },
+                letter => text.push(letter),
+            }
+        }
+        self.keep(line, text);
+    }
+
+    /// Text between `r"` and `"`, or with signs around the quotation marks.
+    fn raw(&mut self) {
+        let line = self.line;
+        self.at += 1;
+        let signs = self.code[self.at..].iter().take_while(|letter| **letter == '#').count();
+        self.at += signs;
+        // A name that is written so.
+        if self.ahead(0) != Some('"') {
+            return;
+        }
+        self.at += 1;
+        let mut text = String::new();
+        while let Some(letter) = self.take() {
+            if letter == '"' && self.code[self.at..].iter().take(signs).filter(|sign| **sign == '#').count() == signs {
+                self.at += signs;
+                break;
+            }
+            text.push(letter);
+        }
+        self.keep(line, text);
+    }
+
+    fn keep(&mut self, line: usize, text: String) {
+        let is_unshown = self.calls.iter().any(|call| UNSHOWN.contains(&call.as_str()));
+        self.found.push(Literal { line, text, is_unshown });
+    }
+}
+
+/// Whether a text begins like a sentence and has the words of one. A place that is filled in later counts as a word.
+fn is_sentence(text: &str) -> bool {
+    let words = text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+    text.starts_with(char::is_uppercase) && words >= WORDS_OF_A_SENTENCE
+}
+
+/// Where sentences stand in code that somebody reads in the window, and what they say.
+fn sentences(code: &str) -> Vec<(usize, String)> {
+    let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let shown = Scanner::literals(code).into_iter().filter(|literal| !literal.is_unshown && is_sentence(&literal.text));
+    shown.map(|literal| (literal.line, literal.text)).collect()
+}
+
+/// Whether a file of the window holds texts, or is a test.
+fn is_elsewhere(file: &Path) -> bool {
+    let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
+    let mut names = file.iter().map(|part| stem(&part.to_string_lossy()));
+    let is_one =
+        |name: String| name == "texts" || name.split('_').any(|word| ["test", "tests", "testing"].contains(&word));
+    file.starts_with(TABLES) || names.any(is_one)
+}
+
+/// Every source file of the window, as it lies in its folder.
+fn files(top: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![top.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path.strip_prefix(top).unwrap().to_path_buf());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn sentences_stand_in_files_of_texts() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(INTERFACE);
+    let files = files(&top);
+    let of_texts = files.iter().filter(|file| file.ends_with("texts.rs")).count();
+    assert!(of_texts > 10, "the files of texts were not found");
+    let mut wrong = Vec::new();
+    for file in files.iter().filter(|file| !is_elsewhere(file)) {
+        let code = fs::read_to_string(top.join(file)).unwrap();
+        let told = |(line, text): (usize, String)| format!("{INTERFACE}/{}:{line}: {text}", file.display());
+        wrong.extend(sentences(&code).into_iter().map(told));
+    }
+    assert!(wrong.is_empty(), "these belong into the texts.rs beside them:\n{}", wrong.join("\n"));
+}
+
+fn sentences_are_told_from_the_rest_of_the_code() {
+    let code = r##"
+        // Says "This is a remark."
+        #[expect(missing_docs, reason = "The names say it")]
+        fn one<'a>(quote: char) -> &'a str {
+            assert!(quote != '"' && quote != '\'', "This tells a programmer {quote} more");
+            let id = "the id of a widget";
+            ui.label("Two words");
+            ui.label(format!("Drop {quote} here"));
+            note("A text that goes \
+                on below");
+            known.expect("There is always one");
+            Problem::error(r#"It is "raw" text"#)
+        }
+    "##;
+    let found = sentences(code);
+    let expected = [(8, "Drop {quote} here"), (9, "A text that goes on below"), (12, "It is \"raw\" text")];
+    assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+    assert_eq!(sentences("#[cfg(test)]\nmod tests {\n    const A: &str = \"A text of tests\";\n}"), []);
+    for (file, elsewhere) in [
+        ("panes/story/texts.rs", true),
+        ("shell/texts/dialogs.rs", true),
+        ("panes/explorer/tree_tests.rs", true),
+        ("commands/table/files.rs", true),
+        ("panes/editor/field.rs", false),
+        ("state/file_texts.rs", false),
+    ] {
+        assert_eq!(is_elsewhere(Path::new(file)), elsewhere, "{file}");
+    }
+}
