@@ -266,7 +266,7 @@ pub(super) fn apply_server_events(
                     problems.push(Problem::warning(
                         &place,
                         text::truncate(&what, 600),
-                        "nothing, unless you need them",
+                        "nothing to do, unless you need them",
                     ));
                 }
                 McpServerStatus::Ready(Arc::new((**offer).clone()))

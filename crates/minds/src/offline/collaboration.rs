@@ -30,7 +30,7 @@ impl Wanted {
     /// What this task asks for.
     pub fn of(task: &str) -> Self {
         // What was said with a task that was handed over is none of it.
-        let task = task.split("\n\nThis was handed over to you").next().unwrap_or(task);
+        let task = task.split("\n\nThis task was handed over to you").next().unwrap_or(task);
         let lower = task.to_lowercase();
         let channel = || channel_in(task);
         let listens = ["subscribe", "listen to"].iter().any(|verb| lower.contains(verb));
@@ -131,7 +131,7 @@ mod tests {
         let handed = Wanted::of("Hand the counting over to Rolf.").hand_over;
         assert_eq!(handed, Some(("Rolf".into(), "Hand the counting over to Rolf.".into())));
         assert_eq!(Wanted::of("Write a page about chairs."), Wanted::default());
-        let told = "Count.\n\nThis was handed over to you by Ada, who gets your result.";
+        let told = "Count.\n\nThis task was handed over to you by Ada, who receives your result.";
         assert_eq!(Wanted::of(told), Wanted::default(), "whose task it is says nothing of whose it is to be");
     }
 

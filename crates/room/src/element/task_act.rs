@@ -137,7 +137,7 @@ fn priority_of(letter: &str) -> Result<Option<Priority>, String> {
         return Ok(None);
     }
     let found = Priority::of_letter(&letter.trim().to_uppercase());
-    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; there are A to D"))
+    found.map(Some).ok_or_else(|| format!("there is no priority {letter:?}; use A to D"))
 }
 
 fn add(file: &TaskFile, line: &str, below: Option<&str>) -> Result<String, String> {

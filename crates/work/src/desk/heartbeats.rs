@@ -94,7 +94,7 @@ impl Beat {
 
 /// What an agent is told that wakes because of this; `when` is the date in words.
 pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
-    let mut text = format!("You wake by your heartbeat. It is {when}.");
+    let mut text = format!("Your heartbeat woke you. It is {when}.");
     let mut list = |lead: &str, items: &mut dyn Iterator<Item = String>| {
         let items: Vec<String> = items.collect();
         if !items.is_empty() {
@@ -102,16 +102,16 @@ pub fn words(heartbeat: &Heartbeat, due: &[Due], when: &str) -> String {
         }
     };
     let bullet = |item: &String| format!("- {item}");
-    list("First, to know where you were:", &mut heartbeat.context.iter().map(bullet));
+    list("First, to continue where you left off:", &mut heartbeat.context.iter().map(bullet));
     if due.iter().any(|due| due.routine.is_none()) {
-        list("On every wake:", &mut heartbeat.on_wake.iter().map(bullet));
+        list("Every time you wake up:", &mut heartbeat.on_wake.iter().map(bullet));
     }
     let routine = |due: &Due| {
         let routine = heartbeat.routines.get(due.routine?)?;
         Some(format!("- {} ({}{})", routine.task, routine.written, missed(due.missed)))
     };
     list("Due now:", &mut due.iter().filter_map(routine));
-    text.push_str("\n\nWhere there is nothing to do, say so in one line.");
+    text.push_str("\n\nIf there is nothing to do, say so in one line.");
     text
 }
 

@@ -268,7 +268,8 @@ impl SessionFiles<'_, '_> {
             return Ok((profile.clone(), profile.clone()));
         }
         let there: Vec<&str> = here().map(|one| &*one.id).collect();
-        let near = nearest(name, there.iter().copied()).map(|near| format!(" Is {near} meant?")).unwrap_or_default();
+        let near =
+            nearest(name, there.iter().copied()).map(|near| format!(" Did you mean {near}?")).unwrap_or_default();
         let what = format!("there is no agent {name:?} for this session.{near}");
         Err((what, "fix agent_id, or create an agent file with this name".to_owned()))
     }

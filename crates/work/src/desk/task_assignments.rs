@@ -165,8 +165,8 @@ pub fn task_words(files: &TaskTexts, duty: &TaskAssignment) -> Option<String> {
     }
     text += &format!("\n\n{TASK_PLACE}{} in {}.", duty.id, duty.path);
     text += match &duty.asked_in {
-        Some(_) => " Your last words are its result; whoever asked for it is told.",
-        None => " Your last words are its result.",
+        Some(_) => " Your final answer is its result; whoever asked for it receives it.",
+        None => " Your final answer is its result.",
     };
     Some(text)
 }
@@ -292,7 +292,7 @@ impl TaskAssignments {
         let mut asked = std::mem::take(&mut self.asked);
         asked.retain(|one| {
             let Some(task) = task_of(files, &one.path, &one.id) else {
-                self.notify(one, "user".into(), "was taken out of its file.".to_owned());
+                self.notify(one, "user".into(), "was removed from its file.".to_owned());
                 return false;
             };
             if task.status == Status::Open || self.of(&one.path, &one.id).is_some() {
@@ -301,7 +301,7 @@ impl TaskAssignments {
             let by = task.stakeholders.first().map_or("user", |name| &name.text);
             let said = says(task, "conclusion").or_else(|| says(task, "note"));
             let said = said.map(|said| format!(":\n{said}")).unwrap_or_else(|| ".".to_owned());
-            let did = if task.status == Status::Skipped { "is not going to be done" } else { "is done" };
+            let did = if task.status == Status::Skipped { "will not be done" } else { "is done" };
             self.notify(one, by.into(), format!("{did}{said}"));
             false
         });
@@ -354,7 +354,7 @@ impl TaskAssignments {
         let (path, id, title) = (duty.path, duty.id, duty.title);
         let did = match outcome.status.as_str() {
             "completed" => format!("is done by {}. Its result:\n", duty.agent),
-            status => format!("has no result, {} has {status} at it: ", duty.agent),
+            status => format!("has no result (work of {}: {status}): ", duty.agent),
         };
         let asked = Asked { path, id, title, session };
         self.notify(&asked, duty.agent, format!("{did}{}", outcome.text));

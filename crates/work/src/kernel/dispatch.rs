@@ -378,8 +378,8 @@ impl RoomAccess<'_, '_> {
         cause: Seq,
     ) {
         let (_, turn, call) = at;
-        let wants = format!("know what its MCP server asks: {}", asked.message);
-        let because = format!("the server waits for it in the middle of {}", plan.doing);
+        let wants = format!("get an answer to a question of its MCP server: {}", asked.message);
+        let because = format!("the server is waiting for it during {}", plan.doing);
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let requested =
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };

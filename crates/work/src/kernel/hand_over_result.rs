@@ -9,7 +9,7 @@ use crate::tools::Terms;
 /// Of a task so many characters are told with its result.
 const TASK_TOLD_CHARS: usize = 160;
 /// What is said before a result and behind the name of who gives it.
-const FROM: &str = "of what you handed over";
+const FROM: &str = "of a task that you handed over";
 
 /// What a thread is to give back to whoever handed it over.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl Handed {
 
 /// What is said of a result with this fault.
 pub(super) fn unfit(fault: &str) -> String {
-    format!("what it gave does not fit what was asked for: {fault}")
+    format!("its result does not have the required format: {fault}")
 }
 
 /// What work that was handed over came to.

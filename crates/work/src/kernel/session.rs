@@ -412,7 +412,7 @@ pub fn dropped(text: &str, why: &str) -> String {
 
 /// The text of a session's file that an older version began, and that goes on in another.
 pub fn continued(text: &str, place: &str) -> String {
-    marked(text, "continued", &format!("it goes on in {place}"))
+    marked(text, "continued", &format!("it continues in {place}"))
 }
 
 fn marked(text: &str, work: &str, why: &str) -> String {

@@ -165,7 +165,7 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
         closed.push((message, place));
         for call in &calls {
             let answer = rest.iter().position(|(one, _)| one.answers.as_deref() == Some(call.id.as_str()));
-            let lost = || PromptMessage::result(call, "The result of this call is not known any more.");
+            let lost = || PromptMessage::result(call, "The result of this call is no longer known.");
             closed.push(answer.and_then(|at| rest.remove(at)).unwrap_or_else(|| (lost(), None)));
         }
     }

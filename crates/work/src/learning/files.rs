@@ -293,7 +293,7 @@ fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>),
             // One that has gone since is not there.
             Ok(None) => {}
             Err(error) => {
-                let remedy = "nothing in it is remembered until it can be read again";
+                let remedy = "its memories are not used until it can be read again";
                 unread.push(Problem::warning(path.to_string(), error.to_string(), remedy));
             }
         }

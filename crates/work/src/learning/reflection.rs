@@ -106,7 +106,7 @@ fn queue(
     let (id, stage) = (of.id.clone(), Stage::Extracting);
     let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage };
     if let Some(given_up) = lessons.add(lesson) {
-        let what = "a lookback was skipped: too many are already waiting";
+        let what = "learning was skipped: too much is already waiting";
         log.write(EventDraft::of(&Warning::new(what)).agent(&given_up.id).cause(given_up.cause));
     }
 }

@@ -68,10 +68,10 @@ impl MemorySearch {
     pub fn find(&self, query: MemoryQuery) -> Result<Vec<RecalledScore>, String> {
         let (answer, answers) = bounded(1);
         self.0.send_timeout(Search { query, answer }, PATIENCE).map_err(|error| match error {
-            SendTimeoutError::Timeout(_) => "what is known is busy; try again in a moment".to_owned(),
+            SendTimeoutError::Timeout(_) => "the knowledge service is busy; try again in a moment".to_owned(),
             SendTimeoutError::Disconnected(_) => "the room is closed".to_owned(),
         })?;
-        let gone = "what is known could not be searched in time; try again in a moment";
+        let gone = "memories could not be searched in time; try again in a moment";
         answers.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(gone.to_owned()))
     }
 }

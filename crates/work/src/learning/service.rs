@@ -177,7 +177,7 @@ impl Drop for KnowledgeService {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread that has what is known panicked; what it was adding may not be on disk");
+            tracing::error!("the knowledge thread panicked; what it was adding may not be on disk");
         }
     }
 }

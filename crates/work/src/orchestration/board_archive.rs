@@ -177,7 +177,7 @@ fn write_kept(
     }
     match now {
         Some(entry) if entry.key != key || entry.value.is_null() => {
-            return Err(format!("the kept entry {key:?} was not changed: it must keep its name and say something"));
+            return Err(format!("the kept entry {key:?} was not changed: it must keep its name and have a value"));
         }
         Some(_) if was.is_none() && kept.entries.iter().len() >= most => {
             return Err(format!("{most} entries are already kept; remove one first"));

@@ -10,7 +10,7 @@ use crate::workspace::layout::KEPT_BLACKBOARD;
 
 /// What stands above the entries in the file.
 const HEAD: &str =
-    "# What agents shared on the blackboards of runs that are over. Later runs read it; edit it as you like.\n";
+    "# Entries that agents shared on the blackboards of earlier runs. Later runs read them; you can edit them.\n";
 
 /// An entry that a run shared and left behind.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

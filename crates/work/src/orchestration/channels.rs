@@ -88,7 +88,8 @@ pub struct NewMessage {
 pub enum Bounce {
     /// Too much waits for those who listen.
     #[error(
-        "channel '{channel}' is full: {waiting} messages wait, for {slowest} the longest; say it when they were heard, or in another way"
+        "channel '{channel}' is full: {waiting} messages are waiting, longest for {slowest}; try again when they have \
+         been received, or use another way"
     )]
     Full {
         /// Which.
@@ -100,8 +101,8 @@ pub enum Bounce {
     },
     /// Messages led to each other too often.
     #[error(
-        "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that said the next; \
-         it is not said. End your part, or tell it to whoever started you"
+        "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that sent the \
+         next; it was not sent. Finish your part, or tell the agent that started you"
     )]
     Circle {
         /// Which.
@@ -110,7 +111,7 @@ pub enum Bounce {
         hops: u32,
     },
     /// There are too many channels.
-    #[error("there are {most} channels already; use one of them: {there}")]
+    #[error("there are already {most} channels; use one of them: {there}")]
     TooManyChannels {
         /// So many may be.
         most: usize,
@@ -118,7 +119,7 @@ pub enum Bounce {
         there: String,
     },
     /// Too many listen.
-    #[error("{most} agents listen to channel '{channel}' already")]
+    #[error("channel '{channel}' already has {most} subscribers")]
     TooManySubscribers {
         /// So many may.
         most: usize,

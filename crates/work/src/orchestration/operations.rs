@@ -114,12 +114,12 @@ impl CollaborationContext<'_> {
             CollaborationOrder::Publish { channel, message } => {
                 let hops = thread.map_or(0, |thread| self.channels.hops_of(thread));
                 let number = self.publish(doer, &channel, message, hops)?;
-                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
                 Ok(result_text::published(&channel, number, there, doer.agent))
             }
             CollaborationOrder::Subscribe { channel, earlier } => {
                 let earlier = self.subscribe(doer, (doer.agent, &channel), (thread, earlier))?;
-                let there = self.channels.get(&channel).ok_or("the channel is gone")?;
+                let there = self.channels.get(&channel).ok_or("the channel no longer exists")?;
                 Ok(result_text::subscribed(&channel, earlier, there))
             }
             CollaborationOrder::Unsubscribe { channel } => {
@@ -156,13 +156,13 @@ impl CollaborationContext<'_> {
             CollaborationCommand::Publish { channel, message } => {
                 let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
                 if message.is_empty() {
-                    return Err("a message in a channel says something".to_owned());
+                    return Err("the message is empty".to_owned());
                 }
                 self.publish(doer, &name(channel)?, message, 0).map(drop)
             }
             CollaborationCommand::Listen { channel, agent, listens: true } => {
                 if self.roster.key(agent).is_none() {
-                    return Err(format!("no agent {agent} is in the room"));
+                    return Err(format!("there is no agent {agent} in the room"));
                 }
                 self.subscribe(doer, (agent, &name(channel)?), (None, 0)).map(drop)
             }

@@ -105,11 +105,11 @@ pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
             Some(ReadAnswer { status, url, headers, body }) => {
                 HostAnswer::Response { status, url, headers, body: body.into_bytes() }
             }
-            None => HostAnswer::Refused { reason: "the answer of the server cannot be read".to_owned() },
+            None => HostAnswer::Refused { reason: "the server's answer cannot be read".to_owned() },
         },
         HostRequest::ReadFile { .. } => match serde_json::from_str::<TextRead>(text) {
             Ok(TextRead { content }) => HostAnswer::Text { text: content },
-            Err(_) => HostAnswer::Refused { reason: "what was read cannot be understood".to_owned() },
+            Err(_) => HostAnswer::Refused { reason: "the text of the file cannot be read".to_owned() },
         },
         HostRequest::Prompt { .. } => HostAnswer::Text { text: text.to_owned() },
     }

@@ -121,7 +121,7 @@ fn add(registry: &mut Tools, scope: &ToolScope, document: &Registered) -> Vec<Pr
     }
     let added = document.tools.iter().filter_map(|definition| {
         let refusal = registry.register(tool(&document.file, definition, scope)).err()?;
-        let remedy = format!("call the tool {:?} something else", definition.name);
+        let remedy = format!("rename the tool {:?}", definition.name);
         let line = definition.code.first_line.checked_sub(1);
         Some(Problem::error(&document.file, refusal.to_string(), remedy).at_line(line))
     });

@@ -169,7 +169,7 @@ fn report_profiles(
     }
     missing.retain(|_, wanted| !wanted.is_empty());
     let problems = missing_note(missing, &profiles).into_iter().collect();
-    reports.write(ProblemReport { source: "tools that are not here".to_owned(), problems });
+    reports.write(ProblemReport { source: "tools that are not available".to_owned(), problems });
 }
 
 /// So many tools are named in the note, the most wanted first.
@@ -191,7 +191,7 @@ fn missing_note(missing: &Missing, profiles: &Profiles) -> Option<Problem> {
     for tool in missing.values().flatten() {
         *counts.entry(tool).or_default() += 1;
     }
-    let remedy = "they work without; to remove this note, take those names out of tools:";
+    let remedy = "they work without these; to remove this note, remove the names from tools:";
     match missing.len() {
         0 => None,
         1 => {
@@ -199,13 +199,13 @@ fn missing_note(missing: &Missing, profiles: &Profiles) -> Option<Problem> {
             let named: Vec<&str> = tools.iter().take(MISSING_NAMED_AT_MOST).map(String::as_str).collect();
             let more = tools.len() - named.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let what = format!("this agent asks for tools that are not here: {}{more}", named.join(", "));
+            let what = format!("this agent lists tools that are not available: {}{more}", named.join(", "));
             let line = profiles.get(id).and_then(|profile| profile.lines.of("tools"));
             Some(Problem::warning(profiles.path(id)?, what, remedy).at_line(line))
         }
         agents => {
             let named = most_wanted(counts.into_iter().collect());
-            let what = format!("{agents} agents ask for tools that are not here: {named}");
+            let what = format!("{agents} agents list tools that are not available: {named}");
             Some(Problem::warning("agents", what, remedy))
         }
     }

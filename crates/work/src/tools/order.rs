@@ -305,7 +305,7 @@ pub(super) fn close(
 ) {
     let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));
     for order in orphaned {
-        let why = format!("nobody is here any more who could carry out {}", order.plan.tool);
+        let why = format!("the tool {} is no longer available", order.plan.tool);
         outcomes.p0().write(ToolOutcome { key: order.key, news: ToolNews::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {

@@ -257,11 +257,11 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
 fn patch_of(changes: &WorktreeChanges) -> String {
     let mut patch = changes.diff.clone();
     if changes.is_cut {
-        patch.push_str("\n[… the rest is too long to be shown here; it lies in the agent's copy]\n");
+        patch.push_str("\n[… the rest is too long to be shown here; it is in the agent's copy]\n");
     }
     for file in &changes.files {
         if let Some(why) = &file.left_out {
-            patch.push_str(&format!("not taken over: {} ({why})\n", file.path));
+            patch.push_str(&format!("not merged: {} ({why})\n", file.path));
         }
     }
     patch
@@ -272,7 +272,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Read { path } | FileOperation::ReadLines { path, .. } => ("reading", path),
         FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
         FileOperation::Append { path, .. } => ("adding to", path),
-        FileOperation::CreateFolder { path } => ("making the folder", path),
+        FileOperation::CreateFolder { path } => ("creating the folder", path),
         FileOperation::Edit { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),
@@ -283,7 +283,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Restore { path, .. } => ("restoring", path),
         FileOperation::Record { path, .. } | FileOperation::KeepRecord { path } => ("recording", path),
         FileOperation::CommitWorktree { what } => ("committing", what),
-        FileOperation::MergeWorktree { .. } => ("proposing", "the changes of its copy"),
+        FileOperation::MergeWorktree { .. } => ("proposing", "the changes in its copy"),
     }
 }
 

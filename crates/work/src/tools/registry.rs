@@ -89,16 +89,16 @@ pub fn builtin() -> &'static Tools {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolRefusal {
     /// Providers would not take the name.
-    #[error("{0:?} cannot be the name of a tool: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
+    #[error("{0:?} is not a valid tool name: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
     Name(String),
     /// Somebody may have two tools of this name then.
-    #[error("there is a tool {0:?} already")]
+    #[error("there is already a tool {0:?}")]
     Taken(String),
     /// The schema of its arguments cannot be used.
     #[error("the arguments of the tool {0:?} cannot be checked: {1}")]
     Schema(String, String),
     /// There are too many.
-    #[error("there are {TOOLS_AT_MOST} tools already; {0:?} is not added")]
+    #[error("there are already {TOOLS_AT_MOST} tools; {0:?} was not added")]
     TooMany(String),
 }
 
@@ -249,7 +249,7 @@ impl Tools {
         };
         let names = self.names.of_profile(caller.profile, None);
         if names.0.iter().any(|tool| tool.name == name) {
-            return format!("Error: the tool '{name}' is not among yours. {yours}");
+            return format!("Error: you do not have the tool '{name}'. {yours}");
         }
         let meant = names.meant(name).map(|tool| bounds.called(tool)).filter(|tool| listed.contains(tool));
         let meant = meant.or_else(|| text::nearest(name, listed.iter().copied()));

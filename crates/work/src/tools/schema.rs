@@ -184,7 +184,7 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
         Some(near) => format!("did you mean '{within}{near}'?"),
         None => {
             let known: Vec<&str> = known.take(NAMES_AT_MOST).collect();
-            if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) }
+            if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) }
         }
     };
     format!("there is no argument '{within}{}'; {remedy}", text::truncate(&text::one_line(name), SHOWN_CHARS))
@@ -220,7 +220,7 @@ fn check_value<'a>(within: Within<'a>, schema: &'a Value, value: Value, at: &str
                 return wrong(&value);
             }
             if let Some(most) = limit("maxLength").filter(|most| chars > *most) {
-                return Err(format!("the argument '{at}' has {chars} characters; at most {most} are taken"));
+                return Err(format!("the argument '{at}' has {chars} characters; at most {most} are allowed"));
             }
             Ok(value)
         }

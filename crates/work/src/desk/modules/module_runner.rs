@@ -168,7 +168,7 @@ impl Running {
                 None => ToolNews::Failed { why: "the call can no longer be read".to_owned() },
                 // What it keeps in mind is gone, and what it did is not known.
                 Some(_) if is_first_look => {
-                    ToolNews::Aborted { why: "the workshop was stopped while a module carried this out".to_owned() }
+                    ToolNews::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
                 }
                 Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
                     Some(Loaded::Reading(_)) => continue,

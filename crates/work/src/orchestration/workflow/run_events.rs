@@ -52,8 +52,8 @@ impl Run {
             .map(|output| output.name.as_str())
             .collect();
         Ok(match left.as_slice() {
-            [] => format!("Noted: {}. That was the last output; conclude with a few words.", output.name),
-            left => format!("Noted: {}. Still to give: {}.", output.name, left.join(", ")),
+            [] => format!("Saved: {}. That was the last output; conclude with a few words.", output.name),
+            left => format!("Saved: {}. Still missing: {}.", output.name, left.join(", ")),
         })
     }
 
@@ -145,7 +145,7 @@ impl Run {
             }
             self.look_at_parts(at.0, now);
         } else if part.was_asked_again {
-            let why = format!("it did not give what it must, though it was asked again: {}", wrong.join("; "));
+            let why = format!("it did not give all outputs, even when asked again: {}", wrong.join("; "));
             self.part_failed(at, why, FailedBy::Itself, now);
         } else {
             part.was_asked_again = true;

@@ -99,12 +99,12 @@ fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> Due {
         return Due::Answer(ToolNews::Failed { why: "the call can no longer be read".into() });
     };
     if is_first_look && !call.hints.read_only {
-        let why = "the workshop was stopped while the server was at it; whether it was done is not known".into();
+        let why = "the workshop was stopped during the call; its outcome is unknown".into();
         return Due::Answer(ToolNews::Aborted { why });
     }
     match servers.standing(&call.key) {
         _ if servers.get(&call.key).is_none() => {
-            Due::Answer(ToolNews::Failed { why: "this server is not there any more".into() })
+            Due::Answer(ToolNews::Failed { why: "this server is no longer available".into() })
         }
         McpServerStatus::Off | McpServerStatus::Connecting => Due::Wait,
         McpServerStatus::Ready(_) | McpServerStatus::Failed(_) => Due::Call(Box::new(call)),
