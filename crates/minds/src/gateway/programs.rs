@@ -291,7 +291,7 @@ async fn last(mut task: tokio::task::JoinHandle<Arc<Mutex<Kept>>>) -> String {
         Ok(Ok(kept)) => kept.lock().unwrap_or_else(PoisonError::into_inner).text(),
         _ => {
             task.abort();
-            "(what it said could not be read to its end)".to_owned()
+            "(its output could not be read completely)".to_owned()
         }
     }
 }

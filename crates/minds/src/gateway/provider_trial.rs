@@ -133,7 +133,7 @@ fn request(choice: &Choice) -> ProviderRequest {
         kind: CallKind::Task,
         model: choice.model.clone(),
         prompt: Prompt::of_messages(
-            "Somebody tries out whether you can be reached. Answer with one short sentence.",
+            "This is a connection test. Answer with one short sentence.",
             vec![PromptMessage::words(Role::User, "Hello, are you there?")],
         ),
         tools: Vec::new(),

@@ -30,14 +30,14 @@ impl Level {
     pub fn words(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "bubblewrap: programs see no keys and no sockets, write only in the workspace and nothing there that \
-                 is guarded, and reach no network unless allowed"
+                "bubblewrap: programs cannot see keys or sockets, can only write in the workspace except to guarded \
+                 places, and have no network access unless allowed"
             }
             Self::Landlock => {
-                "Landlock: programs write only in the workspace and nothing there that is guarded, make nothing new \
-                 at its top level, and reach no network unless allowed; what you can read, they can read"
+                "Landlock: programs can only write in the workspace except to guarded places, cannot create anything \
+                 at its top level, and have no network access unless allowed; they can read what you can read"
             }
-            Self::None => "none: programs that you allow can do what you can",
+            Self::None => "none: programs that you allow can do whatever you can",
         }
     }
 }
@@ -121,7 +121,9 @@ impl Confinement {
     pub fn words(&self) -> String {
         let words = self.level.words();
         match self.is_bubblewrap_forbidden {
-            true => format!("{words} (bubblewrap is installed, but this system forbids it to make user namespaces)"),
+            true => {
+                format!("{words} (bubblewrap is installed, but this system does not let it create user namespaces)")
+            }
             false => words.to_owned(),
         }
     }

@@ -210,11 +210,7 @@ impl<'a> Session<'a> {
 }
 
 fn where_it_stands(place: &str) -> String {
-    if place.is_empty() {
-        "your session's file has it".to_owned()
-    } else {
-        format!("the whole session stands in {place}")
-    }
+    if place.is_empty() { "your session's file has it".to_owned() } else { format!("the whole session is in {place}") }
 }
 
 /// A call without its long arguments. What a model thought before it goes, too: it is of another call.

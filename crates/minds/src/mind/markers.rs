@@ -298,7 +298,7 @@ fn intent(word: &str, inside: &str) -> Intent {
 fn simple(word: &str, body: &str) -> Intent {
     let body = unescape(body);
     if body.is_empty() {
-        return Intent::Malformed { why: format!("[{word}: …] was empty, nothing was done") };
+        return Intent::Malformed { why: format!("[{word}: …] was empty, so nothing was done") };
     }
     let id = || body.trim_start_matches('#').to_owned();
     match word {
@@ -325,7 +325,7 @@ fn send(rest: &str, body: &str) -> Intent {
     let (to, text) = if rest.is_empty() { body.split_once(':').unwrap_or(("", body)) } else { (rest, body) };
     let (to, text) = (unescape(to), unescape(text));
     if to.is_empty() {
-        return Intent::Malformed { why: "[SEND …] named nobody; write [SEND to Name: text]".to_owned() };
+        return Intent::Malformed { why: "[SEND …] named no recipient; write [SEND to Name: text]".to_owned() };
     }
     if text.is_empty() {
         return Intent::Malformed { why: format!("the mail to {to} was empty and was not sent") };

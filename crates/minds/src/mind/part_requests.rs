@@ -26,7 +26,7 @@ pub(super) fn receive(
             Some((agent, cause, gathering.wanted.get_mut(&key.part)?))
         });
         let Some((agent, cause, wanted @ Wanted::Open { .. })) = found else {
-            let what = format!("“{}” came for a prompt that does not wait for it; it was dropped", key.part);
+            let what = format!("“{}” arrived for a prompt that is not waiting for it; it was dropped", key.part);
             log.write(EventDraft::of(&Warning { request: Some(key.request), ..Warning::new(what) }));
             continue;
         };
@@ -47,7 +47,7 @@ pub(super) fn expire(room: Room, mut pending: ResMut<PendingRequests>, mut log: 
         }
         for (id, wanted) in &mut gathering.wanted {
             if let Wanted::Open { .. } = wanted {
-                let why = format!("nothing came within {} s", room.settings.gather_secs);
+                let why = format!("there was no answer within {} s", room.settings.gather_secs);
                 *wanted = missing((&room, &mut log), about, id, why);
             }
         }
@@ -61,7 +61,7 @@ fn missing(
     why: String,
 ) -> Wanted {
     let label = room.parts.get(part).map_or(part, |provider| &provider.label);
-    let what = format!("“{label}” is left out of a prompt: {why}");
+    let what = format!("“{label}” was left out of a prompt: {why}");
     let draft = EventDraft::of(&Warning { request: Some(request), ..Warning::new(what) }).cause(cause);
     log.write(match room.agent(agent) {
         Some((agent, _)) => draft.agent(&agent.id),

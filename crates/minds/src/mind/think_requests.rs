@@ -213,7 +213,7 @@ impl Asking<'_, '_> {
     fn make_room(&mut self, agent: AgentKey) {
         let at_most = self.room.settings.pending_per_agent_at_most;
         for (id, given_up) in self.pending.make_room(agent, at_most) {
-            let what = "an older question was given up, because too many of this agent's were under way";
+            let what = "an older request of this agent was cancelled, because too many were pending";
             let outcome = ThinkOutcome::Failed { why: what.to_owned(), passing: true };
             let (of, done) = match given_up {
                 GivenUp::Asked(asked) => {
@@ -264,7 +264,7 @@ impl Unasked {
             Self::Closed => "it belongs to someone else",
             Self::Unchanged(_) => "nothing new there",
             Self::Over => "the conversation is over",
-            Self::NothingToSum => "there is nothing to sum up",
+            Self::NothingToSum => "there is nothing to summarise",
         }
     }
 }

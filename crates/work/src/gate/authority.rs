@@ -302,8 +302,8 @@ impl fmt::Display for Excess {
                     None => write!(f, "the MCP server {name:?}"),
                 }
             }
-            Self::Command(key) => write!(f, "what stands under {key:?}"),
-            Self::SeesWorkspace => f.write_str("knowing what stands on the boards"),
+            Self::Command(key) => write!(f, "the content of {key:?}"),
+            Self::SeesWorkspace => f.write_str("knowing the content of the boards"),
             Self::SeesUser => f.write_str("knowing who the person is"),
         }
     }

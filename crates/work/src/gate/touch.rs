@@ -131,7 +131,7 @@ impl TouchKind {
             },
             "net.fetch" | "mcp.call" => outside(SafetyMode::Safe),
             "process.run" | "message.post" => outside(SafetyMode::Balanced),
-            _ => TouchDefaults { why: "what it does is not known here", ..outside(SafetyMode::Balanced) },
+            _ => TouchDefaults { why: "its effects are unknown", ..outside(SafetyMode::Balanced) },
         }
     }
 

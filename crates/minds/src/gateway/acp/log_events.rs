@@ -85,7 +85,7 @@ impl EventData for OwnOptions {
             let value = option.values.iter().find(|value| value.id == option.current);
             let name = value.map_or(option.current.as_str(), |value| &value.name);
             let asks_less = value.is_some_and(|value| value.asks_less);
-            let note = if asks_less { ", in which it asks before less" } else { "" };
+            let note = if asks_less { ", in which it asks less often" } else { "" };
             format!("{} {name}{note}", option.name.to_lowercase())
         });
         format!("{} works with {}", telling.who(), chosen.collect::<Vec<_>>().join(", "))
@@ -126,7 +126,7 @@ impl EventData for OwnPlan {
         let done = self.steps.iter().filter(|step| step.status == "completed").count();
         let steps = self.steps.iter().map(|step| match step.status.as_str() {
             "completed" => format!("{} (done)", step.text),
-            "in_progress" => format!("{} (at it)", step.text),
+            "in_progress" => format!("{} (in progress)", step.text),
             _ => step.text.clone(),
         });
         let steps = steps.collect::<Vec<_>>().join("; ");

@@ -149,11 +149,11 @@ impl Offer {
         let Some(option) = self.option(name) else {
             let all: Vec<&str> = self.options.iter().map(|option| option.id.as_str()).collect();
             let all = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
-            return Err(format!("it has no option {name:?}; it lets be chosen: {all}"));
+            return Err(format!("it has no option {name:?}; its options are: {all}"));
         };
         let Some(found) = option.values.iter().find(|value| is_named(value, wanted)) else {
             let all: Vec<&str> = option.values.iter().map(|value| value.id.as_str()).collect();
-            return Err(format!("its {name} cannot be {wanted:?}; there are: {}", all.join(", ")));
+            return Err(format!("its {name} cannot be {wanted:?}; the choices are: {}", all.join(", ")));
         };
         Ok(match () {
             () if self.has_modes && option.id == MODE => Choice::Mode(found.id.clone()),

@@ -197,7 +197,7 @@ impl Request {
                 let _ = self.responder.respond_with_result(value(&RequestPermissionResponse::new(outcome)));
                 let what = permission.tool_call.fields.title.unwrap_or_default();
                 return (!is_done)
-                    .then(|| format!("Of “{}” the room says: {words}", super::super::peers::plain(&what, 200)));
+                    .then(|| format!("About “{}”, the room says: {words}", super::super::peers::plain(&what, 200)));
             }
         };
         None

@@ -95,7 +95,7 @@ impl RoomToolCall {
         let (words, images) = with_images(result, context);
         let untold = self.answer.send(if is_done { Ok((words, images)) } else { Err(words) }).err()?;
         let (Ok((words, _)) | Err(words)) = untold;
-        Some(format!("What came of your call of {}, for which you did not wait any longer: {words}", self.name))
+        Some(format!("The result of your call of {}, which you stopped waiting for: {words}", self.name))
     }
 
     /// Answers that it cannot be had, and why.
@@ -106,7 +106,7 @@ impl RoomToolCall {
 
     /// Answers that nobody decides about it any more.
     pub(super) fn withdraw(self) {
-        self.refuse("the room takes calls of its tools only while it waits for your answer to a prompt");
+        self.refuse("the room only accepts calls of its tools while it waits for your answer to a prompt");
     }
 }
 

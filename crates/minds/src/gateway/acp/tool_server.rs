@@ -116,7 +116,7 @@ impl ToolServerClient {
         let mut said = vec![0; self.word.len() + 1];
         let knocked = timeout(KNOCK, stream.read_exact(&mut said)).await;
         if !matches!(knocked, Ok(Ok(_))) || said != format!("{}\n", self.word).into_bytes() {
-            tracing::debug!("somebody came to the room's tools without the word");
+            tracing::debug!("somebody tried to use the room's tools without the secret");
             return;
         }
         let (from, to) = stream.into_split();
@@ -192,7 +192,7 @@ impl ServerHandler for RoomTools {
     ) -> Result<CallToolResponse, rmcp::ErrorData> {
         let name = request.name.into_owned();
         if is_of_protocol(&name) {
-            let words = format!("Error: {name} is what the Agent Client Protocol asks for, and is not called here.");
+            let words = format!("Error: {name} is part of the Agent Client Protocol and cannot be called here.");
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         }
         let (call, mut comes) = RoomToolCall::new(name, Value::Object(request.arguments.unwrap_or_default()));
@@ -330,7 +330,7 @@ mod tests {
             let client = open.client().await;
             let result = client.call_tool(CallToolRequestParams::new("a")).await.expect("it is answered");
             let (is_error, words) = said(&result);
-            assert!(is_error && words.contains("only while it waits for your answer to a prompt"), "{words}");
+            assert!(is_error && words.contains("while it waits for your answer to a prompt"), "{words}");
         });
     }
 

@@ -231,9 +231,9 @@ impl Turn {
         let is_apart = state.phase == Phase::Apart;
         drop(state);
         if is_apart {
-            asked.refuse("the room gives files and permissions only for a task; answer with words");
+            asked.refuse("the room only provides files and permissions for a task; answer in words");
         } else if takes {
-            asked.refuse("too much is wanted at once");
+            asked.refuse("too many requests at once");
         } else {
             asked.withdraw();
         }

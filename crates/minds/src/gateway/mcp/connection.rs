@@ -527,7 +527,7 @@ impl Line {
                 }
             }
             _ => {
-                let what = "the server answered something else than was asked";
+                let what = "the server's answer is not of the requested kind";
                 return Err(McpFailure::new(McpFault::Protocol, what, ""));
             }
         }

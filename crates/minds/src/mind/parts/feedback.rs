@@ -8,7 +8,7 @@ use crate::mind::untrusted_text::line;
 
 /// Remarks that the agent was not told yet.
 pub(super) fn part() -> PartProvider {
-    PartProvider::new(("feedback", "What was refused last", headings::FEEDBACK), Slot::Now, |context, out| {
+    PartProvider::new(("feedback", "What was last refused", headings::FEEDBACK), Slot::Now, |context, out| {
         if context.feedback.is_empty() {
             return;
         }

@@ -218,7 +218,7 @@ impl PartProvider {
 
 /// Why a part cannot be added.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is a part {0:?} already; call yours otherwise")]
+#[error("there is already a part {0:?}; choose another id")]
 pub struct PartTaken(Id);
 
 /// All parts of prompts, in their order. Floors add theirs.

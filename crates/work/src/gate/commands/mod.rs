@@ -56,7 +56,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> Judged {
     };
     let Some(rule) = rules.allowing(words) else {
         return Judged::ask(match rules.asking(words) {
-            Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} asks"),
+            Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
     };
