@@ -170,8 +170,8 @@ mod tests {
         ];
         assert_eq!(texts(&session), told);
         session.append("You read Ideas.", "Yes.", &["you pinned “x”".into()], &settings());
-        session.note_refused("this is pinned already as p3");
-        assert_eq!(texts(&session).last(), Some(&"(you pinned “x”) (refused: this is pinned already as p3)"));
+        session.note_refused("this is already pinned as p3");
+        assert_eq!(texts(&session).last(), Some(&"(you pinned “x”) (refused: this is already pinned as p3)"));
     }
 
     #[test]

@@ -261,7 +261,7 @@ impl Content for TaskBoard {
         match act.read::<TaskAct>() {
             Some(act) if context.by.is_user() => applied(&self.file, &act).map(|text| self.set(text)),
             Some(_) => Err("agents change tasks with create_task and update_task".to_owned()),
-            None => Err("a task board takes tasks only".to_owned()),
+            None => Err("a task board only accepts tasks".to_owned()),
         }
     }
 

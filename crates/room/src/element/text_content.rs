@@ -87,10 +87,10 @@ impl Content for TextContent {
     fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
         let ActContext { by, limits, .. } = *context;
         let Some(TextAct::SetText { text }) = act.read() else {
-            return Err(format!("a {} takes one text only", self.on));
+            return Err(format!("a {} only accepts one text", self.on));
         };
         if self.is_persons && !by.is_user() {
-            return Err(format!("only the user writes a {}", self.on));
+            return Err(format!("only the user can change a {}", self.on));
         }
         if !by.is_user() {
             within(&text, &format!("a {}", self.on), limits.text_chars)?;
