@@ -184,7 +184,7 @@ impl Room<'_, '_> {
         let words = match state.0.state() {
             State::Idle | State::Cooldown => "resting",
             State::Wandering => "walking about",
-            State::Patrolling => "on a round",
+            State::Patrolling => "patrolling",
             State::Conversing => return self.talking(agent),
             State::Dragged => "being carried",
             State::Heartbeat => "looking around",

@@ -331,9 +331,9 @@ impl Fsm {
 
 fn rest_why(rest: State) -> Why {
     match rest {
-        State::Wandering => "strolling about its home".into(),
-        State::Patrolling => "on its round".into(),
-        _ => "nothing calls".into(),
+        State::Wandering => "strolling near its home".into(),
+        State::Patrolling => "on patrol".into(),
+        _ => "nothing to do".into(),
     }
 }
 
