@@ -314,7 +314,7 @@ fn a_result_is_given_in_the_form_that_is_asked_for() {
 
 #[test]
 fn a_task_of_a_file_is_done_beside_the_file_and_under_the_names_that_tools_are_offered_by() {
-    let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt stands \
+    let task = "Find out what our tea shop should sell\n\nDone before this: “Draft the menu” (draft). Its result:\nIt is \
                 in artifacts/menu.md.\n\nThis is task find-out in tasks/shop.task.md. Your final \
                 answer is its result.";
     for (read, write) in [("vfs_read", "vfs_write"), ("read_file", "write_file")] {
